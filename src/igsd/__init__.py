@@ -1,0 +1,33 @@
+"""igsd: vectors for whole graphs with few labels or none.
+
+The folders follow the data: ``graphs`` -> ``views`` -> ``encoders`` -> ``model`` -> ``losses`` ->
+``training`` -> ``evaluation`` -> ``estimators`` -> ``baselines`` -> ``experiments`` -> ``report`` ->
+``cli``. Names are imported when first used, so that ``import igsd`` and ``igsd --help`` stay quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "IGSD": "igsd.estimators",
+    "GraphSet": "igsd.graphs.graphset",
+    "load_dataset": "igsd.graphs.datasets",
+}
+
+__all__ = ["IGSD", "GraphSet", "__version__", "load_dataset"]
+
+if TYPE_CHECKING:
+    from igsd.estimators import IGSD
+    from igsd.graphs.datasets import load_dataset
+    from igsd.graphs.graphset import GraphSet
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, importing the module that holds it on first use."""
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'igsd' has no attribute {name!r}")

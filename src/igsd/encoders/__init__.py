@@ -1,0 +1,1 @@
+"""Encoders: a batch of graphs in, one vector per graph out."""

@@ -1,0 +1,54 @@
+"""``GNNEncoder``: layers of message passing and a readout, one vector per graph."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from igsd.encoders.gcn import GCNLayer
+from igsd.encoders.gin import GINLayer
+from igsd.encoders.readout import parse_readout, readout
+from igsd.errors import ConfigError, nearest
+from igsd.graphs.batch import Batch
+
+LAYERS: dict[str, type[GINLayer] | type[GCNLayer]] = {"gin": GINLayer, "gcn": GCNLayer}
+
+
+class GNNEncoder(nn.Module):
+    """Encodes graphs by message passing. Implements Eq. GNN and the readout after it.
+
+    The readouts of all layers stand side by side (``concat_layers``), or the last one stands alone.
+    ``out_dim`` is the width of the result.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        in_dim: int,
+        hidden_dim: int,
+        num_layers: int,
+        *,
+        batch_norm: bool = True,
+        readout: str = "sum",
+        concat_layers: bool = True,
+    ) -> None:
+        super().__init__()
+        if kind not in LAYERS:
+            raise ConfigError(f"There is no encoder {kind!r}. {nearest(kind, LAYERS)}")
+        dims = [in_dim] + [hidden_dim] * num_layers
+        self.layers = nn.ModuleList(
+            LAYERS[kind](a, b, batch_norm=batch_norm)
+            for a, b in zip(dims[:-1], dims[1:], strict=True)
+        )
+        self.readouts = parse_readout(readout)
+        self.concat_layers = concat_layers
+        self.out_dim = hidden_dim * len(self.readouts) * (num_layers if concat_layers else 1)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the representations h [B, out_dim] of a batch of graphs."""
+        x, parts = batch.x, []
+        for layer in self.layers:
+            x = layer(x, batch)
+            if self.concat_layers:
+                parts.append(readout(x, batch.ptr, self.readouts))
+        return torch.cat(parts, dim=1) if parts else readout(x, batch.ptr, self.readouts)

@@ -1,0 +1,204 @@
+"""``IGSD``: the method as a scikit-learn transformer, from graphs to vectors."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from igsd.config import Config, load_recipe
+from igsd.errors import ConfigError
+from igsd.evaluation.embed import embed
+from igsd.graphs.convert import as_graphset
+from igsd.graphs.features import FeatureMap
+from igsd.model.build import build_model
+from igsd.model.igsd import IGSDModel
+from igsd.model_file import read_model, write_model
+from igsd.training.fit import fit_self_supervised, view_spec
+
+
+class IGSD(TransformerMixin, BaseEstimator):
+    """Learns a vector for each graph from graphs alone, by Iterative Graph Self-Distillation.
+
+    ``fit`` and ``transform`` take a ``GraphSet``, or a list of NetworkX graphs, PyTorch Geometric
+    ``Data`` objects or SMILES strings. Labels are never read. The settings are those of
+    ``igsd.config.Config``, explained there and by ``igsd train --help``; ``random_state`` is its
+    ``seed``. Besides them:
+
+    - ``encoder``: ``"gin"``, ``"gcn"``, or an ``nn.Module`` of your own (see ``build_model``).
+    - ``checkpoint``: a file in which training saves itself; ``fit`` goes on from it if it exists.
+    - ``log_dir``: a folder for TensorBoard curves (extra ``igsd[tensorboard]``).
+    - ``verbose``: show progress bars.
+
+    Learned: ``model_``, ``features_``, ``history_`` (mean losses per epoch), ``n_features_out_``.
+
+    >>> from igsd import IGSD, load_dataset
+    >>> vectors = IGSD(epochs=1).fit_transform(load_dataset("MUTAG"))
+    >>> vectors.shape
+    (188, 256)
+    """
+
+    model_: IGSDModel
+    features_: FeatureMap
+    history_: list[dict[str, float]]
+    n_features_out_: int
+
+    def __init__(
+        self,
+        *,
+        epochs: int = 20,
+        batch_size: int = 128,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        node_features: str = "auto",
+        degree_cap: int = 64,
+        view: str = "ppr",
+        teleport: float = 0.2,
+        heat_time: float = 5.0,
+        threshold: float = 1e-3,
+        top_k: int = 0,
+        drop_rate: float = 0.2,
+        exact_limit: int = 2000,
+        cache_views: bool = True,
+        encoder: str | nn.Module = "gin",
+        num_layers: int = 4,
+        hidden_dim: int = 64,
+        encoder_batch_norm: bool = True,
+        readout: str = "sum",
+        concat_layers: bool = True,
+        projector: bool = True,
+        predictor: bool = True,
+        head_hidden_dim: int = 1024,
+        head_dim: int = 256,
+        head_batch_norm: bool = True,
+        temperature: float = 0.2,
+        ema_decay: float = 0.99,
+        mix_weight: float = 0.5,
+        embed_views: str = "graph",
+        accelerator: str = "auto",
+        devices: int = 1,
+        precision: str = "32-true",
+        checkpoint_every: int = 200,
+        random_state: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
+        log_dir: str | os.PathLike[str] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        for name, value in locals().items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    @classmethod
+    def from_recipe(cls, name: str, **changes: Any) -> IGSD:
+        """Return an unfitted estimator with the settings of a shipped recipe, some changed."""
+        return cls.from_config(load_recipe(name)).set_params(**changes)
+
+    @classmethod
+    def from_config(cls, config: Config, **others: Any) -> IGSD:
+        """Return an unfitted estimator with these settings."""
+        settings = config.to_json()
+        return cls(random_state=settings.pop("seed"), **settings, **others)
+
+    def config(self) -> Config:
+        """Return the settings, checked; raises ``ConfigError`` for one outside its rule."""
+        given = self.get_params(deep=False)
+        given["seed"] = given["random_state"]
+        if isinstance(given["encoder"], nn.Module):
+            given["encoder"] = Config.encoder
+        return Config(**{entry.name: given[entry.name] for entry in fields(Config)})
+
+    def fit(self, X: Any, y: Any = None) -> IGSD:
+        """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
+        config = self.config()
+        graphs = as_graphset(X)
+        own = self.encoder if isinstance(self.encoder, nn.Module) else None
+        fitted = fit_self_supervised(
+            graphs,
+            config,
+            encoder=own,
+            checkpoint=self.checkpoint,
+            log_dir=self.log_dir,
+            verbose=self.verbose,
+        )
+        self._set_fitted(fitted.model, fitted.features, fitted.history)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the embeddings [G, d] float32 of graphs, seen in training or not.
+
+        Implements Eq. mix; with ``embed_views="both"`` the view's embedding stands beside it.
+        """
+        check_is_fitted(self, "model_")
+        config = self.config()
+        return embed(
+            self.model_,
+            self.features_,
+            as_graphset(X),
+            mix_weight=config.mix_weight,
+            view=view_spec(config) if config.embed_views == "both" else None,
+            device=next(self.model_.parameters()).device,
+            verbose=self.verbose,
+        )
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the embedding's columns: igsd0, igsd1, ..."""
+        check_is_fitted(self, "model_")
+        return np.array([f"igsd{i}" for i in range(self.n_features_out_)], dtype=object)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to one file at exactly ``path``, whole or not at all."""
+        check_is_fitted(self, "model_")
+        own = isinstance(self.encoder, nn.Module)
+        write_model(
+            path,
+            self.model_.state_dict(),
+            {
+                "estimator": "IGSD",
+                "config": self.config().to_json(),
+                "own_encoder": type(self.encoder).__qualname__ if own else None,
+                "features": self.features_.to_json(),
+                "history": self.history_,
+            },
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, encoder: nn.Module | None = None) -> IGSD:
+        """Return the estimator that ``save`` wrote; its ``transform`` is bit-equal.
+
+        ``encoder``: the module of your own that it was trained with, if it was: a file holds
+        numbers, never code.
+        """
+        tensors, header = read_model(path)
+        if header["own_encoder"] and encoder is None:
+            raise ConfigError(
+                f"{path} was trained with an encoder of your own, {header['own_encoder']}. "
+                "Load it with IGSD.load(path, encoder=...)."
+            )
+        estimator = cls.from_config(Config().updated(header["config"]))
+        if encoder is not None:
+            estimator.encoder = encoder
+        features = FeatureMap.from_json(header["features"])
+        with torch.random.fork_rng(devices=[]):
+            model = build_model(estimator.config(), features.dim, encoder)
+        model.load_state_dict(tensors)
+        estimator._set_fitted(model.eval(), features, header["history"])
+        return estimator
+
+    def _set_fitted(self, model: IGSDModel, features: FeatureMap, history: list) -> None:
+        self.model_, self.features_, self.history_ = model, features, history
+        views = 2 if self.embed_views == "both" else 1
+        self.n_features_out_ = model.student.encoder.out_dim * views  # type: ignore[operator]
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is graphs and not a table of numbers."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.no_validation = True
+        return tags

@@ -1,0 +1,1 @@
+"""Scores of embeddings: SVM protocols, their folds, and rows to compare with."""

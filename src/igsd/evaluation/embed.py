@@ -1,0 +1,86 @@
+"""Embeddings of many graphs with bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from igsd.graphs.batch import Batch, Collator
+from igsd.graphs.features import FeatureMap
+from igsd.graphs.graphset import GraphSet
+from igsd.model.igsd import IGSDModel
+from igsd.progress import progress_bar
+from igsd.views.view import diffusion_view
+from igsd.views.spec import ViewSpec
+
+CHUNK_NODES = 20_000
+
+
+def chunks(node_ptr: np.ndarray, max_nodes: int = CHUNK_NODES) -> Iterator[tuple[int, int]]:
+    """Yield (start, stop) of consecutive graphs with at most ``max_nodes`` nodes, or one graph."""
+    start, num_graphs = 0, len(node_ptr) - 1
+    while start < num_graphs:
+        stop = int(np.searchsorted(node_ptr, node_ptr[start] + max_nodes, side="right")) - 1
+        stop = min(max(stop, start + 1), num_graphs)
+        yield start, stop
+        start = stop
+
+
+def embed_chunks(
+    model: IGSDModel,
+    features: FeatureMap,
+    graphs: GraphSet,
+    *,
+    mix_weight: float,
+    view: ViewSpec | None,
+    device: torch.device,
+) -> Iterator[np.ndarray]:
+    """Yield the embeddings of consecutive graphs, [chunk, d] float32 each.
+
+    With ``view`` the embedding of each graph's view stands beside that of the graph.
+    """
+    model.eval()
+    for start, stop in chunks(graphs.node_ptr):
+        part = graphs.take(np.arange(start, stop))
+        collator = Collator(part.node_ptr, features.transform(part), device)
+        batch = collator.batch(np.arange(len(part)), part.adjacency)
+        rows = model.embed(batch, mix_weight)
+        if view is not None:
+            rows = torch.cat([rows, _embed_view(model, collator, batch, part, view, mix_weight)], 1)
+        yield rows.float().cpu().numpy()
+
+
+def embed(
+    model: IGSDModel,
+    features: FeatureMap,
+    graphs: GraphSet,
+    *,
+    mix_weight: float,
+    view: ViewSpec | None,
+    device: torch.device,
+    verbose: bool = False,
+) -> np.ndarray:
+    """Return the embeddings [G, d] float32 of all graphs, in their order."""
+    parts = []
+    with progress_bar("embedding", len(graphs), shown=verbose) as advance:
+        for rows in embed_chunks(
+            model, features, graphs, mix_weight=mix_weight, view=view, device=device
+        ):
+            parts.append(rows)
+            advance(len(rows), "")
+    return np.concatenate(parts)
+
+
+def _embed_view(
+    model: IGSDModel,
+    collator: Collator,
+    batch: Batch,
+    part: GraphSet,
+    view: ViewSpec,
+    mix_weight: float,
+) -> Tensor:
+    operator = collator.operator(diffusion_view(part, view), part.node_ptr)
+    return model.embed(batch.with_adjacency(operator), mix_weight)

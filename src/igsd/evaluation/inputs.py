@@ -1,0 +1,99 @@
+"""Checks of what a protocol is given: features or a kernel, class codes, twin groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from igsd.errors import DataError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+def check_features(X: Any) -> FloatArray:
+    """Return the features as a C-ordered float64 array [n, d].
+
+    Raises DataError if X is not a table of numbers, is empty, or holds NaN or infinity.
+    """
+    try:
+        array = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"The features X must be numbers [graphs, features]: {error}.") from error
+    if array.ndim != 2 or 0 in array.shape:
+        raise DataError(
+            "The features X must be a table [graphs, features] with at least one row and one "
+            f"column. Got shape {array.shape}."
+        )
+    finite = np.isfinite(array)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise DataError(
+            f"The features X must be finite. Row {row}, column {column} is {array[row, column]}; "
+            f"{int((~finite).any(axis=1).sum())} of {len(array)} rows have such a value."
+        )
+    return array
+
+
+def check_kernel(K: Any) -> FloatArray:
+    """Return a precomputed kernel as a C-ordered float64 array [n, n].
+
+    Raises DataError if K is not square, symmetric and finite.
+    """
+    array = check_features(K)
+    if array.shape[0] != array.shape[1]:
+        raise DataError(f"A precomputed kernel must be square [n, n]. Got shape {array.shape}.")
+    if not np.allclose(array, array.T, rtol=1e-6, atol=1e-9 * float(np.abs(array).max())):
+        raise DataError("A precomputed kernel must be symmetric. K and its transpose differ.")
+    return array
+
+
+def check_codes(y: Any, num_graphs: int | None = None) -> IntArray:
+    """Return the class codes as int64 [n].
+
+    Raises DataError if a label is missing (code -1), their number is not ``num_graphs``, all graphs
+    are of one class, or a class has a single member.
+    """
+    codes = np.asarray(y)
+    if codes.ndim != 1 or not np.issubdtype(codes.dtype, np.integer):
+        raise DataError(
+            "Class codes y must be a list of integers, one for each graph. "
+            f"Got shape {codes.shape} of {codes.dtype}."
+        )
+    if num_graphs is not None and len(codes) != num_graphs:
+        raise DataError(
+            f"There must be one class code for each graph. Got {len(codes)} for {num_graphs}."
+        )
+    missing = np.flatnonzero(codes < 0)
+    if missing.size:
+        raise DataError(
+            f"A score needs the class of every graph, and {missing.size} of {len(codes)} have "
+            f"none (the first is graph {missing[0]}). Leave those graphs out."
+        )
+    classes, counts = np.unique(codes, return_counts=True)
+    if len(classes) < 2:
+        raise DataError(
+            f"A score needs at least two classes. All {len(codes)} graphs have the same label."
+        )
+    if counts.min() < 2:
+        raise DataError(
+            f"Every class needs at least two graphs, one to train on and one to test. Class "
+            f"{classes[counts.argmin()]} has a single one: leave it out or merge the class."
+        )
+    return codes.astype(np.int64)
+
+
+def check_groups(groups: Any, num_graphs: int) -> IntArray:
+    """Return the twin groups as int64 [n].
+
+    Raises DataError if there is not exactly one integer for each graph.
+    """
+    array = np.asarray(groups)
+    if array.shape != (num_graphs,) or not np.issubdtype(array.dtype, np.integer):
+        raise DataError(
+            f"Twin groups must be {num_graphs} integers, one for each graph. "
+            f"Got shape {array.shape} of {array.dtype}."
+        )
+    return array.astype(np.int64)

@@ -1,0 +1,44 @@
+"""The majority class as a row to compare with, under the same folds as everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from igsd.evaluation.folds import OUTER_FOLDS, Split, outer_folds
+from igsd.evaluation.inputs import check_codes
+from igsd.evaluation.result import ProtocolResult
+from igsd.evaluation.svm import accuracy
+
+
+def majority(
+    y: Any,
+    *,
+    seed: int = 0,
+    num_folds: int = OUTER_FOLDS,
+    splits: Sequence[Split] | None = None,
+    protocol: str = "nested",
+) -> ProtocolResult:
+    """Return the accuracy of the most frequent class of each training part on its test part.
+
+    The folds are those of ``nested`` for the same seed, or the ``splits`` given. Of classes with
+    equally many graphs the one with the smallest code is taken.
+    Raises DataError if labels are missing or break another rule of ``inputs``.
+    """
+    codes = check_codes(y)
+    folds = outer_folds(codes, seed, num_folds)
+    chosen = folds.splits if splits is None else tuple(splits)
+    guesses = [np.bincount(codes[train]).argmax() for train, _ in chosen]
+    return ProtocolResult(
+        protocol=protocol,
+        seed=seed,
+        accuracies=tuple(
+            float(accuracy(guess, codes[test]))
+            for guess, (_, test) in zip(guesses, chosen, strict=True)
+        ),
+        train_sizes=tuple(len(train) for train, _ in chosen),
+        test_sizes=tuple(len(test) for _, test in chosen),
+        notes=folds.notes if splits is None else (),
+    )

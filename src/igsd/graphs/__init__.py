@@ -1,0 +1,1 @@
+"""What a set of graphs is: packed columns, readers, named data sets, features, batches."""

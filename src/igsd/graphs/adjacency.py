@@ -1,0 +1,65 @@
+"""``Adjacency``: the edges of many graphs as one compressed-row table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """Rows of a symmetric block-diagonal matrix, one block per graph.
+
+    ``row_ptr`` [N + 1] int64: entries of node v stand at ``row_ptr[v]:row_ptr[v + 1]``.
+    ``col`` [E] int32: neighbours, counted from 0 inside their own graph, ascending in each row.
+    ``weight`` [E] float32, or None where every entry is 1.
+
+    Columns are local so that a batch is a gather: no entry changes when graphs are taken out,
+    repeated or put in another order. Each undirected edge is two entries.
+    """
+
+    row_ptr: np.ndarray
+    col: np.ndarray
+    weight: np.ndarray | None = None
+
+    @property
+    def num_entries(self) -> int:
+        """Number of stored entries: two for each undirected edge, one for a self loop."""
+        return int(self.row_ptr[-1])
+
+    def degrees(self) -> np.ndarray:
+        """Return the number of entries per row, [N] int64."""
+        return np.diff(self.row_ptr)
+
+    def rows(self) -> np.ndarray:
+        """Return the row of every entry, counted over all graphs, [E] int64."""
+        return np.repeat(np.arange(len(self.row_ptr) - 1), self.degrees())
+
+    def global_columns(self, node_ptr: np.ndarray) -> np.ndarray:
+        """Return the columns counted over all graphs, [E] int64."""
+        offsets = np.repeat(node_ptr[:-1], np.diff(self.row_ptr[node_ptr]))
+        return self.col.astype(np.int64) + offsets
+
+    def take(self, node_ptr: np.ndarray, indices: np.ndarray) -> Adjacency:
+        """Return the rows of the chosen graphs, in the order of ``indices``."""
+        nodes = ranges(node_ptr[indices], node_ptr[indices + 1])
+        entries = ranges(self.row_ptr[node_ptr[indices]], self.row_ptr[node_ptr[indices + 1]])
+        lengths = self.row_ptr[nodes + 1] - self.row_ptr[nodes]
+        weight = None if self.weight is None else self.weight[entries]
+        return Adjacency(pointers(lengths), self.col[entries], weight)
+
+
+def ranges(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return ``starts[0] .. stops[0]-1, starts[1] .. stops[1]-1, ...`` as one int64 array."""
+    lengths = stops - starts
+    total = int(lengths.sum())
+    shifts = starts - (np.cumsum(lengths) - lengths)
+    return np.arange(total, dtype=np.int64) + np.repeat(shifts, lengths)
+
+
+def pointers(lengths: np.ndarray) -> np.ndarray:
+    """Return the pointer array [n + 1] int64 of consecutive pieces with these lengths."""
+    result = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=result[1:])
+    return result

@@ -1,0 +1,91 @@
+"""``Batch``: some graphs as tensors, ready for an encoder."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from igsd.graphs.adjacency import Adjacency, ranges
+from igsd.graphs.features import NodeFeatures
+from igsd.graphs.operator import AdjacencyOperator
+
+
+class Batch:
+    """B graphs with n nodes in all.
+
+    ``x`` [n, d] node features, ``ptr`` [B + 1] where each graph begins, ``adjacency`` the edges.
+    An encoder of your own may use ``adjacency.multiply(h)``, or the edge list below as it
+    would use one of PyTorch Geometric.
+    """
+
+    def __init__(self, x: Tensor, ptr: Tensor, adjacency: AdjacencyOperator) -> None:
+        self.x = x
+        self.ptr = ptr
+        self.adjacency = adjacency
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs B."""
+        return len(self.ptr) - 1
+
+    @property
+    def batch(self) -> Tensor:
+        """The graph of each node, [n] int64."""
+        lengths = self.ptr[1:] - self.ptr[:-1]
+        return torch.arange(self.num_graphs, device=self.ptr.device).repeat_interleave(lengths)
+
+    @property
+    def edge_index(self) -> Tensor:
+        """The ends of every entry, [2, E] int64; each undirected edge stands in both directions."""
+        return self.adjacency.edge_index()
+
+    @property
+    def edge_weight(self) -> Tensor:
+        """The weight of every entry, [E]."""
+        return self.adjacency.edge_weight()
+
+    def with_adjacency(self, adjacency: AdjacencyOperator) -> Batch:
+        """Return the same nodes under other edges: a view of the same graphs."""
+        return Batch(self.x, self.ptr, adjacency)
+
+
+class Collator:
+    """Makes batches of one set of graphs: node features and edges, taken out by index."""
+
+    def __init__(self, node_ptr: np.ndarray, features: NodeFeatures, device: torch.device) -> None:
+        self.node_ptr = node_ptr
+        self.features = features
+        self.device = device
+
+    def batch(self, indices: np.ndarray, adjacency: Adjacency) -> Batch:
+        """Return the graphs ``indices`` under these edges."""
+        starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
+        nodes = ranges(starts, stops)
+        ptr = np.concatenate([[0], np.cumsum(stops - starts)])
+        return Batch(
+            x=self._features(nodes),
+            ptr=torch.from_numpy(ptr).to(self.device),
+            adjacency=self.operator(adjacency.take(self.node_ptr, indices), ptr),
+        )
+
+    def operator(self, taken: Adjacency, ptr: np.ndarray) -> AdjacencyOperator:
+        """Return the operator of graphs already taken out; ``ptr`` [B + 1] are their nodes."""
+        columns = (taken.global_columns(ptr)).astype(np.int32)
+        weight = None if taken.weight is None else torch.from_numpy(np.ascontiguousarray(taken.weight))
+        return AdjacencyOperator(
+            torch.from_numpy(taken.row_ptr.astype(np.int32)).to(self.device),
+            torch.from_numpy(columns).to(self.device),
+            None if weight is None else weight.to(self.device),
+        )
+
+    def _features(self, nodes: np.ndarray) -> Tensor:
+        """Return the dense features [n, d] of these nodes."""
+        codes = np.asarray(self.features.codes[nodes])
+        x = torch.zeros(len(nodes), self.features.dim)
+        rows, parts = np.nonzero(codes >= 0)
+        x[torch.from_numpy(rows), torch.from_numpy(codes[rows, parts])] = 1.0
+        if self.features.dense is not None:
+            dense = torch.from_numpy(np.ascontiguousarray(self.features.dense[nodes]))
+            x[:, self.features.dim - dense.shape[1] :] = dense
+        return x.to(self.device)

@@ -1,0 +1,189 @@
+"""``from_edges``: the one way in which loose edges become a ``GraphSet``.
+
+The rules for foreign input, the same for every reader:
+
+- directed edges become undirected: u-v is an edge if u->v or v->u was given;
+- an edge given several times is kept once, with the label and attributes of its first line; where
+  only one direction was given, the other gets the same label and attributes;
+- self loops are dropped: every encoder and diffusion adds its own;
+- every node is kept, also one without edges; a graph without nodes is an error.
+
+What was changed is counted in the set's ``notes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import DataError
+from igsd.graphs.adjacency import Adjacency, pointers
+from igsd.graphs.graphset import GraphSet
+
+
+def from_edges(
+    node_counts: Sequence[int] | np.ndarray,
+    source: np.ndarray,
+    target: np.ndarray,
+    *,
+    edge_labels: np.ndarray | None = None,
+    edge_attributes: np.ndarray | None = None,
+    name: str = "graphs",
+    notes: tuple[str, ...] = (),
+    **columns: Any,
+) -> GraphSet:
+    """Return the set of graphs with these edges.
+
+    ``node_counts`` [G]: nodes per graph. ``source``, ``target`` [M]: ends of each given edge,
+    counted over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b]: per given edge.
+    ``columns``: the other fields of ``GraphSet``, already in node or graph order.
+
+    Raises ``DataError`` for an empty set, a graph without nodes, an edge that leaves its graph or
+    the set, and numbers that are not finite.
+    """
+    counts = np.asarray(node_counts, dtype=np.int64)
+    node_ptr = pointers(counts)
+    source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
+    _check_nodes(counts, name)
+    _check_edges(source, target, node_ptr, name)
+    for key, values in (("node_attributes", columns.get("node_attributes")),):
+        _check_finite(values, node_ptr, key, name)
+    if edge_attributes is not None and not np.isfinite(edge_attributes).all():
+        bad = int(np.flatnonzero(~np.isfinite(edge_attributes).all(axis=1))[0])
+        raise DataError(
+            f"Edge attributes of {name!r} must be finite, but edge {bad} (counted from 0, between "
+            f"nodes {source[bad]} and {target[bad]}) has {edge_attributes[bad].tolist()}."
+        )
+    rows, cols, given, changes = _symmetric_unique(source, target, int(node_ptr[-1]))
+    offsets = node_ptr[:-1].repeat(counts)
+    adjacency = Adjacency(
+        pointers(np.bincount(rows, minlength=int(node_ptr[-1]))),
+        (cols - offsets[rows]).astype(np.int32),
+    )
+    return GraphSet(
+        node_ptr=node_ptr,
+        adjacency=adjacency,
+        edge_labels=None if edge_labels is None else np.asarray(edge_labels)[given].astype(np.int32),
+        edge_attributes=None
+        if edge_attributes is None
+        else np.asarray(edge_attributes)[given].astype(np.float32),
+        name=name,
+        notes=notes + changes,
+        **columns,
+    )
+
+
+def encode_categories(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Return (codes [n] int64, names): categories numbered 0.. in sorted order, missing ones -1.
+
+    None and NaN count as missing. Names keep their type where JSON can hold it (text, whole
+    number, number, truth value); anything else becomes its text.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "iub":
+        names, codes = np.unique(array, return_inverse=True)
+        return codes.astype(np.int64).reshape(-1), tuple(names.tolist())
+    plain = [_plain(value) for value in values]
+    known = {value for value in plain if value is not None}
+    ordered = sorted(known, key=lambda value: (isinstance(value, str), value))
+    index = {value: code for code, value in enumerate(ordered)}
+    codes = np.array([-1 if value is None else index[value] for value in plain], dtype=np.int64)
+    return codes, tuple(ordered)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON can hold, or None for a missing one."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def _symmetric_unique(
+    source: np.ndarray, target: np.ndarray, num_nodes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Return (rows, columns, index of the given edge, notes), sorted by row and then by column.
+
+    Sorted input without repeats, which is what most files hold, is noticed and not sorted again.
+    """
+    loops = source == target
+    given = np.flatnonzero(~loops)
+    keys = source[given] * num_nodes + target[given]
+    if not (keys[1:] > keys[:-1]).all():
+        keys, first = np.unique(keys, return_index=True)
+        given = given[first]
+    repeated = len(source) - int(loops.sum()) - len(keys)
+    mirrored = keys % num_nodes * num_nodes + keys // num_nodes
+    missing = _missing(keys, mirrored)
+    if len(missing):
+        # An edge's own line wins over its mirror image, so only absent directions are filled in.
+        keys = np.concatenate([keys, mirrored[missing]])
+        order = np.argsort(keys)
+        keys, given = keys[order], np.concatenate([given, given[missing]])[order]
+    notes = []
+    if loops.any():
+        notes.append(f"{int(loops.sum())} self loops dropped")
+    if repeated:
+        notes.append(f"{repeated} repeated edge lines merged")
+    if len(missing):
+        notes.append(f"{len(missing)} edges given in one direction only, made undirected")
+    return keys // num_nodes, keys % num_nodes, given, tuple(notes)
+
+
+def _missing(keys: np.ndarray, mirrored: np.ndarray) -> np.ndarray:
+    """Return the positions in ``mirrored`` whose key is not among the sorted ``keys``."""
+    if np.array_equal(np.sort(mirrored), keys):
+        return np.zeros(0, np.int64)
+    place = np.minimum(np.searchsorted(keys, mirrored), len(keys) - 1)
+    return np.flatnonzero(keys[place] != mirrored)
+
+
+def _check_nodes(counts: np.ndarray, name: str) -> None:
+    if len(counts) == 0:
+        raise DataError(f"The set {name!r} holds no graphs; at least one is needed.")
+    if (counts < 1).any():
+        bad = int(np.flatnonzero(counts < 1)[0])
+        raise DataError(
+            f"Graph {bad} of {name!r} has no nodes; a graph needs at least one. "
+            "Leave such graphs out, or give them a single node."
+        )
+
+
+def _check_edges(
+    source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str
+) -> None:
+    if len(source) == 0:
+        return
+    low = min(int(source.min()), int(target.min()))
+    high = max(int(source.max()), int(target.max()))
+    if low < 0 or high >= node_ptr[-1]:
+        raise DataError(
+            f"An edge of {name!r} names node {low if low < 0 else high}, but the nodes of the set "
+            f"run from 0 to {int(node_ptr[-1]) - 1}."
+        )
+    graph = np.repeat(np.arange(len(node_ptr) - 1, dtype=np.int32), np.diff(node_ptr))
+    crossing = np.flatnonzero(graph[source] != graph[target])
+    if len(crossing):
+        bad = int(crossing[0])
+        raise DataError(
+            f"Edge {bad} of {name!r} (counted from 0) joins graph {graph[source[bad]]} with graph "
+            f"{graph[target[bad]]}; an edge must stay inside one graph."
+        )
+
+
+def _check_finite(
+    values: np.ndarray | None, node_ptr: np.ndarray, column: str, name: str
+) -> None:
+    if values is None or np.isfinite(values).all():
+        return
+    bad = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+    graph = int(np.searchsorted(node_ptr, bad, side="right") - 1)
+    raise DataError(
+        f"{column} of {name!r} must be finite, but node {bad - node_ptr[graph]} of graph {graph} "
+        f"has {np.asarray(values[bad]).tolist()}. Fill in or remove such values first."
+    )

@@ -1,0 +1,210 @@
+"""Named data sets, and whatever else the command line accepts as DATA.
+
+A name is looked up in this order: the folder in ``IGSD_DATA`` (NAME.zip or NAME/), the cache of
+earlier downloads, an installed package that carries the data set (MUTAG in grakel, B3DB in
+qc-B3DB), and last the site of the TU collection. What had to be parsed is kept in the cache as a
+packed file under a digest of the source's content, so that opening it again takes a moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from igsd.errors import DataError, StorageError
+from igsd.graphs.catalogue import CATALOGUE, CatalogueEntry, find_entry, unknown_name
+from igsd.graphs.dataset_files import (
+    downloaded_file,
+    in_cache,
+    in_data_folder,
+    in_package,
+    parsed_file,
+)
+from igsd.graphs.download import Progress, download
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.tu import read_tu
+from igsd.graphs.tu_files import find_tu_files
+from igsd.storage import read_header, refuse_pickle
+
+TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
+"""Where the TU collection is published, one zip per data set."""
+
+# Part of every cache key: raise it when a reader gives another result for the same file.
+_READER_VERSION = 1
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".txt", ".txt.gz", ".smi")
+
+
+@dataclass(frozen=True)
+class DataSetInfo:
+    """One line of ``igsd data list``: what a data set is and where it would be taken from."""
+
+    name: str
+    about: str
+    graphs: int
+    classes: int
+    where: str
+    available: bool
+
+
+def load_dataset(
+    name: str, *, allow_download: bool = True, progress: Progress | None = None
+) -> GraphSet:
+    """Return the data set called ``name``, e.g. ``"MUTAG"``; the case of letters does not matter.
+
+    ``progress`` is called with (bytes done, bytes in all) during a download. Raises ``DataError``
+    for a name that is in no list, and for a data set that is neither here nor to be had.
+    """
+    entry = find_entry(name)
+    exact = entry.name if entry else name.strip()
+    source = _find(exact)
+    if source is None and entry is None:
+        raise unknown_name(name)
+    if source is not None and source == in_cache(exact):
+        with contextlib.suppress(StorageError):
+            return GraphSet.load(source)
+        source = in_package(exact)
+    if source is not None:
+        return _parse(exact, source)
+    if entry is None or not entry.downloadable or not allow_download:
+        raise DataError(_how_to_get(exact))
+    return _fetch(entry, progress)
+
+
+def open_data(text: str | os.PathLike[str], *, progress: Progress | None = None) -> GraphSet:
+    """Return the graphs that DATA stands for.
+
+    DATA is a file written by ``GraphSet.save``, a TU folder or zip, a SMILES table (CSV or TSV,
+    also .gz) or the name of a data set; a path that exists goes before a name. Raises
+    ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
+    """
+    path = Path(text).expanduser()
+    shown = os.fspath(text)
+    if not path.exists():
+        if path.parent != Path(".") or find_entry(shown) is None and path.suffix:
+            raise DataError(
+                f"{shown!r} is neither a file or folder that exists nor the name of a data set. "
+                "`igsd data list` shows the names."
+            )
+        return load_dataset(shown, progress=progress)
+    if path.is_dir():
+        # A folder that happens to bear a data set's name, such as runs/MUTAG, holds no TU files.
+        if path.parent == Path(".") and find_entry(shown) and not any(path.rglob("*_A.txt")):
+            return load_dataset(shown, progress=progress)
+        return read_tu(path)
+    refuse_pickle(path)
+    if read_header(path) is not None:
+        return GraphSet.load(path)
+    return _open_foreign(path)
+
+
+def data_sets() -> list[DataSetInfo]:
+    """Return what is known of each listed data set and where it is, without opening any."""
+    return [_info(entry) for entry in CATALOGUE.values()]
+
+
+def _open_foreign(path: Path) -> GraphSet:
+    """Return the graphs in a file that igsd did not write, told by its first bytes."""
+    with open(path, "rb") as file:
+        start = file.read(4)
+    if start == b"PK\x03\x04" or path.suffix.lower() == ".zip":
+        return read_tu(path)
+    if path.name.lower().endswith(_TABLES):
+        from igsd.graphs.smiles_table import read_smiles_table
+
+        return read_smiles_table(path).graphs
+    raise DataError(
+        f"{path} is no data that igsd knows. Accepted are a TU folder or zip, a SMILES table "
+        "(.csv, .tsv, also .gz), a file written by `igsd data import` or `GraphSet.save`, and the "
+        "name of a data set."
+    )
+
+
+def _find(name: str) -> Path | None:
+    """Return the first place on this machine that has the data set, or None."""
+    if not name or Path(name).name != name:
+        return None
+    return in_data_folder(name) or in_cache(name) or in_package(name)
+
+
+def _parse(name: str, source: Path) -> GraphSet:
+    """Return the set in ``source``, from the cache where it was parsed before."""
+    cached = parsed_file(name, _content_digest(source))
+    # A cache that is damaged or cannot be written must not keep anyone from the data.
+    with contextlib.suppress(StorageError):
+        return GraphSet.load(cached)
+    graphs = _read_b3db(source) if source.suffix == ".tsv" else read_tu(source)
+    with contextlib.suppress(StorageError):
+        graphs.save(cached)
+    return graphs
+
+
+def _read_b3db(source: Path) -> GraphSet:
+    from igsd.graphs.smiles_table import read_smiles_table
+
+    table = read_smiles_table(source, "SMILES", "BBB+/BBB-", ["logBB"], name="B3DB")
+    return table.graphs
+
+
+def _content_digest(source: Path) -> str:
+    """Return the SHA-256 of a data set's files and of the version of the readers."""
+    digest = hashlib.sha256(str(_READER_VERSION).encode())
+    files = [source]
+    if source.is_dir():
+        members = find_tu_files(source).parts
+        files = [source / members[part] for part in sorted(members)]
+    for file in files:
+        digest.update(f"{file.name} {file.stat().st_size};".encode())
+        with open(file, "rb") as stream:
+            while piece := stream.read(1 << 22):
+                digest.update(piece)
+    return digest.hexdigest()
+
+
+def _fetch(entry: CatalogueEntry, progress: Progress | None) -> GraphSet:
+    """Download a TU zip, check what it holds, and keep it as a packed file in the cache."""
+    target = downloaded_file(entry.name)
+    archive = target.with_suffix(".zip.part")
+    try:
+        download(f"{TU_SITE}/{entry.name}.zip", archive, progress=progress)
+        graphs = read_tu(archive)
+    except DataError as error:
+        raise DataError(f"{_how_to_get(entry.name)} The download failed: {error}") from error
+    finally:
+        archive.unlink(missing_ok=True)
+    if entry.checksum and graphs.checksum != entry.checksum:
+        raise DataError(
+            f"The download of {entry.name} does not hold the graphs it should (checksum "
+            f"{graphs.checksum[:16]}, expected {entry.checksum[:16]}). It was not kept. Put a copy "
+            f"that you trust into the folder that IGSD_DATA names, as {entry.name}.zip."
+        )
+    graphs.save(target)
+    return GraphSet.load(target)
+
+
+def _how_to_get(name: str) -> str:
+    """Return the sentence that says how to get a data set which is not on this machine."""
+    folder = f"set IGSD_DATA to a folder that holds {name}.zip or {name}/ in TU layout"
+    if name == "B3DB":
+        return 'B3DB is carried by the package qc-B3DB: pip install "igsd[chem]".'
+    if name == "PTC":
+        return (
+            "PTC, the version with hydrogens, is not on the site of the TU collection (PTC_MR there "
+            f"is the same molecules without them) and cannot be downloaded: {folder}."
+        )
+    return f"{name} is not on this machine: {folder}, or allow the download from {TU_SITE}."
+
+
+def _info(entry: CatalogueEntry) -> DataSetInfo:
+    source = _find(entry.name)
+    if source is not None:
+        where = str(source)
+    elif entry.downloadable:
+        where = "downloaded when first used"
+    else:
+        where = _how_to_get(entry.name)
+    return DataSetInfo(
+        entry.name, entry.about, entry.graphs, entry.classes, where, source is not None
+    )

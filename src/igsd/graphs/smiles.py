@@ -1,0 +1,154 @@
+"""Molecules written as SMILES: ``from_smiles`` turns a list of strings into a ``GraphSet``.
+
+A molecule becomes the graph of its heavy atoms, as RDKit reads it (hydrogens are implied; a
+hydrogen that stands alone, as in ``[H][H]``, stays a node). The label of an atom is its element
+symbol: charge, aromaticity and chirality are not part of it. Bonds are labelled ``single``,
+``double``, ``triple`` and ``aromatic``, rarer kinds by RDKit's own word. Graphs are named by their
+SMILES. RDKit is needed: ``pip install "igsd[chem]"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import ConfigError, DataError
+from igsd.graphs.build import encode_categories, from_edges
+from igsd.graphs.graphset import GraphSet
+
+
+@dataclass(frozen=True)
+class SmilesFailure:
+    """A string that is no molecule: its row (from 0), the text, why, and the line of its file."""
+
+    row: int
+    text: str
+    reason: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = f"row {self.row}" if self.line is None else f"line {self.line}"
+        return f"{place}: {self.text!r}: {self.reason}"
+
+
+@dataclass
+class _Molecules:
+    """Atoms and bonds of the molecules read so far, one after the other."""
+
+    counts: list[int] = field(default_factory=list)
+    symbols: list[str] = field(default_factory=list)
+    source: list[int] = field(default_factory=list)
+    target: list[int] = field(default_factory=list)
+    bonds: list[str] = field(default_factory=list)
+    kept: list[int] = field(default_factory=list)
+    failures: list[SmilesFailure] = field(default_factory=list)
+
+
+def from_smiles(
+    strings: Iterable[str], *, on_error: str = "raise", name: str = "molecules"
+) -> GraphSet:
+    """Return the graphs of these SMILES strings, in their order.
+
+    A string that is no molecule raises ``DataError`` with a list of all of them;
+    ``on_error="skip"`` leaves them out and says so in the set's ``notes``.
+    """
+    if on_error not in ("raise", "skip"):
+        raise ConfigError(
+            f"The 'on_error' parameter of from_smiles must be 'raise' or 'skip'. "
+            f"Got {on_error!r} instead."
+        )
+    texts = list(strings)
+    graphs, failures, _ = molecules(texts, name=name)
+    if graphs is None or (failures and on_error == "raise"):
+        raise DataError(failure_report(failures, len(texts), name))
+    return graphs
+
+
+def molecules(
+    texts: Sequence[Any], *, name: str
+) -> tuple[GraphSet | None, list[SmilesFailure], np.ndarray]:
+    """Return (graphs, failures, rows kept [G]) of the strings; no graphs where none could be read.
+
+    Raises ``DataError`` when RDKit is not installed.
+    """
+    found = _read_all(texts)
+    kept = np.array(found.kept, dtype=np.int64)
+    if not found.kept:
+        return None, found.failures, kept
+    atom_codes, atom_names = encode_categories(found.symbols)
+    bond_codes, bond_names = encode_categories(found.bonds)
+    source, target = np.array(found.source, np.int64), np.array(found.target, np.int64)
+    graphs = from_edges(
+        found.counts,
+        np.concatenate([source, target]),
+        np.concatenate([target, source]),
+        edge_labels=np.concatenate([bond_codes, bond_codes]),
+        edge_label_names=bond_names,
+        node_labels=atom_codes.astype(np.int32),
+        node_label_names=atom_names,
+        graph_names=tuple(texts[row] for row in found.kept),
+        name=name,
+        notes=tuple(f"not read as SMILES, {failure}" for failure in found.failures),
+    )
+    return graphs, found.failures, kept
+
+
+def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> str:
+    """Return the message that lists every string which is no molecule."""
+    if total == 0:
+        return f"The set {name!r} holds no graphs; at least one SMILES string is needed."
+    lines = "\n".join(f"  {failure}" for failure in failures)
+    return (
+        f"{len(failures)} of the {total} strings in {name!r} are not molecules that RDKit can "
+        f"read:\n{lines}"
+    )
+
+
+def _read_all(texts: Sequence[Any]) -> _Molecules:
+    """Read every string; RDKit works on one molecule at a time, so this is a plain loop."""
+    try:
+        from rdkit import Chem, rdBase
+    except ImportError as error:
+        raise DataError(
+            'SMILES can only be read with RDKit, which is not installed: pip install "igsd[chem]".'
+        ) from error
+    found = _Molecules()
+    # RDKit would print a line for every bad string; the reasons are in the failures instead.
+    with rdBase.BlockLogs():
+        for row, text in enumerate(texts):
+            molecule = Chem.MolFromSmiles(text.strip()) if isinstance(text, str) else None
+            if molecule is None or molecule.GetNumAtoms() == 0:
+                found.failures.append(SmilesFailure(row, str(text), _reason(text)))
+            else:
+                found.kept.append(row)
+                _append(found, molecule)
+    return found
+
+
+def _append(found: _Molecules, molecule: Any) -> None:
+    """Add one molecule's atoms and bonds."""
+    offset = len(found.symbols)
+    found.counts.append(molecule.GetNumAtoms())
+    found.symbols.extend(atom.GetSymbol() for atom in molecule.GetAtoms())
+    for bond in molecule.GetBonds():
+        found.source.append(offset + bond.GetBeginAtomIdx())
+        found.target.append(offset + bond.GetEndAtomIdx())
+        found.bonds.append(bond.GetBondType().name.lower())
+
+
+def _reason(text: Any) -> str:
+    """Return why RDKit refuses a string."""
+    from rdkit import Chem
+
+    if not isinstance(text, str):
+        return f"text was expected, found {type(text).__name__}"
+    if not text.strip():
+        return "empty"
+    unchecked = Chem.MolFromSmiles(text.strip(), sanitize=False)
+    if unchecked is None:
+        return "not valid SMILES"
+    problems = Chem.DetectChemistryProblems(unchecked)
+    return problems[0].Message() if problems else "not a molecule that makes sense chemically"

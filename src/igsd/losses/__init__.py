@@ -1,0 +1,1 @@
+"""The losses, one pure function per equation."""

@@ -1,0 +1,1 @@
+"""The student, its moving-average teacher, and the two wired together."""

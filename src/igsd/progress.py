@@ -1,0 +1,54 @@
+"""``progress_bar``: one look for everything that takes long."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+
+
+@contextlib.contextmanager
+def progress_bar(
+    title: str, total: int, *, shown: bool, done: int = 0
+) -> Iterator[Callable[[int, str], None]]:
+    """Yield ``advance(steps, note)``, which moves a bar on standard error.
+
+    On a terminal the bar moves in place. Elsewhere (a log file, a cluster) a line is written at
+    every tenth of the way. With ``shown=False`` nothing is written.
+    """
+    if not shown:
+        yield lambda steps, note="": None
+    elif sys.stderr.isatty():
+        yield from _terminal_bar(title, total, done)
+    else:
+        yield _line_writer(title, total, done)
+
+
+def _terminal_bar(title: str, total: int, done: int) -> Iterator[Callable[[int, str], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    ]
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        task = bars.add_task(title, total=total, completed=done, note="")
+        yield lambda steps, note="": bars.update(task, advance=steps, note=note)
+
+
+def _line_writer(title: str, total: int, done: int) -> Callable[[int, str], None]:
+    position, tenth = done, 10 * done // max(total, 1)
+
+    def advance(steps: int, note: str = "") -> None:
+        nonlocal position, tenth
+        position += steps
+        if 10 * position // max(total, 1) > tenth:
+            tenth = 10 * position // max(total, 1)
+            print(f"{title}: {position}/{total} {note}", file=sys.stderr, flush=True)
+
+    return advance

@@ -1,0 +1,235 @@
+"""One file format for everything igsd saves: safetensors, with JSON in the header.
+
+Graph sets, views, models and checkpoints are all a dictionary of arrays and a JSON object. The
+format holds numbers and text only, so nothing that is loaded can run code. Files are written under
+a temporary name in the same folder, synced and renamed: a reader sees the whole file or none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from igsd.errors import StorageError
+from igsd.pickles import refuse_pickle
+
+__all__ = [
+    "atomic_file",
+    "read_arrays",
+    "read_header",
+    "refuse_pickle",
+    "write_arrays",
+    "write_json",
+    "write_text",
+]
+
+_KEY = "igsd"
+_MAX_HEADER = 100_000_000
+_DTYPES = {
+    "BOOL": np.bool_,
+    "U8": np.uint8,
+    "I8": np.int8,
+    "I16": np.int16,
+    "I32": np.int32,
+    "I64": np.int64,
+    "F16": np.float16,
+    "F32": np.float32,
+    "F64": np.float64,
+}
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield a binary file that becomes ``path`` only when the block ends without an error.
+
+    Raises ``StorageError`` when the folder is missing or unwritable, or the disk is full; the old
+    file, if there was one, is then still there as it was.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise StorageError(f"Cannot write {target}: it is a folder. Give the name of a file.")
+    temporary: str | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+        temporary = None
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise StorageError(_write_failure(target, error)) from error
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write ``text`` to ``path`` as UTF-8, whole or not at all."""
+    with atomic_file(path) as file:
+        file.write(text.encode())
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write ``value`` to ``path`` as readable JSON, whole or not at all."""
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def write_arrays(
+    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]
+) -> None:
+    """Write named arrays and a JSON header to one safetensors file, whole or not at all.
+
+    Arrays go to disk one by one, so no second copy of the data is made in memory.
+    """
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    codes = {np.dtype(value): key for key, value in _DTYPES.items()}
+    table: dict[str, Any] = {"__metadata__": {_KEY: json.dumps(header, allow_nan=False)}}
+    offset = 0
+    for name in order:
+        array = arrays[name]
+        if array.dtype not in codes:
+            raise StorageError(f"Array {name!r} has dtype {array.dtype}, which cannot be saved.")
+        table[name] = {
+            "dtype": codes[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [offset, offset + array.nbytes],
+        }
+        offset += array.nbytes
+    head = json.dumps(table).encode()
+    head += b" " * (-len(head) % 8)
+    with atomic_file(path) as file:
+        file.write(len(head).to_bytes(8, "little"))
+        file.write(head)
+        for name in order:
+            # A plain write, not tofile: tofile bypasses the buffer that holds the header.
+            file.write(memoryview(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8)))
+
+
+def read_arrays(
+    path: str | os.PathLike[str], kind: str
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Return (arrays, header) of a file written by ``write_arrays``; arrays are memory-mapped.
+
+    ``kind`` is what the caller expects ("graph set", "model", ...), checked against the header's
+    own ``kind``. Raises ``StorageError`` for a missing, truncated, foreign or pickled file.
+    """
+    source = Path(path)
+    table, start, size = _read_table(source, kind)
+    header = _read_header(source, table, kind)
+    arrays = {}
+    for name, entry in table.items():
+        dtype, shape, begin, end = _read_entry(source, name, entry)
+        if not 0 <= begin <= end <= size - start or end - begin != dtype.itemsize * _count(shape):
+            raise StorageError(f"{source} is damaged: array {name!r} does not fit into the file.")
+        if begin == end:
+            arrays[name] = np.zeros(shape, dtype)
+        else:
+            arrays[name] = np.memmap(source, dtype, "r", start + begin, shape)
+    return arrays, header
+
+
+def read_header(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """Return the JSON header of an igsd file, or None where ``path`` is anything else."""
+    try:
+        table, _, _ = _read_table(Path(path), "file")
+        return _read_header(Path(path), table, None)
+    except StorageError:
+        return None
+
+
+def _read_table(source: Path, kind: str) -> tuple[dict[str, Any], int, int]:
+    """Return (table, offset of the data, size of the file) of a safetensors file."""
+    if not source.exists():
+        raise StorageError(f"There is no {kind} at {source}.")
+    if source.is_dir():
+        raise StorageError(f"{source} is a folder, not a {kind} file.")
+    refuse_pickle(source)
+    try:
+        size = source.stat().st_size
+        with open(source, "rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if size < 8 or not 2 <= length <= min(_MAX_HEADER, size - 8):
+                raise StorageError(_not_ours(source, kind))
+            table = json.loads(file.read(length))
+            if not isinstance(table, dict):
+                raise StorageError(_not_ours(source, kind))
+    except OSError as error:
+        raise StorageError(f"Cannot read {source}: {error.strerror}.") from error
+    except ValueError as error:
+        raise StorageError(_not_ours(source, kind)) from error
+    return table, 8 + length, size
+
+
+def _read_header(source: Path, table: dict[str, Any], kind: str | None) -> dict[str, Any]:
+    """Take igsd's own JSON object out of a safetensors table."""
+    try:
+        header = json.loads(table.pop("__metadata__")[_KEY])
+        found = header["kind"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(_not_ours(source, kind or "file")) from error
+    if kind is not None and found != kind:
+        raise StorageError(f"{source} holds a {found}, but a {kind} was expected here.")
+    return header
+
+
+def _read_entry(
+    source: Path, name: str, entry: Any
+) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+    """Return (dtype, shape, begin, end) of one array as the table declares it."""
+    try:
+        begin, end = (int(offset) for offset in entry["data_offsets"])
+        shape = tuple(int(side) for side in entry["shape"])
+        return np.dtype(_DTYPES[entry["dtype"]]), shape, begin, end
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"{source} is damaged: array {name!r} is not described.") from error
+
+
+def _not_ours(source: Path, kind: str) -> str:
+    return f"{source} is not a {kind} written by igsd, or it was cut short while being copied."
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    total = 1
+    for side in shape:
+        total *= side
+    return total
+
+
+def _umask() -> int:
+    """Return the process's umask; reading it means setting it for an instant."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _write_failure(target: Path, error: OSError) -> str:
+    way_out = {
+        errno.ENOSPC: "The disk is full: free some space or choose another folder.",
+        errno.EDQUOT: "Your disk quota is used up: free some space or choose another folder.",
+        errno.EACCES: "You may not write there: choose another folder or change its permissions.",
+        errno.EROFS: "The file system is read-only: choose another folder.",
+    }.get(error.errno or 0, "Choose another place.")
+    return f"Cannot write {target}: {error.strerror}. {way_out} Nothing was changed."

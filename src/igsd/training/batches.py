@@ -1,0 +1,28 @@
+"""Which graphs meet in a step, as a pure function of the seed and the epoch."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def num_batches(num_graphs: int, batch_size: int) -> int:
+    """Return the number of steps of an epoch."""
+    return max(1, math.ceil(num_graphs / batch_size))
+
+
+def epoch_batches(num_graphs: int, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
+    """Return the index arrays of one epoch: a shuffle cut into pieces of nearly equal size.
+
+    Every graph stands in exactly one piece and no piece is much smaller than another, so there is
+    never a left-over batch with too few negatives. No state is kept between epochs: an interrupted
+    run finds its place again from (seed, epoch) alone.
+    """
+    order = np.random.default_rng([seed, epoch]).permutation(num_graphs)
+    return np.array_split(order, num_batches(num_graphs, batch_size))
+
+
+def share_of_process(indices: np.ndarray, rank: int, world_size: int) -> np.ndarray:
+    """Return this process's part of a batch: consecutive, so that gathered parts are in order."""
+    return np.array_split(indices, world_size)[rank]

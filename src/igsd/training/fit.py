@@ -1,0 +1,103 @@
+"""``fit_self_supervised``: from graphs and a configuration to a trained model."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from igsd.config import Config
+from igsd.errors import DataError
+from igsd.graphs.features import FeatureMap
+from igsd.graphs.graphset import GraphSet
+from igsd.model.build import build_model
+from igsd.model.igsd import IGSDModel
+from igsd.training.logging import epoch_logger
+from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
+from igsd.training.self_supervised import SelfSupervisedTask
+from igsd.views.pairs import PairSource
+from igsd.views.spec import ViewSpec
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trained model, the node features it knows, and the losses of its epochs."""
+
+    model: IGSDModel
+    features: FeatureMap
+    history: list[dict[str, float]]
+
+
+def view_spec(config: Config) -> ViewSpec:
+    """Return the view that a configuration asks for."""
+    return ViewSpec(
+        kind=config.view,
+        teleport=config.teleport,
+        heat_time=config.heat_time,
+        threshold=config.threshold,
+        top_k=config.top_k or None,
+        drop_rate=config.drop_rate,
+        exact_limit=config.exact_limit,
+    )
+
+
+def fit_self_supervised(
+    graphs: GraphSet,
+    config: Config,
+    *,
+    encoder: nn.Module | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    log_dir: str | os.PathLike[str] | None = None,
+    verbose: bool = False,
+) -> Fitted:
+    """Return IGSD trained on ``graphs``, whose classes and targets are never read.
+
+    With ``epochs=0`` the result is the untrained encoder. The caller's random state is untouched.
+    """
+    if len(graphs) < 2:
+        raise DataError(
+            f"IGSD tells graphs apart, so it needs at least 2 to train on; {graphs.name!r} has 1."
+        )
+    features = FeatureMap.fit(graphs, config.node_features, config.degree_cap)
+    fabric = make_fabric(config.accelerator, config.devices, config.precision)
+    with local_random_state(fabric):
+        torch.manual_seed(config.seed)
+        model = build_model(config, features.dim, encoder)
+        if config.epochs == 0:
+            return Fitted(model.eval(), features, [])
+        optimizer: Any = torch.optim.Adam(
+            trainable(model), lr=config.learning_rate, weight_decay=config.weight_decay
+        )
+        forward, optimizer = fabric.setup(model, optimizer)
+        pairs = PairSource(
+            graphs,
+            features,
+            view_spec(config),
+            seed=config.seed,
+            device=fabric.device,
+            cache=config.cache_views,
+        )
+        task = SelfSupervisedTask(
+            model,
+            forward,
+            pairs,
+            fabric,
+            epochs=config.epochs,
+            batch_size=config.batch_size,
+            temperature=config.temperature,
+            ema_decay=config.ema_decay,
+        )
+        history = run_training(
+            task,
+            optimizer,
+            fabric,
+            checkpoint=checkpoint,
+            checkpoint_every=config.checkpoint_every,
+            identity={"data": graphs.without_labels().checksum} | config.learned(),
+            on_epoch=epoch_logger(log_dir) if fabric.is_global_zero else None,
+            verbose=verbose and fabric.is_global_zero,
+        )
+    return Fitted(model, features, history)

@@ -1,0 +1,59 @@
+"""Random edge removal, the paper's 'Random' view: each edge goes with the same probability.
+
+Whether an edge goes is a hash of (seed, graph, edge). Both entries of an edge meet the same fate
+without looking for each other, and a graph loses the same edges whatever batch it stands in and in
+whatever order batches are made: nothing is drawn from a stream.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from igsd.errors import ConfigError
+from igsd.graphs.adjacency import Adjacency, pointers
+
+
+def edge_drop(
+    adjacency: Adjacency, node_ptr: np.ndarray, graph_ids: np.ndarray, rate: float, seed: int
+) -> Adjacency:
+    """Return the adjacency without a random share ``rate`` of its edges; the input stays as it is.
+
+    ``node_ptr`` [B + 1]: where the nodes of each graph of the batch begin. ``graph_ids`` [B]: which
+    graph of the whole set each one is; the same graph twice in a batch loses the same edges.
+    Every node stays, also one that lost all its edges. Another seed gives another draw.
+
+    Raises ``ConfigError`` unless ``rate`` is in [0, 1).
+    """
+    if not 0 <= rate < 1:
+        raise ConfigError(
+            f"The 'rate' parameter of edge_drop must be in [0, 1). Got {rate!r} instead."
+        )
+    row_ptr = np.asarray(adjacency.row_ptr)
+    local = np.arange(int(node_ptr[-1])) - np.repeat(node_ptr[:-1], np.diff(node_ptr))
+    row = np.repeat(local, np.diff(row_ptr))
+    graph = np.repeat(np.asarray(graph_ids, dtype=np.int64), np.diff(row_ptr[node_ptr]))
+    keep = edge_uniform(graph, row, adjacency.col, seed) >= rate
+    kept_before = pointers(keep)
+    weight = None if adjacency.weight is None else adjacency.weight[keep]
+    return Adjacency(kept_before[row_ptr], adjacency.col[keep], weight)
+
+
+def edge_uniform(graph: np.ndarray, u: np.ndarray, v: np.ndarray, seed: int) -> np.ndarray:
+    """Return a number in [0, 1) for each edge u-v of a graph, [E] float64; v-u gets the same.
+
+    ``graph`` [E]: the graph's number in its set; ``u``, ``v`` [E]: nodes counted inside the graph.
+    """
+    low = np.minimum(u, v).astype(np.uint64)
+    high = np.maximum(u, v).astype(np.uint64)
+    start = splitmix64(np.array([seed % 2**64], dtype=np.uint64))
+    of_graph = splitmix64(start ^ graph.astype(np.uint64))
+    bits = splitmix64(of_graph ^ splitmix64((low << np.uint64(32)) | high))
+    return (bits >> np.uint64(11)) * 2.0**-53
+
+
+def splitmix64(x: np.ndarray) -> np.ndarray:
+    """Return 64 well-mixed bits for each number, uint64: one step of the SplitMix64 generator."""
+    z = x + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
