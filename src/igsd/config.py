@@ -45,7 +45,9 @@ def _setting(
 class Config:
     """All settings of self-supervised IGSD. Raises ``ConfigError`` for a value outside its rule."""
 
-    seed: int = _setting(0, "run", "seed of weights, batches and random views", low=0)
+    seed: int = _setting(
+        0, "run", "seed of weights, batches and random views", low=0, high=2**32 - 1
+    )
     epochs: int = _setting(20, "run", "passes over the graphs", low=0)
     batch_size: int = _setting(128, "run", "graphs per step; the others are negatives", low=2)
     learning_rate: float = _setting(1e-3, "run", "step size of Adam", low=0.0)
@@ -83,7 +85,10 @@ class Config:
 
     mix_weight: float = _setting(0.5, "embedding", "lambda: share of the student", low=0, high=1)
     embed_views: str = _setting(
-        "graph", "embedding", "graph: Eq. mix; both: the view's beside it", choices=("graph", "both")
+        "graph",
+        "embedding",
+        "graph: Eq. mix; both: the view's beside it",
+        choices=("graph", "both"),
     )
 
     accelerator: str = _setting("auto", "runtime", "device kind, as Lightning Fabric names it")
@@ -103,7 +108,7 @@ class Config:
             _check(entry.name, value, entry.metadata)
         for name in ("learning_rate", "temperature", "heat_time"):
             if getattr(self, name) == 0:
-                raise ConfigError(_message(name, "must be greater than 0", 0))
+                raise ConfigError(_message(name, "must be greater than 0", getattr(self, name)))
         if not 0 < self.teleport < 1:
             raise ConfigError(_message("teleport", "must be between 0 and 1", self.teleport))
         if self.drop_rate >= 1:
@@ -150,7 +155,9 @@ class Config:
 def recipe_names() -> list[str]:
     """Return the names of the shipped recipes."""
     folder = resources.files("igsd.recipes")
-    return sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+    return sorted(
+        f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")
+    )
 
 
 def load_recipe(name: str) -> Config:
@@ -177,7 +184,9 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         key, sign, text = pair.partition("=")
         if not sign:
-            raise ConfigError(f"--set takes key=value, for example epochs=40. Got {pair!r} instead.")
+            raise ConfigError(
+                f"--set takes key=value, for example epochs=40. Got {pair!r} instead."
+            )
         try:
             settings[key.strip()] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:

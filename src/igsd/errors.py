@@ -31,7 +31,7 @@ class TrainingError(IGSDError):
 
 
 def nearest(name: str, valid: Iterable[str], *, count: int = 3) -> str:
-    """Return a sentence that names the valid names closest to ``name``, or all when none is close."""
+    """Return a sentence with the valid names closest to ``name``, or all when none is close."""
     names = sorted(valid)
     close = difflib.get_close_matches(name, names, n=count, cutoff=0.5)
     if close:

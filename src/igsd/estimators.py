@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from igsd.config import Config, load_recipe
-from igsd.errors import ConfigError
+from igsd.errors import ConfigError, StorageError
 from igsd.evaluation.embed import embed
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.features import FeatureMap
 from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
 from igsd.model_file import read_model, write_model
-from igsd.training.fit import fit_self_supervised, view_spec
+from igsd.training.fit import Fitted, fit_self_supervised, view_spec
 
 
 class IGSD(TransformerMixin, BaseEstimator):
@@ -36,7 +36,10 @@ class IGSD(TransformerMixin, BaseEstimator):
     - ``log_dir``: a folder for TensorBoard curves (extra ``igsd[tensorboard]``).
     - ``verbose``: show progress bars.
 
-    Learned: ``model_``, ``features_``, ``history_`` (mean losses per epoch), ``n_features_out_``.
+    Learned: ``model_``, ``features_``, ``history_`` (mean losses per epoch), ``config_`` (the
+    settings of the fit), ``own_encoder_`` (the class of your own encoder, or None) and
+    ``n_features_out_``. Of settings changed after ``fit``, only ``mix_weight`` and ``embed_views``
+    count without fitting again.
 
     >>> from igsd import IGSD, load_dataset
     >>> vectors = IGSD(epochs=1).fit_transform(load_dataset("MUTAG"))
@@ -47,7 +50,8 @@ class IGSD(TransformerMixin, BaseEstimator):
     model_: IGSDModel
     features_: FeatureMap
     history_: list[dict[str, float]]
-    n_features_out_: int
+    config_: Config
+    own_encoder_: str | None
 
     def __init__(
         self,
@@ -90,7 +94,8 @@ class IGSD(TransformerMixin, BaseEstimator):
         log_dir: str | os.PathLike[str] | None = None,
         verbose: bool = False,
     ) -> None:
-        for name, value in locals().items():
+        # A list: under a debugger the dictionary that locals() gave grows during the loop.
+        for name, value in list(locals().items()):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
@@ -111,7 +116,11 @@ class IGSD(TransformerMixin, BaseEstimator):
         given["seed"] = given["random_state"]
         if isinstance(given["encoder"], nn.Module):
             given["encoder"] = Config.encoder
-        return Config(**{entry.name: given[entry.name] for entry in fields(Config)})
+        try:
+            return Config(**{entry.name: given[entry.name] for entry in fields(Config)})
+        except ConfigError as error:
+            # The user has set 'random_state', so that is the name to be told.
+            raise ConfigError(str(error).replace("'seed'", "'random_state'")) from error
 
     def fit(self, X: Any, y: Any = None) -> IGSD:
         """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
@@ -126,7 +135,7 @@ class IGSD(TransformerMixin, BaseEstimator):
             log_dir=self.log_dir,
             verbose=self.verbose,
         )
-        self._set_fitted(fitted.model, fitted.features, fitted.history)
+        self._set_fitted(config, own, fitted)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -135,7 +144,7 @@ class IGSD(TransformerMixin, BaseEstimator):
         Implements Eq. mix; with ``embed_views="both"`` the view's embedding stands beside it.
         """
         check_is_fitted(self, "model_")
-        config = self.config()
+        config = self._fitted_config()
         return embed(
             self.model_,
             self.features_,
@@ -154,14 +163,13 @@ class IGSD(TransformerMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to one file at exactly ``path``, whole or not at all."""
         check_is_fitted(self, "model_")
-        own = isinstance(self.encoder, nn.Module)
         write_model(
             path,
             self.model_.state_dict(),
             {
                 "estimator": "IGSD",
-                "config": self.config().to_json(),
-                "own_encoder": type(self.encoder).__qualname__ if own else None,
+                "config": self._fitted_config().to_json(),
+                "own_encoder": self.own_encoder_,
                 "features": self.features_.to_json(),
                 "history": self.history_,
             },
@@ -172,28 +180,50 @@ class IGSD(TransformerMixin, BaseEstimator):
         """Return the estimator that ``save`` wrote; its ``transform`` is bit-equal.
 
         ``encoder``: the module of your own that it was trained with, if it was: a file holds
-        numbers, never code.
+        numbers, never code. Raises ``StorageError`` for any other file, ``ConfigError`` where the
+        encoder is missing or does not fit.
         """
         tensors, header = read_model(path)
+        if header.get("estimator") != "IGSD":
+            raise StorageError(f"{path} holds a {header.get('estimator')} model, but no IGSD.")
         if header["own_encoder"] and encoder is None:
             raise ConfigError(
                 f"{path} was trained with an encoder of your own, {header['own_encoder']}. "
                 "Load it with IGSD.load(path, encoder=...)."
             )
-        estimator = cls.from_config(Config().updated(header["config"]))
+        config = Config().updated(header["config"])
+        estimator = cls.from_config(config)
         if encoder is not None:
             estimator.encoder = encoder
         features = FeatureMap.from_json(header["features"])
         with torch.random.fork_rng(devices=[]):
-            model = build_model(estimator.config(), features.dim, encoder)
-        model.load_state_dict(tensors)
-        estimator._set_fitted(model.eval(), features, header["history"])
+            model = build_model(config, features.dim, encoder)
+        try:
+            model.load_state_dict(tensors)
+        except RuntimeError as error:
+            trained = header["own_encoder"] or config.encoder
+            raise ConfigError(
+                f"The weights in {path} belong to the encoder {trained!r} and do not fit "
+                f"{type(encoder).__qualname__ if encoder else config.encoder!r}: {error}"
+            ) from error
+        estimator._set_fitted(config, encoder, Fitted(model.eval(), features, header["history"]))
         return estimator
 
-    def _set_fitted(self, model: IGSDModel, features: FeatureMap, history: list) -> None:
-        self.model_, self.features_, self.history_ = model, features, history
-        views = 2 if self.embed_views == "both" else 1
-        self.n_features_out_ = model.student.encoder.out_dim * views  # type: ignore[operator]
+    @property
+    def n_features_out_(self) -> int:
+        """Width of an embedding."""
+        width: Any = self.model_.student.encoder.out_dim
+        return 2 * width if self.embed_views == "both" else width
+
+    def _fitted_config(self) -> Config:
+        """Return the settings of ``fit``, except those of the embedding, which are today's."""
+        now = self.config()
+        return self.config_.updated({"mix_weight": now.mix_weight, "embed_views": now.embed_views})
+
+    def _set_fitted(self, config: Config, own: nn.Module | None, fitted: Fitted) -> None:
+        self.model_, self.features_, self.history_ = fitted.model, fitted.features, fitted.history
+        self.config_ = config
+        self.own_encoder_ = None if own is None else type(own).__qualname__
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is graphs and not a table of numbers."""

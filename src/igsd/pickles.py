@@ -23,7 +23,7 @@ _PLAIN_NAME = re.compile(r"[\w.]+ [\w.]+")
 
 
 def refuse_pickle(path: str | os.PathLike[str]) -> None:
-    """Raise ``StorageError`` when the file is a pickle: plain, compressed, joblib, torch or numpy."""
+    """Raise ``StorageError`` for a pickle: plain, compressed, or by joblib, torch or numpy."""
     source = Path(path)
     with contextlib.suppress(OSError), open(source, "rb") as file:
         start = file.read(_ENOUGH)
@@ -55,12 +55,12 @@ def _is_old_pickle(start: bytes) -> bool:
     """
     count = 0
     try:
-        for operation, argument, _ in pickletools.genops(start):
+        for operation, argument, position in pickletools.genops(start):
             named = operation.name != "GLOBAL" or _PLAIN_NAME.fullmatch(str(argument))
             if operation.proto > 1 or not named:
                 return False
             if operation.name == "STOP":
-                return True
+                return not start[(position or 0) + 1 :].strip()
             count += 1
     except ValueError:
         # A long pickle is cut at the end of what was read; short text that failed is no pickle.

@@ -115,7 +115,7 @@ def write_arrays(
         file.write(head)
         for name in order:
             # A plain write, not tofile: tofile bypasses the buffer that holds the header.
-            file.write(memoryview(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8)))
+            file.write(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data)
 
 
 def read_arrays(

@@ -17,20 +17,18 @@ def squared_distances(A: FloatArray, B: FloatArray | None = None) -> FloatArray:
     """
     mean = (A if B is None else B).mean(axis=0)
     A = A - mean
-    norms = np.einsum("ij,ij->i", A, A)
-    if B is None:
-        distances = A @ A.T
-        other = norms
-    else:
-        B = B - mean
-        distances = A @ B.T
-        other = np.einsum("ij,ij->i", B, B)
-    distances *= -2.0
-    distances += norms[:, None]
-    distances += other[None, :]
-    if B is None:
+    B = A if B is None else B - mean
+    norms, others = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
+    distances = A @ B.T
+    for start in range(0, len(A), _BLOCK):
+        block = distances[start : start + _BLOCK]
+        block *= -2.0
+        # Both norms in one sum: added one by one, (i, j) and (j, i) would round differently.
+        block += norms[start : start + _BLOCK, None] + others
+        np.maximum(block, 0.0, out=block)
+    if B is A:
         np.fill_diagonal(distances, 0.0)
-    return np.maximum(distances, 0.0, out=distances)
+    return distances
 
 
 def scale_gamma(X_train: FloatArray) -> float:

@@ -40,7 +40,7 @@ def gckn(
     sources = kernel_sources(X, kernel, standardise)
     codes = check_codes(y, len(X))
     folds = read_gckn_folds(dataset, codes, folder=folder, seed=seed)
-    notes = (f"published folds of {dataset}",)
+    notes: tuple[str, ...] = (f"published folds of {dataset}",)
     if twins is not None:
         groups = check_groups(twins, len(codes))
         folds = tuple(_drop_twins(fold, groups) for fold in folds)
@@ -83,4 +83,5 @@ def _score_fold(
     both = np.concatenate([fold.train, fold.validation])
     K_train, K_test = sources[best].split(both, fold.test)
     predicted = predict_grid(K_train, y[both], K_test, (grid[row],))[0]
-    return float(accuracy(predicted, y[fold.test])), Choice(grid[row], best, scores[best][row])
+    choice = Choice(grid[row], best, float(scores[best][row]))
+    return float(accuracy(predicted, y[fold.test])), choice

@@ -30,7 +30,7 @@ def majority(
     codes = check_codes(y)
     folds = outer_folds(codes, seed, num_folds)
     chosen = folds.splits if splits is None else tuple(splits)
-    guesses = [np.bincount(codes[train]).argmax() for train, _ in chosen]
+    guesses = [np.bincount(codes[train]).argmax(axis=0, keepdims=True) for train, _ in chosen]
     return ProtocolResult(
         protocol=protocol,
         seed=seed,

@@ -48,8 +48,9 @@ def from_edges(
     source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
     _check_nodes(counts, name)
     _check_edges(source, target, node_ptr, name)
-    for key, values in (("node_attributes", columns.get("node_attributes")),):
-        _check_finite(values, node_ptr, key, name)
+    edge_columns = {"edge_labels": edge_labels, "edge_attributes": edge_attributes}
+    _check_lengths(columns | edge_columns, int(node_ptr[-1]), len(source), len(counts), name)
+    _check_finite(columns.get("node_attributes"), node_ptr, "node_attributes", name)
     if edge_attributes is not None and not np.isfinite(edge_attributes).all():
         bad = int(np.flatnonzero(~np.isfinite(edge_attributes).all(axis=1))[0])
         raise DataError(
@@ -65,10 +66,8 @@ def from_edges(
     return GraphSet(
         node_ptr=node_ptr,
         adjacency=adjacency,
-        edge_labels=None if edge_labels is None else np.asarray(edge_labels)[given].astype(np.int32),
-        edge_attributes=None
-        if edge_attributes is None
-        else np.asarray(edge_attributes)[given].astype(np.float32),
+        edge_labels=_pick(edge_labels, given, np.int32),
+        edge_attributes=_pick(edge_attributes, given, np.float32),
         name=name,
         notes=notes + changes,
         **columns,
@@ -81,9 +80,8 @@ def encode_categories(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, t
     None and NaN count as missing. Names keep their type where JSON can hold it (text, whole
     number, number, truth value); anything else becomes its text.
     """
-    array = np.asarray(values)
-    if array.dtype.kind in "iub":
-        names, codes = np.unique(array, return_inverse=True)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
+        names, codes = np.unique(values, return_inverse=True)
         return codes.astype(np.int64).reshape(-1), tuple(names.tolist())
     plain = [_plain(value) for value in values]
     known = {value for value in plain if value is not None}
@@ -143,6 +141,10 @@ def _missing(keys: np.ndarray, mirrored: np.ndarray) -> np.ndarray:
     return np.flatnonzero(keys[place] != mirrored)
 
 
+def _pick(values: Any, rows: np.ndarray, dtype: type) -> np.ndarray | None:
+    return None if values is None else np.asarray(values)[rows].astype(dtype)
+
+
 def _check_nodes(counts: np.ndarray, name: str) -> None:
     if len(counts) == 0:
         raise DataError(f"The set {name!r} holds no graphs; at least one is needed.")
@@ -154,9 +156,7 @@ def _check_nodes(counts: np.ndarray, name: str) -> None:
         )
 
 
-def _check_edges(
-    source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str
-) -> None:
+def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str) -> None:
     if len(source) == 0:
         return
     low = min(int(source.min()), int(target.min()))
@@ -176,9 +176,19 @@ def _check_edges(
         )
 
 
-def _check_finite(
-    values: np.ndarray | None, node_ptr: np.ndarray, column: str, name: str
-) -> None:
+def _check_lengths(columns: dict[str, Any], nodes: int, edges: int, graphs: int, name: str) -> None:
+    expected = {"node_labels": nodes, "node_attributes": nodes}
+    expected |= {"edge_labels": edges, "edge_attributes": edges}
+    expected |= {"classes": graphs, "targets": graphs, "graph_names": graphs}
+    for key, length in expected.items():
+        values = columns.get(key)
+        if values is not None and len(values) != length:
+            raise DataError(
+                f"The column {key!r} of {name!r} has {len(values)} rows, {length} were expected."
+            )
+
+
+def _check_finite(values: np.ndarray | None, node_ptr: np.ndarray, column: str, name: str) -> None:
     if values is None or np.isfinite(values).all():
         return
     bad = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])

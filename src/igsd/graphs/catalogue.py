@@ -104,11 +104,11 @@ facebook_ct2 Fingerprint FIRSTMM_DB FRANKENSTEIN github_stargazers highschool_ct
 infectious_ct1 infectious_ct2 KKI Letter-high Letter-low Letter-med malonaldehyde MCF-7 MCF-7H
 mit_ct1 mit_ct2 MOLT-4 MOLT-4H Mutagenicity MSRC_9 MSRC_21 MSRC_21C naphthalene NCI109 NCI-H23
 NCI-H23H OHSU OVCAR-8 OVCAR-8H P388 P388H PC-3 PC-3H Peking_1 PROTEINS_full PTC_FM PTC_FR PTC_MM
-reddit_threads REDDIT-BINARY REDDIT-MULTI-12K REDDIT-MULTI-5K salicylic_acid SF-295 SF-295H
-SN12C SN12CH SW-620 SW-620H SYNTHETIC SYNTHETICnew Synthie toluene tox21_AhR_training
-TRIANGLES tumblr_ct1 tumblr_ct2 twitch_egos TWITTER-Real-Graph-Partial UACC257 UACC257H uracil
-Yeast YeastH ZINC_full ZINC_test ZINC_train ZINC_val
-""".split()
+reddit_threads REDDIT-BINARY REDDIT-MULTI-12K REDDIT-MULTI-5K salicylic_acid SF-295 SF-295H SN12C
+SN12CH SW-620 SW-620H SYNTHETIC SYNTHETICnew Synthie toluene Tox21_AhR_training TRIANGLES
+tumblr_ct1 tumblr_ct2 twitch_egos TWITTER-Real-Graph-Partial UACC257 UACC257H uracil Yeast YeastH
+ZINC_full ZINC_test ZINC_train ZINC_val
+"""
 
 _ALIASES = {"IMDB-B": "IMDB-BINARY", "IMDB-M": "IMDB-MULTI", "PTC-MR": "PTC_MR"}
 _ALIASES |= {"REDDIT-B": "REDDIT-BINARY", "REDDIT-M5K": "REDDIT-MULTI-5K", "D&D": "DD"}
@@ -117,7 +117,7 @@ CATALOGUE = {entry.name: entry for entry in _ENTRIES}
 """The data sets that igsd lists, by name."""
 
 _KNOWN = CATALOGUE | {
-    name: CatalogueEntry(name, "a data set of the TU collection") for name in _OTHER_TU
+    name: CatalogueEntry(name, "a data set of the TU collection") for name in _OTHER_TU.split()
 }
 _BY_LOWER_CASE = {name.lower(): entry for name, entry in _KNOWN.items()}
 _BY_LOWER_CASE |= {alias.lower(): _KNOWN[name] for alias, name in _ALIASES.items()}

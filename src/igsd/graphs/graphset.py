@@ -196,5 +196,5 @@ def _digest(columns: dict[str, np.ndarray], text: str) -> str:
     for key in sorted(columns):
         column = columns[key]
         digest.update(f"{key}{column.dtype.str}{column.shape}".encode())
-        digest.update(memoryview(np.ascontiguousarray(column).reshape(-1).view(np.uint8)))
+        digest.update(np.ascontiguousarray(column).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()

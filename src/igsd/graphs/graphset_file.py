@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import fields
 from typing import Any
@@ -14,8 +15,16 @@ from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays
 
 _VERSION = 1
-_PLAIN = ("node_label_names", "node_attribute_names", "edge_label_names", "edge_attribute_names")
-_PLAIN += ("class_names", "target_names", "name", "notes")
+_PLAIN = (
+    "node_label_names",
+    "node_attribute_names",
+    "edge_label_names",
+    "edge_attribute_names",
+    "class_names",
+    "target_names",
+    "name",
+    "notes",
+)
 
 
 def save_graphset(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
@@ -41,11 +50,15 @@ def load_graphset(path: str | os.PathLike[str]) -> GraphSet:
     try:
         text = arrays.pop("graph_names", None)
         bounds = arrays.pop("graph_names_ptr", None)
-        adjacency = Adjacency(arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None))
-        plain = {key: _tuple(header[key]) for key in _PLAIN}
-        graphs = GraphSet(adjacency=adjacency, graph_names=_names(text, bounds), **arrays, **plain)
+        adjacency = Adjacency(
+            arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None)
+        )
+        rest: dict[str, Any] = {key: _tuple(header[key]) for key in _PLAIN} | arrays
+        graphs = GraphSet(adjacency=adjacency, graph_names=_names(text, bounds), **rest)
     except (KeyError, TypeError) as error:
-        raise StorageError(f"{path} is damaged: a column is missing or unknown ({error}).") from error
+        raise StorageError(
+            f"{path} is damaged: a column is missing or unknown ({error})."
+        ) from error
     _check_pointers(graphs, path)
     return graphs
 
@@ -54,7 +67,7 @@ def _names(text: np.ndarray | None, bounds: np.ndarray | None) -> tuple[str, ...
     if text is None or bounds is None:
         return None
     raw = text.tobytes()
-    return tuple(raw[a:b].decode() for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+    return tuple(raw[a:b].decode() for a, b in itertools.pairwise(bounds.tolist()))
 
 
 def _tuple(value: Any) -> Any:

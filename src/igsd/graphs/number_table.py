@@ -81,7 +81,9 @@ def _parse_by_line(raw: bytes, file: str, whole: bool, columns: int | None) -> n
     """Return the same table the slow way, or say which line cannot be read and why."""
     rows: list[list[float]] = []
     for number, text in _lines(raw):
-        values = [_number(part, file, number, whole) for part in _SEPARATORS.split(text.strip(b",;"))]
+        values = [
+            _number(part, file, number, whole) for part in _SEPARATORS.split(text.strip(b",;"))
+        ]
         columns = len(values) if columns is None else columns
         if len(values) != columns:
             raise DataError(

@@ -10,7 +10,7 @@ SMILES. RDKit is needed: ``pip install "igsd[chem]"``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,21 @@ class _Molecules:
     bonds: list[str] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
     failures: list[SmilesFailure] = field(default_factory=list)
+    doubtful: list[SmilesFailure] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Molecules:
+    """What became of a list of strings.
+
+    ``graphs`` is None where no string was a molecule. ``kept`` [G] int64 holds the rows of the
+    graphs, ``failures`` the rows left out, ``doubtful`` those kept although a valence is odd.
+    """
+
+    graphs: GraphSet | None
+    kept: np.ndarray
+    failures: tuple[SmilesFailure, ...]
+    doubtful: tuple[SmilesFailure, ...]
 
 
 def from_smiles(
@@ -61,27 +76,30 @@ def from_smiles(
             f"Got {on_error!r} instead."
         )
     texts = list(strings)
-    graphs, failures, _ = molecules(texts, name=name)
-    if graphs is None or (failures and on_error == "raise"):
-        raise DataError(failure_report(failures, len(texts), name))
-    return graphs
+    found = read_molecules(texts, name=name)
+    if found.graphs is None or (found.failures and on_error == "raise"):
+        raise DataError(failure_report(found.failures, len(texts), name))
+    return replace(found.graphs, notes=smiles_notes(found.failures, found.doubtful))
 
 
-def molecules(
-    texts: Sequence[Any], *, name: str
-) -> tuple[GraphSet | None, list[SmilesFailure], np.ndarray]:
-    """Return (graphs, failures, rows kept [G]) of the strings; no graphs where none could be read.
+def read_molecules(texts: Sequence[Any], *, name: str, check_valence: bool = True) -> Molecules:
+    """Return the graphs of the strings that are molecules, and an account of the others.
 
-    Raises ``DataError`` when RDKit is not installed.
+    ``check_valence=False`` also keeps a molecule in which only a valence is impossible: its atoms
+    and bonds are as written, and a graph needs no more. Raises ``DataError`` without RDKit.
     """
-    found = _read_all(texts)
+    found = _read_all(texts, check_valence)
+    graphs = _as_graphs(found, texts, name) if found.kept else None
     kept = np.array(found.kept, dtype=np.int64)
-    if not found.kept:
-        return None, found.failures, kept
+    return Molecules(graphs, kept, tuple(found.failures), tuple(found.doubtful))
+
+
+def _as_graphs(found: _Molecules, texts: Sequence[Any], name: str) -> GraphSet:
+    """Return the packed set of the molecules found."""
     atom_codes, atom_names = encode_categories(found.symbols)
     bond_codes, bond_names = encode_categories(found.bonds)
     source, target = np.array(found.source, np.int64), np.array(found.target, np.int64)
-    graphs = from_edges(
+    return from_edges(
         found.counts,
         np.concatenate([source, target]),
         np.concatenate([target, source]),
@@ -91,9 +109,15 @@ def molecules(
         node_label_names=atom_names,
         graph_names=tuple(texts[row] for row in found.kept),
         name=name,
-        notes=tuple(f"not read as SMILES, {failure}" for failure in found.failures),
     )
-    return graphs, found.failures, kept
+
+
+def smiles_notes(
+    failures: Sequence[SmilesFailure], doubtful: Sequence[SmilesFailure]
+) -> tuple[str, ...]:
+    """Return the notes of a set that was read from SMILES."""
+    left_out = tuple(f"left out, not a molecule: {failure}" for failure in failures)
+    return left_out + tuple(f"kept with an odd valence: {item}" for item in doubtful)
 
 
 def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> str:
@@ -107,7 +131,7 @@ def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> 
     )
 
 
-def _read_all(texts: Sequence[Any]) -> _Molecules:
+def _read_all(texts: Sequence[Any], check_valence: bool) -> _Molecules:
     """Read every string; RDKit works on one molecule at a time, so this is a plain loop."""
     try:
         from rdkit import Chem, rdBase
@@ -121,11 +145,29 @@ def _read_all(texts: Sequence[Any]) -> _Molecules:
         for row, text in enumerate(texts):
             molecule = Chem.MolFromSmiles(text.strip()) if isinstance(text, str) else None
             if molecule is None or molecule.GetNumAtoms() == 0:
-                found.failures.append(SmilesFailure(row, str(text), _reason(text)))
-            else:
+                failure = SmilesFailure(row, str(text), _reason(text))
+                molecule = None if check_valence else _without_valence_check(text)
+                (found.failures if molecule is None else found.doubtful).append(failure)
+            if molecule is not None:
                 found.kept.append(row)
                 _append(found, molecule)
     return found
+
+
+def _without_valence_check(text: Any) -> Any:
+    """Return the molecule of a string in which nothing but valences is wrong, otherwise None."""
+    from rdkit import Chem
+
+    molecule = Chem.MolFromSmiles(text.strip(), sanitize=False) if isinstance(text, str) else None
+    if molecule is None or molecule.GetNumAtoms() == 0:
+        return None
+    problems = Chem.DetectChemistryProblems(molecule)
+    if any(problem.GetType() != "AtomValenceException" for problem in problems):
+        return None
+    molecule.UpdatePropertyCache(strict=False)
+    steps = Chem.SanitizeFlags.SANITIZE_ALL ^ Chem.SanitizeFlags.SANITIZE_PROPERTIES
+    failed = Chem.SanitizeMol(molecule, sanitizeOps=steps, catchErrors=True)
+    return None if failed else Chem.RemoveHs(molecule, sanitize=False)
 
 
 def _append(found: _Molecules, molecule: Any) -> None:

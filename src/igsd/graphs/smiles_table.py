@@ -18,7 +18,7 @@ import numpy as np
 from igsd.errors import DataError, nearest
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.smiles import SmilesFailure, failure_report, molecules
+from igsd.graphs.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
 from igsd.storage import refuse_pickle
 
 _SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
@@ -66,6 +66,7 @@ def read_smiles_table(
     target_columns: Sequence[str] | None = None,
     *,
     name: str | None = None,
+    check_valence: bool = True,
 ) -> SmilesTable:
     """Return the molecules of a CSV or TSV file (also ``.gz``) whose first line names the columns.
 
@@ -74,6 +75,8 @@ def read_smiles_table(
     column called label, class or y, if it holds such values.
     ``target_columns``: become the targets, NaN where empty; by default every other column of
     numbers, except those that only count rows (id, index, no, cid and the like).
+
+    ``check_valence=False`` keeps molecules in which only a valence is impossible, and notes them.
 
     Rows that are no molecule are left out and listed in ``failures`` and in the set's ``notes``.
     Raises ``DataError`` for a file that is no such table, a column that is not there, values that
@@ -88,16 +91,17 @@ def read_smiles_table(
     classes = None if label is None else _classes(table, label)
     numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
     title = name or table.path.name.split(".")[0]
-    graphs, failures, kept = molecules(texts, name=title)
-    failures = [replace(failure, line=table.lines[failure.row]) for failure in failures]
-    if graphs is None:
+    found = read_molecules(texts, name=title, check_valence=check_valence)
+    failures, doubtful = _with_lines(found.failures, table), _with_lines(found.doubtful, table)
+    if found.graphs is None:
         raise DataError(f"{path}: {failure_report(failures, len(texts), title)}")
-    columns: dict[str, Any] = {"notes": _notes(failures)}
+    kept = found.kept
+    columns: dict[str, Any] = {"notes": smiles_notes(failures, doubtful)}
     if classes is not None:
         columns |= {"classes": classes[0][kept], "class_names": classes[1]}
     if numbers is not None:
         columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
-    return SmilesTable(replace(graphs, **columns), tuple(failures), kept)
+    return SmilesTable(replace(found.graphs, **columns), failures, kept)
 
 
 def _read_table(path: Path) -> _Table:
@@ -205,5 +209,6 @@ def _value(text: str) -> float | str | None:
         return text
 
 
-def _notes(failures: Sequence[SmilesFailure]) -> tuple[str, ...]:
-    return tuple(f"not read as SMILES, {failure}" for failure in failures)
+def _with_lines(failures: Sequence[SmilesFailure], table: _Table) -> tuple[SmilesFailure, ...]:
+    """Return the failures with the line of the file on which each row ends."""
+    return tuple(replace(failure, line=table.lines[failure.row]) for failure in failures)

@@ -87,9 +87,7 @@ def _node_counts(files: TUFiles) -> tuple[np.ndarray, int]:
     return np.bincount(ids - ids[0]), int(ids[0])
 
 
-def _edges(
-    files: TUFiles, counts: np.ndarray, first_graph: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _edges(files: TUFiles, counts: np.ndarray, first_graph: int) -> tuple[np.ndarray, np.ndarray]:
     """Return (source, target) of every line of ``DS_A.txt``, counted from 0 over all graphs."""
     raw = files.read("A")
     file, num_nodes = files.label("A"), int(counts.sum())
@@ -98,9 +96,8 @@ def _edges(
     base = first_graph
     if low == 0 or high == num_nodes:
         base = 0 if low == 0 else 1
-    bad = np.flatnonzero((pairs.min(axis=1) < base) | (pairs.max(axis=1) >= base + num_nodes))
-    if len(bad):
-        row = int(bad[0])
+    if low < base or high >= base + num_nodes:
+        row = int(np.flatnonzero(((pairs < base) | (pairs >= base + num_nodes)).any(axis=1))[0])
         raise DataError(
             f"{file}, line {line_of(raw or b'', row)}: node ids must run from {base} to "
             f"{base + num_nodes - 1} (the graph indicator has {num_nodes} lines), "

@@ -8,8 +8,12 @@ import numpy as np
 
 
 def num_batches(num_graphs: int, batch_size: int) -> int:
-    """Return the number of steps of an epoch."""
-    return max(1, math.ceil(num_graphs / batch_size))
+    """Return the number of steps of an epoch, so few that each has two graphs to tell apart.
+
+    An odd number of graphs in batches of 2 would leave one graph alone: no negatives, and
+    BatchNorm cannot work. One batch has 3 then.
+    """
+    return max(1, min(math.ceil(num_graphs / batch_size), num_graphs // 2))
 
 
 def epoch_batches(num_graphs: int, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:

@@ -89,7 +89,11 @@ def run_training(
 def _one_step(task: Task, optimizer: Any, fabric: Fabric, progress: Progress) -> None:
     """Make one optimiser step and count it."""
     parts = task.losses(progress.epoch, progress.step)
-    values = {name: float(value.detach()) for name, value in parts.items()}
+    # The mean over processes: one history, and all of them stop where one loss is not finite.
+    values = {
+        name: float(fabric.all_reduce(value.detach(), reduce_op="mean"))  # type: ignore[arg-type]
+        for name, value in parts.items()
+    }
     if not all(math.isfinite(value) for value in values.values()):
         raise TrainingError(
             f"The loss is no longer finite at epoch {progress.epoch}, step {progress.step}: "

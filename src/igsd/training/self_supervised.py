@@ -60,7 +60,9 @@ class SelfSupervisedTask:
         z, offset = gather_rows(outputs.z, self.fabric)
         z_view, _ = gather_rows(outputs.z_view, self.fabric)
         table = consistency(outputs.p.float(), outputs.p_view.float(), z.float(), z_view.float())
-        return infonce(table, self.temperature, offset=offset)
+        # Gradients are averaged over processes, so a part counts by its share of the joint batch.
+        share = len(table) * self.fabric.world_size / len(z)
+        return share * infonce(table, self.temperature, offset=offset)
 
 
 def gather_rows(z: Tensor, fabric: Fabric) -> tuple[Tensor, int]:

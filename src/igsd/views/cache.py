@@ -91,4 +91,4 @@ def _read(path: Path, key: dict[str, Any]) -> Adjacency | None:
 
 
 def _checksum(array: np.ndarray) -> int:
-    return zlib.crc32(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)

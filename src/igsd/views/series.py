@@ -21,15 +21,15 @@ from igsd.views.pieces import Piece
 from igsd.views.sparsify import keep_threshold, keep_top_k_of_row
 from igsd.views.spec import ViewSpec
 
-BLOCK_ENTRIES = 1 << 21
-"""Entries of one dense block, 16 MiB in float64; three are alive at a time."""
+BLOCK_ENTRIES = 1 << 19
+"""Entries of one dense block, 4 MiB in float64; fewer or more columns at a time are slower."""
 
 
 def series_piece(adjacency: Adjacency, node_ptr: np.ndarray, graph: int, spec: ViewSpec) -> Piece:
     """Return the sparsified truncated diffusion of one graph.
 
     Implements Eq. diffusion with the series cut at K; see the top of this file for the error.
-    Memory: three blocks of ``BLOCK_ENTRIES``, and the entries that stay.
+    Memory: a few blocks of ``BLOCK_ENTRIES``, and a few times the entries that stay.
     """
     T = sparse_transition(adjacency, node_ptr, graph)
     theta = series_coefficients(spec)
@@ -49,7 +49,7 @@ def series_piece(adjacency: Adjacency, node_ptr: np.ndarray, graph: int, spec: V
 
 
 def sparse_transition(adjacency: Adjacency, node_ptr: np.ndarray, graph: int) -> sparse.csr_array:
-    """Return T of one graph, [n, n] float64 in compressed rows; as ``transition_matrix``, sparse."""
+    """Return T of one graph as ``transition_matrix`` defines it, [n, n] float64, sparse."""
     first, last = int(node_ptr[graph]), int(node_ptr[graph + 1])
     n = last - first
     row_ptr = np.asarray(adjacency.row_ptr[first : last + 1])

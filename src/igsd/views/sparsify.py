@@ -1,4 +1,4 @@
-"""Which entries of a diffusion matrix stay: those above a threshold, or the top k of a row or column.
+"""Which entries of a diffusion matrix stay: above a threshold, or the top k of a row or column.
 
 Nothing is renormalised: an entry that stays keeps its value. Zeros never stay, nor does what
 rounding makes of them.
@@ -26,7 +26,7 @@ def keep_threshold(S: Tensor, threshold: float) -> Tensor:
 
     Sparsifies Eq. diffusion. A node without neighbours has S_ii = 1 and so keeps that entry.
     """
-    return S >= max(threshold, ROUNDING)
+    return torch.ge(S, max(threshold, ROUNDING))
 
 
 def keep_top_k(S: Tensor, k: int) -> Tensor:
@@ -47,4 +47,4 @@ def keep_top_k_of_row(S: Tensor, k: int) -> Tensor:
     if k >= S.shape[-1]:
         return S >= ROUNDING
     kth = torch.topk(S, k, dim=-1, sorted=True).values[..., -1:]
-    return (S >= kth * (1.0 - TIE)) & (S >= ROUNDING)
+    return torch.ge(S, kth * (1.0 - TIE)) & (S >= ROUNDING)

@@ -16,7 +16,7 @@ from igsd.views.spec import DIFFUSION_KINDS, ViewSpec
 
 
 def diffusion_view(graphs: GraphSet, spec: ViewSpec) -> Adjacency:
-    """Return the sparsified S of every graph: an ``Adjacency`` over the same nodes, float32 weights.
+    """Return the sparsified S of every graph: weights in float32 over the same nodes.
 
     Implements Eq. diffusion. Graphs up to ``spec.exact_limit`` nodes are solved exactly; larger
     ones by a truncated series, every entry within ``spec.tolerance`` of the exact one. Edge

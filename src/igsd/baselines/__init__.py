@@ -1,0 +1,1 @@
+"""What a gain has to be measured against: estimators with the same contract as ``IGSD``."""

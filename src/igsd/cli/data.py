@@ -1,0 +1,183 @@
+"""``igsd data``: which data sets there are, what is in one, and foreign files made portable."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from igsd.errors import StorageError
+
+if TYPE_CHECKING:
+    from igsd.graphs.graphset import GraphSet
+    from igsd.graphs.summary import GraphSetSummary, Spread
+
+_DESCRIPTION = """\
+Data sets by name, and graphs in files. Names are looked up in the folder IGSD_DATA (NAME.zip or
+NAME/ in TU layout), then in the cache, then in installed packages, then downloaded."""
+
+_EXAMPLES = """\
+examples:
+  igsd data list
+  igsd data show MUTAG
+  igsd data import molecules.csv -o molecules.graphs --label-column active"""
+
+_MOST_LABELS = 12
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command and its three parts to the parser."""
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = commands.add_parser(
+        "data",
+        help="list, show and import data sets",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=raw,
+    )
+    parts = parser.add_subparsers(metavar="list|show|import", required=True)
+    part = parts.add_parser("list", help="the named data sets and where they are")
+    part.set_defaults(run=run_list)
+    part = parts.add_parser("show", help="counts, labels, twins and isolated nodes of one")
+    part.add_argument("data", metavar="NAME|PATH", help="data-set name or path (see igsd --help)")
+    part.set_defaults(run=run_show)
+    _add_import(parts)
+
+
+def _add_import(parts: Any) -> None:
+    part = parts.add_parser(
+        "import",
+        help="turn foreign files into one portable file",
+        description="Writes the graphs of PATH (a TU folder or zip, a SMILES table, a name) to one "
+        "file that every command accepts as DATA and that opens at once.",
+    )
+    part.add_argument("path", metavar="PATH", help="what to import")
+    part.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write")
+    part.add_argument(
+        "--smiles-column", metavar="NAME", help="column with SMILES (default: one called smiles)"
+    )
+    part.add_argument(
+        "--label-column",
+        metavar="NAME",
+        help="column that becomes the classes (default: one called label, class or y)",
+    )
+    part.add_argument(
+        "--target-columns",
+        metavar="NAME,NAME",
+        help="columns that become targets (default: every other column of numbers)",
+    )
+    part.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    part.set_defaults(run=run_import)
+
+
+def run_list(args: argparse.Namespace) -> int:
+    """Print the named data sets."""
+    from igsd.graphs.datasets import data_sets
+    from igsd.report.table import print_table
+
+    lines = [
+        [info.name, str(info.graphs or "-"), str(info.classes or "-"), info.about, info.where]
+        for info in data_sets()
+    ]
+    print_table(["name", "graphs", "classes", "what", "where"], lines, left=(0, 3, 4))
+    print("\nAny other data set of the TU collection can be given by its name as well.")
+    return 0
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Print what is in one data set."""
+    from igsd.graphs.datasets import open_data
+    from igsd.graphs.summary import summarize
+
+    graphs = open_data(args.data)
+    lines = [*_summary_lines(summarize(graphs)), *_twin_lines(graphs)]
+    lines += [("note", note) for note in graphs.notes]
+    width = max(len(key) for key, _ in lines)
+    for key, text in lines:
+        print(f"{key:<{width}}  {text}")
+    return 0
+
+
+def run_import(args: argparse.Namespace) -> int:
+    """Write the portable file, and say which rows could not be read."""
+    target = Path(args.output)
+    if target.exists() and not args.force:
+        raise StorageError(f"{target} exists. Give another name with -o, or --force to replace it.")
+    if target.exists() and Path(args.path).exists() and target.samefile(args.path):
+        raise StorageError(f"-o {target} is the input itself. Give another name.")
+    graphs = _import_graphs(args)
+    graphs.save(target)
+    print(f"{len(graphs)} graphs: {target}")
+    for note in graphs.notes:
+        print(f"note: {note}")
+    return 0
+
+
+def _import_graphs(args: argparse.Namespace) -> GraphSet:
+    columns = (args.smiles_column, args.label_column, args.target_columns)
+    if not any(columns):
+        from igsd.graphs.datasets import open_data
+
+        return open_data(args.path)
+    from igsd.graphs.smiles_table import read_smiles_table
+
+    if not Path(args.path).is_file():
+        raise StorageError(
+            f"Columns can be named for a SMILES table only, and {args.path} is not a file."
+        )
+    targets = args.target_columns.split(",") if args.target_columns else None
+    return read_smiles_table(args.path, args.smiles_column, args.label_column, targets).graphs
+
+
+def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
+    """Return the figures of a set as (what, text)."""
+    lines = [("name", summary.name), ("graphs", str(summary.graphs))]
+    classes = ", ".join(f"{name}: {count}" for name, count in summary.classes.items())
+    if summary.unlabelled:
+        classes += f", unknown: {summary.unlabelled}"
+    lines.append(("classes", classes or "none"))
+    lines += [("nodes", _spread(summary.nodes)), ("edges", _spread(summary.edges))]
+    lines.append(("node labels", _labels(summary.node_labels)))
+    lines.append(("edge labels", _labels(summary.edge_labels)))
+    lines.append(("node attributes", _names(summary.node_attributes)))
+    lines.append(("edge attributes", _names(summary.edge_attributes)))
+    lines.append(("targets", _names(summary.targets)))
+    lines.append(("isolated nodes", str(summary.isolated_nodes)))
+    lines.append(("disconnected graphs", str(summary.disconnected_graphs)))
+    return lines
+
+
+def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
+    """Return what is to be said of graphs that message passing cannot tell apart."""
+    from igsd.experiments.twins import count_twins
+
+    twins = count_twins(graphs)
+    text = (
+        f"{twins.distinct} of {twins.graphs} graphs differ under colour refinement (1-WL); "
+        f"{twins.shared} share their group with another, the largest group has {twins.largest}"
+    )
+    lines = [("twins", text)]
+    if twins.ceiling is not None:
+        best = (
+            f"{100 * twins.ceiling:.1f} % is the best accuracy by structure and node labels alone"
+        )
+        lines.append(("1-WL ceiling", best))
+    return lines
+
+
+def _spread(spread: Spread) -> str:
+    return f"{spread.mean:.1f} on average, {spread.min} to {spread.max}"
+
+
+def _labels(counts: dict[Any, int]) -> str:
+    if not counts:
+        return "none"
+    shown = sorted(counts.items(), key=lambda item: -item[1])[:_MOST_LABELS]
+    text = ", ".join(f"{name}: {count}" for name, count in shown)
+    more = len(counts) - len(shown)
+    return f"{len(counts)} kinds; {text}" + (f", and {more} more" if more else "")
+
+
+def _names(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:_MOST_LABELS]) + (", ..." if len(names) > _MOST_LABELS else "")
+    return f"{len(names)} ({shown})" if names else "none"

@@ -1,0 +1,97 @@
+"""``igsd embed``: vectors of graphs, seen in training or not."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from igsd.errors import StorageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from igsd.experiments.models import Model
+    from igsd.graphs.graphset import GraphSet
+
+_DESCRIPTION = """\
+Writes one vector per graph of DATA, in the order of DATA, to FILE. The graphs need not be those of
+the training, and need no classes.
+
+The suffix of FILE decides: .npy (float32, rows only), .csv or .parquet (columns graph, name where
+graphs have names, and igsd0, igsd1, ...). FILE is written whole or not at all; one that exists
+is replaced."""
+
+_EXAMPLES = """\
+examples:
+  igsd embed runs/first MUTAG -o vectors.npy
+  igsd embed runs/first molecules.csv -o vectors.parquet"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "embed",
+        help="write the vectors of graphs to a file",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", metavar="MODEL", help="run folder, or file written by save")
+    parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help=".npy, .csv or .parquet"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the vectors and return the exit code."""
+    from igsd.experiments.vectors import check_suffix, write_vectors
+
+    check_suffix(args.output)
+    _check_not_input(args)
+    from igsd.experiments.models import load_model
+    from igsd.graphs.datasets import open_data
+
+    model, graphs = load_model(args.model), open_data(args.data)
+    columns = [str(name) for name in model.get_feature_names_out()]
+    shape = (len(graphs), len(columns))
+    chunks = _chunks(model, graphs, verbose=not args.quiet)
+    write_vectors(args.output, chunks, shape, columns, graphs.graph_names)
+    print(f"{shape[0]} vectors of {shape[1]} numbers: {args.output}")
+    return 0
+
+
+def _check_not_input(args: argparse.Namespace) -> None:
+    """Raise where the output would overwrite what is read."""
+    output = Path(args.output)
+    for given in (args.model, args.data):
+        if output.exists() and Path(given).exists() and output.samefile(given):
+            raise StorageError(f"-o {args.output} is the input {given}. Give another name.")
+
+
+def _chunks(model: Model, graphs: GraphSet, *, verbose: bool) -> Iterator[np.ndarray]:
+    """Yield the vectors in pieces, so that memory does not grow with the number of graphs."""
+    from igsd.estimators import IGSD
+    from igsd.evaluation.embed import embed_chunks
+    from igsd.progress import progress_bar
+    from igsd.training.fit import view_spec
+
+    if not isinstance(model, IGSD):
+        yield model.transform(graphs)
+        return
+    config = model.config()
+    with progress_bar("embedding", len(graphs), shown=verbose) as advance:
+        for rows in embed_chunks(
+            model.model_,
+            model.features_,
+            graphs,
+            mix_weight=config.mix_weight,
+            view=view_spec(config) if config.embed_views == "both" else None,
+            device=next(model.model_.parameters()).device,
+        ):
+            yield rows
+            advance(len(rows), "")

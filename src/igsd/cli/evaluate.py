@@ -1,0 +1,242 @@
+"""``igsd evaluate``: an honest score of a model, of embeddings, or of a recipe over seeds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.jobs import check_trainable
+from igsd.cli.score_table import report_scores
+from igsd.cli.settings import add_settings_arguments, choose_recipe, given_changes, make_config
+from igsd.errors import ConfigError, StorageError
+
+if TYPE_CHECKING:
+    from igsd.experiments.runner import Plan
+    from igsd.experiments.scoring import Scoring
+    from igsd.graphs.graphset import GraphSet
+
+_DESCRIPTION = """\
+Scores vectors of graphs by how well an RBF SVM tells the classes apart.
+
+`igsd evaluate MODEL DATA` scores one model, or the embeddings in a file (.npy, .csv, .parquet, one
+row per graph of DATA), over several fold seeds. `igsd evaluate --recipe NAME DATA` trains one
+model per seed, scores each under its own folds, and leaves a run folder.
+
+The table ends with the rows igsd, untrained (the same encoder before training), histogram (counts
+of node labels and degrees) and majority (the most frequent class). Where many graphs cannot be told
+apart, rows with the twins of test graphs removed from training stand before them.
+
+protocols:
+  nested  stratified 10-fold; C is chosen inside each training part by 5-fold search (default)
+  paper   the C with the best 10-fold mean; optimistic, so printed beside nested
+  gckn    the published folds (gckn-folds.zip and gin-folds.zip in the folder IGSD_DATA)"""
+
+_EXAMPLES = """\
+examples:
+  igsd evaluate runs/first MUTAG
+  igsd evaluate vectors.npy MUTAG --protocol paper --json score.json
+  igsd evaluate --recipe molecules MUTAG --seeds 5 --records results/
+
+Give the same command again after an interruption: with --records, finished seeds are skipped."""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "evaluate",
+        help="score a model, embeddings, or a recipe over seeds",
+        usage="igsd evaluate MODEL|EMBEDDINGS DATA [options]\n"
+        "       igsd evaluate --recipe NAME DATA [options]",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "inputs", nargs="+", metavar="INPUT", help="MODEL or EMBEDDINGS, and DATA; or DATA alone"
+    )
+    parser.add_argument(
+        "--protocol",
+        choices=("nested", "paper", "gckn"),
+        default="nested",
+        help="how it is scored (default: nested)",
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=5, metavar="N", help="seeds 0..N-1 (default: 5)"
+    )
+    parser.add_argument(
+        "--standardise",
+        choices=("no", "yes", "search"),
+        default="search",
+        help="scale features inside each training part; search: chosen there, like C "
+        "(default: search)",
+    )
+    parser.add_argument(
+        "--without-twins",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="add rows with the twins of test graphs removed from training (default: where over "
+        "a tenth of the graphs are repeats)",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="processes for the folds, -1 for all cores; the numbers are the same (default: all "
+        "cores, one for small sets)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write the table as JSON; - prints it")
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    _add_recipe_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("to train one model per seed")
+    add_settings_arguments(group, None)  # type: ignore[arg-type]
+    group.add_argument(
+        "--records",
+        metavar="DIR",
+        help="write one JSON record per run: DIR/PROTOCOL/DATA/RECIPE/seed-N.json",
+    )
+    group.add_argument(
+        "-o", "--output", metavar="RUN", help="run folder (default: runs/DATA-RECIPE-N, a new one)"
+    )
+    group.add_argument(
+        "--force", action="store_true", help="replace an existing run folder, and other records"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score what was asked for, print the table, and return the exit code."""
+    if args.seeds < 1:
+        raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
+    if args.json not in (None, "-") and Path(args.json).is_dir():
+        raise StorageError(f"--json {args.json} is a folder. Give the name of a file.")
+    if args.recipe is None:
+        return _score_one(args)
+    return _score_recipe(args)
+
+
+def _score_one(args: argparse.Namespace) -> int:
+    """Score one model, or embeddings from a file."""
+    if len(args.inputs) != 2:
+        raise ConfigError(
+            "igsd evaluate takes MODEL (or EMBEDDINGS) and DATA, or --recipe NAME and DATA. "
+            f"Got {' '.join(args.inputs)!r}."
+        )
+    given = {"--records": args.records, "-o": args.output, "--config": args.config}
+    given |= {"--set": args.settings, "--force": args.force}
+    for option, value in given.items():
+        if value:
+            raise ConfigError(f"{option} is for training: give it together with --recipe NAME.")
+    from igsd.experiments.score_model import score_vectors, source_vectors
+    from igsd.experiments.scoring import class_codes
+    from igsd.graphs.datasets import open_data
+
+    graphs = open_data(args.inputs[1])
+    class_codes(graphs)
+    scoring = _scoring(args, graphs)
+    vectors, notes = source_vectors(args.inputs[0], graphs, verbose=not args.quiet)
+    per_seed = score_vectors(vectors, graphs, scoring, args.seeds, verbose=not args.quiet)
+    about = {"model": str(args.inputs[0]), "notes": notes}
+    table = report_scores(graphs, scoring, per_seed, about, as_json=args.json == "-")
+    for note in notes if args.json != "-" else ():
+        print(f"note: {note}")
+    _write_json(args.json, table)
+    return 0
+
+
+def _score_recipe(args: argparse.Namespace) -> int:
+    """Train and score one model per seed."""
+    if len(args.inputs) != 1:
+        raise ConfigError(
+            "With --recipe, igsd evaluate takes DATA alone and trains its own models. "
+            f"Got {' '.join(args.inputs)!r}."
+        )
+    plan = _plan(args)
+    from igsd.cli.seed_folders import SeedFolders
+    from igsd.experiments.records import scored_of
+    from igsd.experiments.runner import finished_records, run_seeds
+
+    finished = finished_records(plan)
+    output = SeedFolders(args.output, plan) if len(finished) < plan.num_seeds else None
+    records = []
+    try:
+        for record in run_seeds(plan, finished, output or (lambda trained: None)):
+            _say_seed(plan, record, record["seed"] in finished)
+            records.append(record)
+    except KeyboardInterrupt as stop:
+        again = "with --records, finished seeds are skipped"
+        raise KeyboardInterrupt(f"Stopped. Give the same command again; {again}.") from stop
+    good = [record for record in records if record["status"] == "ok"]
+    if good:
+        about = {"recipe": plan.recipe, "config": plan.config.to_json()}
+        about |= {"failed_seeds": [r["seed"] for r in records if r["status"] != "ok"]}
+        per_seed = [scored_of(record) for record in good]
+        as_json = args.json == "-"
+        table = report_scores(plan.graphs, plan.scoring, per_seed, about, as_json=as_json)
+        if output is not None:
+            output.finish(table)
+        _write_json(args.json, table)
+    return 0 if len(good) == len(records) else 1
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    """Return what is to be run, everything checked that can be checked without training."""
+    from igsd.experiments.environment import num_processes
+    from igsd.experiments.runner import Plan
+    from igsd.graphs.datasets import open_data
+
+    changes = given_changes(args)
+    if any(pair.partition("=")[0].strip() == "seed" for pair in args.settings):
+        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so --set seed cannot be given.")
+    graphs = open_data(args.inputs[0])
+    recipe = choose_recipe(args.recipe, graphs)
+    config = make_config(recipe, changes | {"seed": 0})
+    check_trainable(graphs, config)
+    if config.devices > 1 or num_processes() > 1:
+        raise ConfigError(
+            "igsd evaluate --recipe trains its models one after the other in a single process. Use "
+            "devices=1 here, or train with `igsd train` and score with `igsd evaluate MODEL DATA`."
+        )
+    return Plan(
+        graphs,
+        recipe,
+        config,
+        _scoring(args, graphs),
+        args.seeds,
+        None if args.records is None else Path(args.records),
+        args.force,
+        not args.quiet,
+    )
+
+
+def _scoring(args: argparse.Namespace, graphs: GraphSet) -> Scoring:
+    from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
+
+    twins = args.without_twins
+    return Scoring(
+        protocol=args.protocol,
+        standardise=args.standardise,
+        twins=has_many_twins(graphs) if twins is None else twins,
+        jobs=default_jobs(graphs) if args.jobs is None else args.jobs,
+    )
+
+
+def _write_json(file: str | None, table: dict[str, Any]) -> None:
+    from igsd.storage import write_json
+
+    if file not in (None, "-"):
+        write_json(str(file), table)
+
+
+def _say_seed(plan: Plan, record: dict[str, Any], skipped: bool) -> None:
+    """Say how a seed went, on standard error, so that a long command can be followed."""
+    seed = record["seed"]
+    if skipped:
+        print(f"seed {seed}: has a record, skipped ({plan.path_of(seed)})", file=sys.stderr)
+    elif record["status"] == "ok":
+        mean = next(row["mean"] for row in reversed(record["rows"]) if row["method"] == "igsd")
+        print(f"seed {seed}: accuracy {100 * mean:.1f} %", file=sys.stderr)

@@ -1,0 +1,131 @@
+"""What ``igsd train`` is asked to do: a training from the beginning, or the rest of one."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.settings import AUTO, choose_recipe, make_config
+from igsd.config import Config, read_settings
+from igsd.errors import ConfigError
+
+if TYPE_CHECKING:
+    from igsd.experiments.run_folder import RunFolder
+    from igsd.graphs.graphset import GraphSet
+
+RUNS = "runs"
+"""The folder in which runs without a name of their own are made."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A training that has passed all checks. ``folder`` is None in all but the first process."""
+
+    graphs: GraphSet
+    recipe: str
+    config: Config
+    folder: RunFolder | None
+    checkpoint: Path | None
+    is_new: bool
+
+
+def run_to_resume(args: argparse.Namespace) -> RunFolder | None:
+    """Return the folder of the run to go on with, None where there is nothing to continue."""
+    if not args.resume:
+        return None
+    from igsd.experiments.run_folder import RunFolder, claim, latest_run_folder
+
+    if args.output is None:
+        from igsd.graphs.datasets import open_data
+
+        graphs = open_data(args.data)
+        return latest_run_folder(RUNS, graphs.name, choose_recipe(args.recipe, graphs))
+    folder = RunFolder(args.output)
+    if folder.state in ("unfinished", "finished"):
+        return folder
+    claim(folder, force=False, way_out="")
+    return None
+
+
+def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> Job:
+    """Return a training from the beginning, its folder made; raises where it cannot be."""
+    from igsd.experiments.environment import is_main_process
+    from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
+    from igsd.graphs.datasets import open_data
+
+    graphs = open_data(args.data)
+    recipe = choose_recipe(args.recipe, graphs)
+    config = make_config(recipe, changes)
+    check_trainable(graphs, config)
+    if not is_main_process():
+        return Job(graphs, recipe, config, None, None, True)
+    if args.output is None:
+        folder = new_run_folder(RUNS, graphs.name, recipe)
+    else:
+        folder = RunFolder(args.output)
+        claim(folder, force=args.force, way_out="--resume goes on with it, --force replaces it.")
+    return Job(graphs, recipe, config, folder, folder / "checkpoint.safetensors", True)
+
+
+def resumed_job(args: argparse.Namespace, folder: RunFolder, changes: dict[str, Any]) -> Job | None:
+    """Return the rest of the run in ``folder``, None where it is finished.
+
+    Raises ``ConfigError`` where recipe, settings or data are not those of the run.
+    """
+    from igsd.experiments.environment import is_main_process
+
+    metrics = folder.metrics() or {}
+    recipe, data = metrics.get("recipe"), metrics.get("data", {})
+    if args.recipe not in (None, AUTO, recipe):
+        raise _conflict(folder, "recipe", recipe, args.recipe)
+    config = _stored_config(folder, recipe, changes)
+    for key, value in changes.items():
+        if key in config.learned() and getattr(config, key) != value:
+            raise _conflict(folder, key, getattr(config, key), value)
+    config = config.updated(changes)
+    is_finished = folder.state == "finished"
+    if is_finished and data.get("source") == args.data:
+        return None
+    from igsd.graphs.datasets import open_data
+
+    graphs = open_data(args.data)
+    if data.get("checksum") not in (None, graphs.checksum):
+        raise ConfigError(
+            f"{folder.path} is a run on other graphs than {args.data}: it was trained on "
+            f"{data.get('name')!r}. Give the same data, or another folder with -o."
+        )
+    if is_finished:
+        return None
+    check_trainable(graphs, config)
+    checkpoint = folder / "checkpoint.safetensors"
+    recipe = recipe or choose_recipe(args.recipe, graphs)
+    return Job(graphs, recipe, config, folder if is_main_process() else None, checkpoint, False)
+
+
+def _stored_config(folder: RunFolder, recipe: str | None, changes: dict[str, Any]) -> Config:
+    """Return the settings of a run; one that was killed before it wrote them gets those given."""
+    path = folder / "config.toml"
+    if path.exists():
+        return Config().updated(read_settings(path))
+    return make_config(recipe or "molecules", changes)
+
+
+def _conflict(folder: RunFolder, key: str, stored: Any, given: Any) -> ConfigError:
+    return ConfigError(
+        f"{folder.path} is a run with {key} {stored!r}, and {given!r} was given. Leave it out to "
+        "go on with that run, or give another folder with -o."
+    )
+
+
+def check_trainable(graphs: GraphSet, config: Config) -> None:
+    """Raise for what would end the training at once, before a folder is made or replaced."""
+    from igsd.errors import DataError
+    from igsd.graphs.features import choose_parts
+
+    if len(graphs) < 2:
+        raise DataError(
+            f"IGSD tells graphs apart, so it needs at least 2 to train on; {graphs.name!r} has 1."
+        )
+    choose_parts(graphs, config.node_features)

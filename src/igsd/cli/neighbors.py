@@ -1,0 +1,88 @@
+"""``igsd neighbors``: the graphs most similar to one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from igsd.errors import DataError
+
+if TYPE_CHECKING:
+    from igsd.graphs.graphset import GraphSet
+
+_DESCRIPTION = """\
+Lists the graphs of DATA whose vectors are closest to that of graph I (counted from 0), nearest
+first. The distance is Euclidean after every column of the embedding was brought to unit variance
+over DATA, divided by the square root of the number of columns: 0 for graphs that the model cannot
+tell apart, about 1.4 for two drawn at random."""
+
+_EXAMPLES = """\
+examples:
+  igsd neighbors runs/first MUTAG --query 0
+  igsd neighbors runs/first molecules.csv --query 17 -k 3 --json"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "neighbors",
+        help="list the graphs most similar to one",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", metavar="MODEL", help="run folder, or file written by save")
+    parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")
+    parser.add_argument(
+        "--query", type=int, required=True, metavar="I", help="the graph, counted from 0"
+    )
+    parser.add_argument("-k", type=int, default=10, metavar="K", help="how many (default: 10)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the neighbours and return the exit code."""
+    import json
+
+    from igsd.experiments.models import load_model
+    from igsd.experiments.neighbors import nearest_graphs
+    from igsd.graphs.datasets import open_data
+    from igsd.report.table import print_table
+
+    model, graphs = load_model(args.model), open_data(args.data)
+    if not 0 <= args.query < len(graphs):
+        raise DataError(
+            f"--query {args.query} is not in {graphs.name!r}, whose graphs are numbered from 0 to "
+            f"{len(graphs) - 1}."
+        )
+    indices, distances = nearest_graphs(model.transform(graphs), args.query, args.k)
+    found = [
+        {"graph": int(index), "distance": float(distance)} | _described(graphs, int(index))
+        for index, distance in zip(indices, distances, strict=True)
+    ]
+    query = {"graph": args.query} | _described(graphs, args.query)
+    if args.json:
+        print(json.dumps({"data": graphs.name, "query": query, "neighbors": found}, indent=2))
+        return 0
+    columns = list(found[0]) if found else ["graph"]
+    title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
+    print_table(columns, [[_cell(entry[key]) for key in columns] for entry in found], title)
+    return 0
+
+
+def _described(graphs: GraphSet, index: int) -> dict[str, Any]:
+    """Return the class and the name of a graph, those that there are."""
+    values: dict[str, Any] = {}
+    if graphs.classes is not None:
+        code = int(graphs.classes[index])
+        values["class"] = None if code < 0 else graphs.class_names[code]
+    if graphs.graph_names is not None:
+        values["name"] = graphs.graph_names[index]
+    return values
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "-" if value is None else str(value)

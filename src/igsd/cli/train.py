@@ -1,0 +1,127 @@
+"""``igsd train``: from graphs to a run folder with a model, embeddings, history and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.jobs import RUNS, Job, fresh_job, resumed_job, run_to_resume
+from igsd.cli.settings import AUTO, add_settings_arguments, given_changes, settings_table
+from igsd.config import load_recipe
+from igsd.errors import ConfigError, IGSDError
+
+if TYPE_CHECKING:
+    from igsd.experiments.run_folder import RunFolder
+
+_DESCRIPTION = """\
+Trains IGSD on the graphs of DATA. Classes and targets are never read.
+
+The run folder holds config.toml (every setting), model.safetensors, embeddings.npy (one row per
+graph), history.csv (losses per epoch), metrics.json and embedding.png. While training runs it also
+holds a checkpoint: Ctrl-C saves one more and stops, and --resume goes on from there to the same
+result as if nothing had happened. Settings: recipe, then --config over it, then --set over both."""
+
+_EXAMPLES = """\
+examples:
+  igsd train MUTAG
+  igsd train molecules.csv -o runs/mine --recipe molecules --set epochs=40 --set seed=1
+  igsd train molecules.csv -o runs/mine --resume
+
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "train",
+        help="train a model on graphs, without labels",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES + settings_table(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")
+    parser.add_argument(
+        "-o", "--output", metavar="RUN", help="run folder (default: runs/DATA-RECIPE-N, a new one)"
+    )
+    add_settings_arguments(parser, AUTO)
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in RUN (without -o: the latest of this data and recipe); starts "
+        "from the beginning where there is none, does nothing where it is finished",
+    )
+    parser.add_argument("--force", action="store_true", help="replace the run that is in RUN")
+    parser.add_argument("--log-dir", metavar="DIR", help="write TensorBoard curves there")
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, or go on training, and return the exit code."""
+    if args.resume and args.force:
+        raise ConfigError("--resume goes on with a run and --force replaces it: give one of them.")
+    changes = given_changes(args)
+    if args.recipe not in (None, AUTO):
+        load_recipe(args.recipe)
+    old = run_to_resume(args)
+    job = fresh_job(args, changes) if old is None else resumed_job(args, old, changes)
+    if job is None:
+        print(f"{old.path if old else ''} is finished: nothing to do.")
+        return 0
+    if job.folder is None:
+        return _assist(job)
+    return _train(args, job, job.folder)
+
+
+def _train(args: argparse.Namespace, job: Job, folder: RunFolder) -> int:
+    """Train in the process that writes, and leave the finished run folder."""
+    from igsd.cli.run_files import training_metrics, write_run_files
+    from igsd.experiments.runner import data_summary, train_model
+
+    about = {"recipe": job.recipe, "data": data_summary(job.graphs) | {"source": args.data}}
+    verbose = not args.quiet
+    try:
+        folder.create(about, job.config)
+        if verbose:
+            chosen = " (chosen by the data)" if args.recipe in (None, AUTO) and job.is_new else ""
+            print(f"{job.graphs.name}: recipe {job.recipe}{chosen}, run folder {folder.path}")
+        trained = train_model(
+            job.graphs,
+            job.config,
+            checkpoint=job.checkpoint,
+            log_dir=args.log_dir,
+            verbose=verbose,
+        )
+    except KeyboardInterrupt as stop:
+        again = f"igsd train {quote(args.data)} -o {quote(str(folder.path))} --resume"
+        raise KeyboardInterrupt(f"Stopped. To go on: {again}") from stop
+    except IGSDError:
+        if job.is_new and not (folder / "checkpoint.safetensors").exists():
+            _leave_nothing(args, folder)
+        raise
+    write_run_files(folder, trained, job.graphs)
+    folder.finish(about | training_metrics(trained))
+    print(f"trained in {trained.seconds['train']:.1f} s: {folder.path}")
+    return 0
+
+
+def _assist(job: Job) -> int:
+    """Train in one of the other processes, which write nothing."""
+    from igsd.estimators import IGSD
+
+    IGSD.from_config(job.config, checkpoint=job.checkpoint).fit(job.graphs)
+    return 0
+
+
+def _leave_nothing(args: argparse.Namespace, folder: RunFolder) -> None:
+    """Remove the folder of a training that could not begin."""
+    from igsd.experiments.run_folder import remove_if_unused
+
+    folder.clear()
+    remove_if_unused(folder)
+    if args.output is None:
+        with contextlib.suppress(OSError):
+            Path(RUNS).rmdir()

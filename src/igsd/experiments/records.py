@@ -1,0 +1,110 @@
+"""Records: one JSON file per run, with all that is needed to say what a number means."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from igsd.config import Config
+from igsd.errors import ConfigError, StorageError
+from igsd.experiments import ALGORITHM
+from igsd.experiments.rows import result_from_dict
+from igsd.experiments.scoring import Scored
+from igsd.storage import write_json
+
+KIND = "igsd record"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What makes two runs the same: settings, data, protocol and the version of the algorithm."""
+
+    config: Config
+    checksum: str
+    protocol: dict[str, Any]
+    algorithm: int = ALGORITHM
+
+    def differences(self, record: dict[str, Any]) -> list[str]:
+        """Return what a stored record has otherwise, as texts ``key: stored, here: wanted``."""
+        stored = {"checksum of the data": record["data"]["checksum"]}
+        stored |= {"algorithm": record["algorithm"]}
+        stored |= {f"protocol {key}": value for key, value in record["protocol"].items()}
+        stored |= _learned(record["config"])
+        wanted = {"checksum of the data": self.checksum, "algorithm": self.algorithm}
+        wanted |= {f"protocol {key}": value for key, value in self.protocol.items()}
+        wanted |= self.config.learned()
+        return [
+            f"{key} is {stored.get(key)!r} there and {wanted.get(key)!r} here"
+            for key in sorted(stored.keys() | wanted.keys())
+            if stored.get(key) != wanted.get(key)
+        ]
+
+
+def record_path(folder: Path, protocol: str, data: str, recipe: str, seed: int) -> Path:
+    """Return where the record of a run stands: ``PROTOCOL/DATA/RECIPE/seed-N.json``."""
+    return folder / protocol / plain_name(data) / plain_name(recipe) / f"seed-{seed}.json"
+
+
+def plain_name(text: str) -> str:
+    """Return ``text`` as a name for a file: letters, digits and ``. _ + -`` alone."""
+    return re.sub(r"[^\w.+-]+", "_", text).lstrip(".") or "data"
+
+
+def read_record(path: Path) -> dict[str, Any] | None:
+    """Return the record at ``path``, None where there is none; raises for any other file."""
+    if not path.exists():
+        return None
+    try:
+        record = json.loads(path.read_text())
+        if record["kind"] == KIND:
+            return record
+    except OSError as error:
+        raise StorageError(f"Cannot read the record {path}: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise StorageError(f"{path} is not a record of igsd. Move it away or use another folder.")
+
+
+def find_finished(path: Path, identity: Identity, *, force: bool = False) -> dict[str, Any] | None:
+    """Return the record at ``path`` if it is of this very run and ended well, else None.
+
+    A record of a failed run counts as none. Raises ``ConfigError`` for a record of another run,
+    unless ``force`` says that it may be replaced.
+    """
+    record = read_record(path)
+    if record is None:
+        return None
+    differences = identity.differences(record)
+    if not differences:
+        return record if record["status"] == "ok" else None
+    if force:
+        return None
+    raise ConfigError(
+        f"{path} is the record of another run: {differences[0]}"
+        + (f", and {len(differences) - 1} more" if len(differences) > 1 else "")
+        + ". Use another folder for --records, or --force to replace it."
+    )
+
+
+def write_record(path: Path, record: dict[str, Any]) -> None:
+    """Write a record, whole or not at all."""
+    write_json(path, record)
+
+
+def scored_of(record: dict[str, Any]) -> list[Scored]:
+    """Return the results in a record, as ``score_seed`` gave them."""
+    return [(row["method"], result_from_dict(row)) for row in record["rows"]]
+
+
+def _learned(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a stored configuration that decide what is learned.
+
+    A setting that was added later has its default; one that is no longer there is kept as it was.
+    """
+    known = Config().to_json()
+    kept = {key: value for key, value in config.items() if key in known}
+    gone = {key: value for key, value in config.items() if key not in known}
+    return Config().updated(kept).learned() | gone

@@ -1,0 +1,190 @@
+"""``run_seeds``: train one model per seed, score each, and keep a record of every run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.untrained import untrained_encoder
+from igsd.config import Config
+from igsd.errors import IGSDError, StorageError
+from igsd.estimators import IGSD
+from igsd.experiments import ALGORITHM
+from igsd.experiments.environment import commit, now, peak_memory_mib, versions
+from igsd.experiments.records import KIND, Identity, find_finished, record_path, write_record
+from igsd.experiments.scoring import Scoring, class_codes, num_scores, score_seed
+from igsd.graphs.graphset import GraphSet
+from igsd.progress import progress_bar
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One recipe on one data set over seeds 0..N-1; seed s is the model's and the folds' seed."""
+
+    graphs: GraphSet
+    recipe: str
+    config: Config
+    scoring: Scoring
+    num_seeds: int
+    records: Path | None = None
+    force: bool = False
+    verbose: bool = False
+
+    def config_of(self, seed: int) -> Config:
+        """Return the settings of the run with this seed."""
+        return self.config.updated({"seed": seed})
+
+    def path_of(self, seed: int) -> Path | None:
+        """Return where the record of the run with this seed stands, None without records."""
+        if self.records is None:
+            return None
+        return record_path(self.records, self.scoring.protocol, self.graphs.name, self.recipe, seed)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model of one seed, the vectors it gives to its own graphs, and the seconds both took."""
+
+    seed: int
+    model: IGSD
+    vectors: np.ndarray
+    seconds: dict[str, float]
+    started: str
+
+
+def finished_records(plan: Plan) -> dict[int, dict[str, Any]]:
+    """Return the records that are there already, by seed.
+
+    Raises ``DataError`` for data that cannot be scored and ``ConfigError`` for a record of another
+    run, so that nothing is trained in vain.
+    """
+    class_codes(plan.graphs)
+    if plan.records is not None:
+        _make_folder(plan.records)
+    found = {}
+    for seed in range(plan.num_seeds):
+        path = plan.path_of(seed)
+        if path is None:
+            continue
+        identity = Identity(
+            plan.config_of(seed), plan.graphs.checksum, plan.scoring.settings(), ALGORITHM
+        )
+        record = find_finished(path, identity, force=plan.force)
+        if record is not None:
+            found[seed] = record
+    return found
+
+
+def run_seeds(
+    plan: Plan,
+    finished: dict[int, dict[str, Any]],
+    on_trained: Callable[[Trained], None] = lambda trained: None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the record of each seed in turn: from ``finished``, or of a run made now.
+
+    ``on_trained`` gets each new model, e.g. to save it. A run that fails gives a record with status
+    ``failed`` and does not stop the others.
+    """
+    histogram = None
+    for seed in range(plan.num_seeds):
+        if seed in finished:
+            yield finished[seed]
+            continue
+        if histogram is None:
+            histogram = LabelDegreeHistogram().fit_transform(plan.graphs)
+        record = _start_record(plan, seed)
+        try:
+            trained = train_model(plan.graphs, plan.config_of(seed), verbose=plan.verbose)
+            on_trained(trained)
+            record |= _score(plan, trained, histogram)
+        except (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError) as error:
+            record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+            print(f"seed {seed} failed: {record['error']}", file=sys.stderr)
+        record |= {"peak_memory_mib": peak_memory_mib()}
+        path = plan.path_of(seed)
+        if path is not None:
+            write_record(path, record)
+        yield record
+
+
+def train_model(
+    graphs: GraphSet,
+    config: Config,
+    *,
+    checkpoint: Path | None = None,
+    log_dir: str | None = None,
+    verbose: bool = False,
+) -> Trained:
+    """Return an ``IGSD`` trained on ``graphs``, which go on being embedded by it at once."""
+    started, begin = now(), time.perf_counter()
+    model = IGSD.from_config(config, checkpoint=checkpoint, log_dir=log_dir, verbose=verbose)
+    model.fit(graphs)
+    middle = time.perf_counter()
+    vectors = model.transform(graphs)
+    seconds = {"train": round(middle - begin, 3), "embed": round(time.perf_counter() - middle, 3)}
+    return Trained(config.seed, model, vectors, seconds, started)
+
+
+def data_summary(graphs: GraphSet) -> dict[str, Any]:
+    """Return what a record says of the data."""
+    return {"name": graphs.name, "checksum": graphs.checksum, "graphs": len(graphs)}
+
+
+def _make_folder(path: Path) -> None:
+    """Make the folder for records, so that an impossible one is found before hours of training."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"Cannot make the folder {path} for records: {error.strerror}. Choose another."
+        ) from error
+
+
+def _start_record(plan: Plan, seed: int) -> dict[str, Any]:
+    """Return all that is known of a run before it begins."""
+    import torch
+
+    return {
+        "kind": KIND,
+        "algorithm": ALGORITHM,
+        "status": "running",
+        "error": None,
+        "recipe": plan.recipe,
+        "seed": seed,
+        "data": data_summary(plan.graphs),
+        "protocol": plan.scoring.settings(),
+        "config": plan.config_of(seed).to_json(),
+        "commit": commit(),
+        "versions": versions(),
+        "threads": torch.get_num_threads(),
+        "started": now(),
+        "rows": [],
+    }
+
+
+def _score(plan: Plan, trained: Trained, histogram: np.ndarray) -> dict[str, Any]:
+    """Return the rest of a record: the rows, the seconds and the last loss."""
+    config = plan.config_of(trained.seed)
+    vectors = {
+        "igsd": trained.vectors,
+        "untrained": untrained_encoder(config).fit_transform(plan.graphs),
+        "histogram": histogram,
+    }
+    begin = time.perf_counter()
+    total = num_scores(tuple(vectors), plan.scoring)
+    with progress_bar("scoring", total, shown=plan.verbose) as advance:
+        scored = score_seed(vectors, plan.graphs, plan.scoring, trained.seed, advance)
+    seconds = {"evaluate": round(time.perf_counter() - begin, 3)}
+    return {
+        "status": "ok",
+        "seconds": trained.seconds | seconds,
+        "history": trained.model.history_,
+        "rows": [{"method": method} | result.to_dict() for method, result in scored],
+    }

@@ -1,0 +1,68 @@
+"""Scoring what is already there: one model, or embeddings in a file, over several fold seeds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.untrained import untrained_encoder
+from igsd.errors import DataError
+from igsd.estimators import IGSD
+from igsd.experiments.models import load_model
+from igsd.experiments.scoring import Scored, Scoring, num_scores, score_seed
+from igsd.experiments.vectors import SUFFIXES, read_vectors
+from igsd.graphs.graphset import GraphSet
+from igsd.progress import progress_bar
+from igsd.storage import read_header
+
+
+def source_vectors(
+    source: str | os.PathLike[str], graphs: GraphSet, *, verbose: bool = False
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return (vectors by method, notes) for MODEL or EMBEDDINGS: what ``score_seed`` takes.
+
+    The untrained encoder has the model's settings and seed. For embeddings from a file it is not
+    known, so that row stays empty. Raises ``DataError`` when the number of rows is wrong.
+    """
+    histogram = LabelDegreeHistogram().fit_transform(graphs)
+    if _is_vectors(source):
+        vectors = read_vectors(source)
+        if len(vectors) != len(graphs):
+            raise DataError(
+                f"{source} holds {len(vectors)} embeddings, but {graphs.name!r} has {len(graphs)} "
+                "graphs. There must be one row for each graph, in the same order."
+            )
+        notes = ["the untrained encoder of embeddings from a file is not known"]
+        return {"igsd": vectors, "histogram": histogram}, notes
+    model = load_model(source)
+    if not isinstance(model, IGSD):
+        notes = [f"{type(model).__name__} has no untrained encoder"]
+        return {"igsd": model.transform(graphs), "histogram": histogram}, notes
+    model.verbose = verbose
+    untrained = untrained_encoder(model.config()).fit_transform(graphs)
+    return {"igsd": model.transform(graphs), "untrained": untrained, "histogram": histogram}, []
+
+
+def score_vectors(
+    vectors: dict[str, np.ndarray],
+    graphs: GraphSet,
+    scoring: Scoring,
+    num_seeds: int,
+    *,
+    verbose: bool = False,
+) -> list[list[Scored]]:
+    """Return the rows of each fold seed 0..N-1."""
+    total = num_seeds * num_scores(tuple(vectors), scoring)
+    with progress_bar("scoring", total, shown=verbose) as advance:
+        return [score_seed(vectors, graphs, scoring, seed, advance) for seed in range(num_seeds)]
+
+
+def _is_vectors(source: str | os.PathLike[str]) -> bool:
+    """Say whether SOURCE is a file of embeddings; a model may have any name, even theirs."""
+    path = Path(source).expanduser()
+    if path.is_dir() or path.suffix.lower() not in SUFFIXES:
+        return False
+    return read_header(path) is None

@@ -1,0 +1,123 @@
+"""The rows of one seed: every method under the same folds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import DataError
+from igsd.evaluation.gckn_folds import read_gckn_folds
+from igsd.evaluation.inputs import check_codes
+from igsd.evaluation.majority import majority
+from igsd.evaluation.protocols import run_protocol
+from igsd.evaluation.result import ProtocolResult
+from igsd.evaluation.twins import twin_groups
+from igsd.graphs.graphset import GraphSet
+
+METHODS = ("igsd", "untrained", "histogram", "majority")
+"""The rows every table ends with, in this order."""
+
+TWINS_REMOVED = ", twins removed"
+
+# Below this many graphs the folds are done before other processes have started.
+_WORTH_PROCESSES = 400
+_MANY_TWINS = 0.1
+_FEW_GROUPS = 50
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How embeddings are scored. ``jobs`` does not change a number; the rest is part of a record.
+
+    ``twins``: also score with the twins of test graphs removed from training.
+    """
+
+    protocol: str = "nested"
+    standardise: str = "search"
+    twins: bool = False
+    jobs: int = 1
+
+    def settings(self) -> dict[str, Any]:
+        """Return what decides the numbers, as plain values."""
+        return {"name": self.protocol, "standardise": self.standardise, "twins": self.twins}
+
+    def protocols(self) -> tuple[str, ...]:
+        """Return the protocols to run: ``paper`` is optimistic and never stands alone."""
+        return ("nested", "paper") if self.protocol == "paper" else (self.protocol,)
+
+
+Scored = tuple[str, ProtocolResult]
+
+
+def class_codes(graphs: GraphSet) -> np.ndarray:
+    """Return the class of every graph, [G] int64; raises ``DataError`` for what has no score."""
+    if graphs.classes is None:
+        raise DataError(
+            f"{graphs.name!r} has no class labels, and a score needs them. `igsd embed` gives the "
+            "vectors without; a label column is named with `igsd data import --label-column`."
+        )
+    return check_codes(graphs.classes, len(graphs))
+
+
+def has_many_twins(graphs: GraphSet) -> bool:
+    """Say whether over a tenth of the graphs repeats one that message passing cannot tell apart.
+
+    With few groups in all, removing twins would leave nothing to train on; then the answer is no.
+    """
+    distinct = int(twin_groups(graphs).max()) + 1
+    return _FEW_GROUPS <= distinct < (1 - _MANY_TWINS) * len(graphs)
+
+
+def default_jobs(graphs: GraphSet) -> int:
+    """Return how many processes score the folds: all cores, or one where there is little to do."""
+    return (os.cpu_count() or 1) if len(graphs) >= _WORTH_PROCESSES else 1
+
+
+def score_seed(
+    vectors: Mapping[str, np.ndarray],
+    graphs: GraphSet,
+    scoring: Scoring,
+    seed: int,
+    advance: Callable[[int, str], None] = lambda steps, note: None,
+) -> list[Scored]:
+    """Return (method, result) for every row of one fold seed, for each protocol in turn.
+
+    ``vectors``: the embeddings [G, d] of igsd, untrained and histogram, those that there are. Rows
+    without twins come first, then the methods in the order of ``METHODS``. ``advance`` is called
+    after each row. Raises ``DataError`` for data that cannot be scored.
+    """
+    codes, scored = class_codes(graphs), []
+    groups = twin_groups(graphs) if scoring.twins else None
+    for protocol in scoring.protocols():
+        settings: dict[str, Any] = {"dataset": graphs.name, "seed": seed}
+        settings["n_jobs"] = scoring.jobs
+        settings["standardise"] = scoring.standardise
+        if groups is not None:
+            for method in [name for name in ("igsd", "untrained") if name in vectors]:
+                result = run_protocol(protocol, vectors[method], codes, twins=groups, **settings)
+                scored.append((method + TWINS_REMOVED, result))
+                advance(1, method)
+        for method in [name for name in METHODS if name in vectors]:
+            scored.append((method, run_protocol(protocol, vectors[method], codes, **settings)))
+            advance(1, method)
+        scored.append(("majority", _majority(graphs, codes, protocol, seed)))
+    return scored
+
+
+def num_scores(vectors: Mapping[str, np.ndarray] | tuple[str, ...], scoring: Scoring) -> int:
+    """Return how many times ``score_seed`` calls ``advance``."""
+    repeated = [name for name in ("igsd", "untrained") if scoring.twins and name in vectors]
+    return len(scoring.protocols()) * (len(vectors) + len(repeated))
+
+
+def _majority(graphs: GraphSet, codes: np.ndarray, protocol: str, seed: int) -> ProtocolResult:
+    """Return the majority class's score under the folds of the protocol."""
+    if protocol != "gckn":
+        return majority(codes, seed=seed, protocol=protocol)
+    folds = read_gckn_folds(graphs.name, codes, seed=seed)
+    splits = [(np.concatenate([fold.train, fold.validation]), fold.test) for fold in folds]
+    return majority(codes, seed=seed, splits=splits, protocol=protocol)

@@ -1,0 +1,157 @@
+"""Embeddings in files: ``.npy``, ``.csv`` and ``.parquet``, written piece by piece."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from igsd.errors import DataError, StorageError
+from igsd.storage import atomic_file, refuse_pickle
+
+SUFFIXES = (".npy", ".csv", ".parquet")
+
+
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of a file for embeddings; raises ``StorageError`` for another one."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise StorageError(
+            f"The suffix of {str(path)!r} does not say how to write embeddings. "
+            f"Use one of {', '.join(SUFFIXES)}."
+        )
+    return suffix
+
+
+def write_vectors(
+    path: str | os.PathLike[str],
+    chunks: Iterable[np.ndarray],
+    shape: tuple[int, int],
+    columns: Sequence[str],
+    names: Sequence[str] | None = None,
+) -> None:
+    """Write embeddings [G, d] that come in pieces, whole or not at all, with bounded memory.
+
+    ``.csv`` and ``.parquet`` get a column ``graph`` (from 0), ``name`` where graphs have names, and
+    ``columns``, one per number. Raises ``StorageError`` for another suffix or a failed write.
+    """
+    write = {".npy": _write_npy, ".csv": _write_csv, ".parquet": _write_parquet}[check_suffix(path)]
+    with atomic_file(path) as file:
+        write(file, chunks, shape, columns, names)
+
+
+def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
+    """Return the embeddings [G, d] in a file; raises ``StorageError`` where it holds none.
+
+    Of tables every column but ``graph`` and ``name`` is taken; rows are put in the order that
+    ``graph`` gives.
+    """
+    source, suffix = Path(path).expanduser(), check_suffix(path)
+    if not source.is_file():
+        raise StorageError(f"There is no file with embeddings at {source}.")
+    refuse_pickle(source)
+    try:
+        values = np.load(source, allow_pickle=False) if suffix == ".npy" else _read_table(source)
+    except (OSError, ValueError, EOFError) as error:
+        if isinstance(error, StorageError | DataError):
+            raise
+        raise StorageError(f"{source} holds no embeddings that can be read: {error}.") from error
+    if values.ndim != 2 or values.dtype.kind not in "fiu":
+        raise StorageError(
+            f"{source} must hold a table of numbers [graphs, features]. "
+            f"Got shape {values.shape} of {values.dtype}."
+        )
+    return values
+
+
+def _write_npy(
+    file: BinaryIO,
+    chunks: Iterable[np.ndarray],
+    shape: tuple[int, int],
+    columns: Sequence[str],
+    names: Sequence[str] | None,
+) -> None:
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    for rows in chunks:
+        file.write(np.ascontiguousarray(rows, "<f4").tobytes())
+
+
+def _write_csv(
+    file: BinaryIO,
+    chunks: Iterable[np.ndarray],
+    shape: tuple[int, int],
+    columns: Sequence[str],
+    names: Sequence[str] | None,
+) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["graph", *(["name"] if names else []), *columns])
+    for start, rows in _numbered(chunks):
+        for number, row in enumerate(rows, start):
+            # Nine digits bring back exactly the same float32.
+            values = [f"{value:.9g}" for value in row.tolist()]
+            writer.writerow([number, *([names[number]] if names else []), *values])
+    text.flush()
+    text.detach()
+
+
+def _write_parquet(
+    file: BinaryIO,
+    chunks: Iterable[np.ndarray],
+    shape: tuple[int, int],
+    columns: Sequence[str],
+    names: Sequence[str] | None,
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds: list[tuple[str, Any]] = [("graph", pa.int64())]
+    kinds += [("name", pa.string())] if names else []
+    schema = pa.schema(kinds + [(column, pa.float32()) for column in columns])
+    with pq.ParquetWriter(file, schema) as writer:
+        for start, rows in _numbered(chunks):
+            stop = start + len(rows)
+            arrays = [pa.array(np.arange(start, stop))]
+            arrays += [pa.array(names[start:stop], pa.string())] if names else []
+            arrays += [pa.array(column) for column in np.ascontiguousarray(rows.T, np.float32)]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+
+def _numbered(chunks: Iterable[np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each piece with the number of its first row."""
+    start = 0
+    for rows in chunks:
+        yield start, rows
+        start += len(rows)
+
+
+def _read_table(source: Path) -> np.ndarray:
+    """Return the numbers of a CSV or Parquet table, rows in the order of its column ``graph``."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    reader = pa.csv.read_csv if source.suffix.lower() == ".csv" else pa.parquet.read_table
+    table = reader(source)
+    kept = [name for name in table.column_names if name not in ("graph", "name")]
+    for name in kept:
+        kind = table.schema.field(name).type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise StorageError(f"Column {name!r} of {source} holds {kind} instead of numbers.")
+    if not kept:
+        raise StorageError(f"{source} has no columns of numbers.")
+    values = np.column_stack([table[name].to_numpy() for name in kept])
+    if "graph" not in table.column_names:
+        return values
+    order = table["graph"].to_numpy()
+    if not np.array_equal(np.sort(order), np.arange(len(values))):
+        raise StorageError(
+            f"Column 'graph' of {source} must number its {len(values)} rows from 0, each once."
+        )
+    return values[np.argsort(order)]

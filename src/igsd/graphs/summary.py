@@ -1,0 +1,106 @@
+"""``summarize``: what is in a set of graphs, in figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from igsd.graphs.graphset import GraphSet, Name
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean, smallest and largest of a count over the graphs."""
+
+    mean: float
+    min: int
+    max: int
+
+
+@dataclass(frozen=True)
+class GraphSetSummary:
+    """Figures of one set; the counts of classes and labels are by name, in the set's order.
+
+    ``unlabelled`` counts graphs without a class where others have one. ``isolated_nodes`` counts
+    nodes without an edge, ``disconnected_graphs`` graphs of more than one component.
+    """
+
+    name: str
+    graphs: int
+    nodes: Spread
+    edges: Spread
+    classes: dict[Name, int]
+    unlabelled: int
+    node_labels: dict[Name, int]
+    edge_labels: dict[Name, int]
+    node_attributes: tuple[str, ...]
+    edge_attributes: tuple[str, ...]
+    targets: tuple[str, ...]
+    isolated_nodes: int
+    disconnected_graphs: int
+    notes: tuple[str, ...]
+
+
+def summarize(graphs: GraphSet) -> GraphSetSummary:
+    """Return the figures of ``graphs``; edges are undirected, so their labels are counted once."""
+    classes = graphs.classes
+    return GraphSetSummary(
+        name=graphs.name,
+        graphs=len(graphs),
+        nodes=_spread(graphs.node_counts()),
+        edges=_spread(graphs.edge_counts()),
+        classes=_counts(classes, graphs.class_names),
+        unlabelled=0 if classes is None else int((classes < 0).sum()),
+        node_labels=_counts(graphs.node_labels, graphs.node_label_names),
+        edge_labels=_counts(_once(graphs), graphs.edge_label_names),
+        node_attributes=_attribute_names(graphs.node_attributes, graphs.node_attribute_names),
+        edge_attributes=_attribute_names(graphs.edge_attributes, graphs.edge_attribute_names),
+        targets=_attribute_names(graphs.targets, graphs.target_names),
+        isolated_nodes=int((graphs.adjacency.degrees() == 0).sum()),
+        disconnected_graphs=int((components(graphs) > 1).sum()),
+        notes=graphs.notes,
+    )
+
+
+def components(graphs: GraphSet) -> np.ndarray:
+    """Return the number of connected components of every graph, [G] int64."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    columns = graphs.adjacency.global_columns(graphs.node_ptr)
+    ones = np.ones(len(columns), dtype=np.int8)
+    shape = (graphs.num_nodes, graphs.num_nodes)
+    matrix = csr_array((ones, columns, graphs.adjacency.row_ptr), shape=shape)
+    _, component = connected_components(matrix, directed=False)
+    # The first node of each component stands for it; a component never leaves its graph.
+    _, first_nodes = np.unique(component, return_index=True)
+    return np.bincount(graphs.graph_of_node()[first_nodes], minlength=len(graphs))
+
+
+def _once(graphs: GraphSet) -> np.ndarray | None:
+    """Return the labels of the entries above the diagonal: one for each undirected edge."""
+    if graphs.edge_labels is None:
+        return None
+    local_rows = graphs.adjacency.rows() - np.repeat(
+        graphs.node_ptr[:-1], np.diff(graphs.adjacency.row_ptr[graphs.node_ptr])
+    )
+    return graphs.edge_labels[local_rows < graphs.adjacency.col]
+
+
+def _spread(counts: np.ndarray) -> Spread:
+    return Spread(float(counts.mean()), int(counts.min()), int(counts.max()))
+
+
+def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int]:
+    """Return how often each name occurs; codes of -1 are unknown and not counted."""
+    if codes is None:
+        return {}
+    found = np.bincount(codes[codes >= 0], minlength=len(names)).tolist()
+    return dict(zip(names, found, strict=False))
+
+
+def _attribute_names(values: np.ndarray | None, names: tuple[str, ...]) -> tuple[str, ...]:
+    if values is None:
+        return ()
+    return names or tuple(f"x{i}" for i in range(values.shape[1]))

@@ -1,0 +1,36 @@
+"""Fixtures of all tests: nothing is cached in the user's folders, and there is one thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+# Before anything imports torch: tests run in parallel processes, more threads only get in the way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+
+from igsd.graphs.graphset import GraphSet
+from tests.small_graphs import make_graphs, odd_graphs
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep cached data sets and views of a test run in a folder of its own."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IGSD_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def graphs() -> GraphSet:
+    """Ten small graphs with node labels."""
+    return make_graphs()
+
+
+@pytest.fixture(scope="session")
+def odd() -> GraphSet:
+    """One-node, edgeless and partly isolated graphs."""
+    return odd_graphs()

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from igsd.errors import ConfigError
+from igsd.evaluation.decisions import predict
+from igsd.evaluation.folds import outer_folds
+from igsd.evaluation.kernels import kernel_sources
+from igsd.evaluation.svm import C_GRID, check_grid, choose, predict_grid
+from tests.reference.grid_search import graph_like_features, grid_search
+
+
+def test_the_grid():
+    assert C_GRID == (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
+
+
+@pytest.mark.parametrize("num_classes", [2, 3])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("standardise", ["no", "yes"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_same_choice_and_predictions_as_grid_search(num_classes, kernel, standardise, seed):
+    # A linear kernel on raw features takes libsvm very long at large C.
+    grid = C_GRID if kernel == "rbf" else C_GRID[:4]
+    X, y = graph_like_features(150, 12, num_classes, seed)
+    if kernel == "linear":
+        X = X / X.std()
+    train, test = outer_folds(y, seed).splits[0]
+    source = kernel_sources(X, kernel, standardise)[0]
+    choice = choose([source], y, train, grid)
+    K_train, K_test = source.split(train, test)
+    predicted = predict_grid(K_train, y[train], K_test, (choice.C,))[0]
+    C, score, expected = grid_search(
+        X[train], y[train], X[test], grid, standardise=standardise == "yes", kernel=kernel
+    )
+    assert (choice.C, choice.score) == (C, score)
+    np.testing.assert_array_equal(predicted, expected)
+
+
+@pytest.mark.parametrize("num_classes", [2, 3, 4])
+def test_every_row_of_the_grid_is_that_of_svc(num_classes):
+    # Includes values of C that are skipped because no multiplier is at its bound.
+    X, y = graph_like_features(160, 12, num_classes, 5)
+    X = X / X.std(axis=0)
+    train, test = np.arange(120), np.arange(120, 160)
+    source = kernel_sources(X)[0]
+    K_train, K_test = source.split(train, test)
+    predicted = predict_grid(K_train, y[train], K_test, (*C_GRID, 1e4, 1e5))
+    for row, C in zip(predicted, (*C_GRID, 1e4, 1e5), strict=True):
+        np.testing.assert_array_equal(row, SVC(C=C).fit(X[train], y[train]).predict(X[test]))
+
+
+def test_free_multipliers_end_the_search_early(monkeypatch):
+    import igsd.evaluation.svm as svm
+
+    fitted = []
+    original = svm._fit
+    monkeypatch.setattr(svm, "_fit", lambda K, y, C: fitted.append(C) or original(K, y, C))
+    X, y = graph_like_features(60, 12, 2, 0)
+    K = kernel_sources(X / X.std(axis=0))[0].split(np.arange(50), np.arange(50, 60))
+    predicted = predict_grid(K[0], y[:50], K[1], C_GRID)
+    assert fitted == list(C_GRID[: len(fitted)])
+    assert len(fitted) < len(C_GRID)
+    assert (predicted[len(fitted) :] == predicted[len(fitted) - 1]).all()
+
+
+def test_a_decision_of_exactly_zero_is_left_to_libsvm():
+    K = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    model = SVC(kernel="precomputed").fit(K, [0, 1])
+    K_test = np.zeros((1, 2))
+    assert predict(model, K_test) == model.predict(K_test)
+
+
+def test_one_class_left_predicts_it():
+    K = np.eye(3)
+    assert (predict_grid(K, np.array([2, 2, 2]), K, C_GRID) == 2).all()
+
+
+def test_ties_prefer_the_first_kernel_and_the_smaller_c():
+    y = np.arange(40) % 2
+    X = y[:, None] * 10.0 + np.zeros((40, 2))
+    sources = kernel_sources(X, standardise="search")
+    choice = choose(sources, y, np.arange(40), (0.1, 1.0, 10.0))
+    assert (choice.C, choice.source, choice.score) == (0.1, 0, 1.0)
+
+
+def test_search_takes_standardising_where_it_helps():
+    random = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = np.column_stack([y + 0.1 * random.normal(size=120), 1e4 * random.normal(size=120)])
+    sources = kernel_sources(X, standardise="search")
+    choice = choose(sources, y, np.arange(120), C_GRID)
+    assert sources[choice.source].standardised
+    assert choice.score > 0.95
+
+
+@pytest.mark.parametrize("grid", [[], [0.0], [1.0, -1.0], [np.nan]])
+def test_grid_must_be_positive(grid):
+    with pytest.raises(ConfigError, match="positive"):
+        check_grid(grid)

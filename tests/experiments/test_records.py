@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from igsd.config import Config
+from igsd.errors import ConfigError, StorageError
+from igsd.experiments.records import (
+    KIND,
+    Identity,
+    find_finished,
+    plain_name,
+    read_record,
+    record_path,
+    write_record,
+)
+
+PROTOCOL = {"name": "nested", "standardise": "no", "twins": False}
+IDENTITY = Identity(Config(), "abc", PROTOCOL, algorithm=1)
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    values = {
+        "kind": KIND,
+        "status": "ok",
+        "algorithm": 1,
+        "data": {"checksum": "abc"},
+        "protocol": PROTOCOL,
+        "config": Config().to_json(),
+    }
+    return values | changes
+
+
+def test_where_a_record_stands() -> None:
+    path = record_path(Path("results"), "nested", "IMDB-BINARY", "social", 3)
+    assert path == Path("results/nested/IMDB-BINARY/social/seed-3.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("a b/c", "a_b_c"), ("..", "data"), ("", "data"), ("x-1.5_y", "x-1.5_y")]
+)
+def test_names_stay_inside_their_folder(text: str, name: str) -> None:
+    assert plain_name(text) == name
+
+
+def test_the_same_run_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "r.json"
+    assert find_finished(path, IDENTITY) is None
+    write_record(path, record())
+    assert find_finished(path, IDENTITY) == record()
+
+
+def test_runtime_settings_and_new_settings_make_no_other_run(tmp_path: Path) -> None:
+    config = Config(checkpoint_every=7).to_json()
+    del config["weight_decay"]
+    write_record(tmp_path / "r.json", record(config=config))
+    assert find_finished(tmp_path / "r.json", IDENTITY) is not None
+
+
+def test_a_failed_run_counts_as_none(tmp_path: Path) -> None:
+    write_record(tmp_path / "r.json", record(status="failed"))
+    assert find_finished(tmp_path / "r.json", IDENTITY) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"data": {"checksum": "xyz"}}, "checksum"),
+        ({"algorithm": 2}, "algorithm"),
+        ({"protocol": PROTOCOL | {"standardise": "yes"}}, "standardise"),
+        ({"config": Config(epochs=3).to_json()}, "epochs is 3 there and 20 here"),
+        ({"config": Config().to_json() | {"gone": 1}}, "gone"),
+    ],
+)
+def test_another_run_is_not_replaced_unasked(
+    tmp_path: Path, changes: dict[str, Any], word: str
+) -> None:
+    path = tmp_path / "r.json"
+    write_record(path, record(**changes))
+    with pytest.raises(ConfigError, match=word):
+        find_finished(path, IDENTITY)
+    assert find_finished(path, IDENTITY, force=True) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"kind": "other"}'])
+def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.json").write_text(text)
+    with pytest.raises(StorageError, match="not a record"):
+        read_record(tmp_path / "r.json")

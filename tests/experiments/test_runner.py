@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from igsd.config import Config
+from igsd.errors import DataError, StorageError
+from igsd.experiments import runner
+from igsd.experiments.records import scored_of
+from igsd.experiments.runner import Plan, finished_records, run_seeds
+from igsd.experiments.scoring import METHODS, Scoring
+from igsd.graphs.graphset import GraphSet
+from tests.small_graphs import TINY, make_graphs
+
+
+@pytest.fixture(scope="module")
+def labelled() -> GraphSet:
+    return make_graphs(20, classes=True, name="toy")
+
+
+def plan(graphs: GraphSet, records: Path | None = None, **others: Any) -> Plan:
+    config = Config().updated(TINY | {"epochs": 1})
+    return Plan(graphs, "molecules", config, Scoring(standardise="no"), 2, records, **others)
+
+
+def test_a_record_says_everything(tmp_path: Path, labelled: GraphSet) -> None:
+    trained = []
+    records = list(run_seeds(plan(labelled, tmp_path), {}, trained.append))
+    assert [t.seed for t in trained] == [0, 1]
+    path = tmp_path / "nested" / "toy" / "molecules" / "seed-1.json"
+    record = json.loads(path.read_text())
+    assert record == json.loads(json.dumps(records[1]))
+    assert record["status"] == "ok"
+    assert record["config"]["seed"] == record["seed"] == 1
+    assert record["data"] == {"name": "toy", "checksum": labelled.checksum, "graphs": 20}
+    assert set(record["seconds"]) == {"train", "embed", "evaluate"}
+    assert record["threads"] >= 1
+    assert tuple(row["method"] for row in record["rows"]) == METHODS
+    assert all(len(row["accuracies"]) == 10 for row in record["rows"])
+    assert {"commit", "versions", "peak_memory_mib", "started", "algorithm"} <= record.keys()
+    assert [method for method, _ in scored_of(record)] == list(METHODS)
+
+
+def test_finished_runs_are_not_made_again(tmp_path: Path, labelled: GraphSet) -> None:
+    first = list(run_seeds(plan(labelled, tmp_path), {}))
+    (tmp_path / "nested" / "toy" / "molecules" / "seed-0.json").unlink()
+    finished = finished_records(plan(labelled, tmp_path))
+    assert list(finished) == [1]
+    trained = []
+    again = list(run_seeds(plan(labelled, tmp_path), finished, trained.append))
+    assert [t.seed for t in trained] == [0]
+    assert [r["rows"] for r in again] == [json.loads(json.dumps(r["rows"])) for r in first]
+
+
+def test_a_failed_run_does_not_stop_the_others(
+    tmp_path: Path, labelled: GraphSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = runner.train_model
+
+    def train(graphs: GraphSet, config: Config, **others: Any) -> Any:
+        if config.seed == 0:
+            raise MemoryError("no more")
+        return real(graphs, config, **others)
+
+    monkeypatch.setattr(runner, "train_model", train)
+    records = list(run_seeds(plan(labelled, tmp_path), {}))
+    assert [r["status"] for r in records] == ["failed", "ok"]
+    assert records[0]["error"] == "MemoryError: no more"
+    assert list(finished_records(plan(labelled, tmp_path))) == [1]
+
+
+def test_nothing_is_trained_in_vain(tmp_path: Path, labelled: GraphSet) -> None:
+    with pytest.raises(DataError, match="no class labels"):
+        finished_records(plan(labelled.without_labels()))
+    with pytest.raises(DataError, match="two classes"):
+        finished_records(plan(replace(labelled, classes=np.zeros(20, np.int64))))
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StorageError, match="for records"):
+        finished_records(plan(labelled, tmp_path / "file" / "results"))

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.errors import DataError
+from igsd.estimators import IGSD
+from igsd.experiments.score_model import score_vectors, source_vectors
+from igsd.experiments.scoring import Scoring
+from igsd.graphs.graphset import GraphSet
+from tests.small_graphs import TINY, make_graphs
+
+
+@pytest.fixture(scope="module")
+def labelled() -> GraphSet:
+    return make_graphs(20, classes=True)
+
+
+def test_a_model_has_an_untrained_twin(tmp_path: Path, labelled: GraphSet) -> None:
+    model = IGSD(**TINY, random_state=2).fit(labelled)
+    model.save(tmp_path / "model.npy")  # any name is allowed, even one of embeddings
+    vectors, notes = source_vectors(tmp_path / "model.npy", labelled)
+    assert list(vectors) == ["igsd", "untrained", "histogram"]
+    assert notes == []
+    untrained = IGSD(**(TINY | {"epochs": 0}), random_state=2).fit_transform(labelled)
+    assert np.array_equal(vectors["untrained"], untrained)
+    assert np.array_equal(vectors["igsd"], model.transform(labelled))
+
+
+def test_embeddings_have_none(tmp_path: Path, labelled: GraphSet) -> None:
+    np.save(tmp_path / "v.npy", np.ones((20, 2)))
+    vectors, notes = source_vectors(tmp_path / "v.npy", labelled)
+    assert list(vectors) == ["igsd", "histogram"]
+    assert len(notes) == 1
+    LabelDegreeHistogram().fit(labelled).save(tmp_path / "h")
+    assert list(source_vectors(tmp_path / "h", labelled)[0]) == ["igsd", "histogram"]
+
+
+def test_the_wrong_number_of_rows(tmp_path: Path, labelled: GraphSet) -> None:
+    np.save(tmp_path / "v.npy", np.ones((19, 2)))
+    with pytest.raises(DataError, match="19 embeddings.*20 graphs"):
+        source_vectors(tmp_path / "v.npy", labelled)
+
+
+def test_every_seed_has_its_own_folds(labelled: GraphSet) -> None:
+    vectors = {"histogram": LabelDegreeHistogram().fit_transform(labelled)}
+    per_seed = score_vectors(vectors, labelled, Scoring(standardise="no"), 2)
+    assert [scored[0][1].seed for scored in per_seed] == [0, 1]

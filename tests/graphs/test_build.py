@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from igsd.errors import DataError
+from igsd.graphs.build import encode_categories, from_edges
+from igsd.graphs.graphset import GraphSet
+from tests.reference.graphs import undirected_edges
+
+
+def build(counts: list[int], pairs: list[tuple[int, int]], **columns: Any) -> GraphSet:
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return from_edges(counts, ends[:, 0], ends[:, 1], **columns)
+
+
+def test_directed_repeated_and_loops() -> None:
+    graphs = build(
+        [3, 1],
+        [(0, 1), (0, 1), (2, 2), (2, 1), (1, 2)],
+        edge_labels=np.array([5, 6, 7, 8, 9]),
+        edge_attributes=np.array([[5.0], [6.0], [7.0], [8.0], [9.0]]),
+    )
+    assert graphs.adjacency.row_ptr.tolist() == [0, 1, 3, 4, 4]
+    assert graphs.adjacency.col.tolist() == [1, 0, 2, 1]
+    # 0-1 has the first of its two lines in both directions, 1-2 and 2-1 keep their own.
+    assert graphs.edge_labels is not None
+    assert graphs.edge_labels.tolist() == [5, 5, 9, 8]
+    assert graphs.edge_attributes is not None
+    assert graphs.edge_attributes[:, 0].tolist() == [5, 5, 9, 8]
+    assert graphs.notes == (
+        "1 self loops dropped",
+        "1 repeated edge lines merged",
+        "1 edges given in one direction only, made undirected",
+    )
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=20))
+def test_edges_equal_the_plain_loop(pairs: list[tuple[int, int]]) -> None:
+    graphs = build([6], pairs, edge_labels=np.arange(len(pairs)))
+    expected = undirected_edges(pairs)
+    rows, columns = graphs.adjacency.rows().tolist(), graphs.adjacency.col.tolist()
+    assert graphs.edge_labels is not None
+    labels = graphs.edge_labels.tolist()
+    assert list(zip(rows, columns, strict=True)) == sorted(expected)
+    assert labels == [expected[edge] for edge in sorted(expected)]
+
+
+def test_edgeless_graphs_are_valid() -> None:
+    graphs = build([1, 4], [])
+    assert graphs.num_edges == 0
+    assert graphs.edge_counts().tolist() == [0, 0]
+    assert graphs.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("counts", "pairs", "columns", "message"),
+    [
+        ([], [], {}, "holds no graphs"),
+        ([2, 0], [], {}, "Graph 1 of 'x' has no nodes"),
+        ([2], [(0, 2)], {}, "names node 2, but the nodes of the set run from 0 to 1"),
+        ([2], [(-1, 0)], {}, "names node -1"),
+        ([2, 2], [(0, 1), (1, 2)], {}, "Edge 1 of 'x' .* joins graph 0 with graph 1"),
+        ([2], [], {"node_labels": [0]}, "'node_labels' of 'x' has 1 rows, 2 were expected"),
+        ([2], [(0, 1)], {"edge_labels": [0, 1]}, "'edge_labels' of 'x' has 2 rows, 1 were"),
+        ([2], [], {"classes": [0, 1]}, "'classes' of 'x' has 2 rows"),
+        ([1, 2], [], {"node_attributes": [[0], [1], [np.nan]]}, "node 1 of graph 1 has .nan"),
+        ([2], [(0, 1)], {"edge_attributes": [[np.inf]]}, "edge 0 .* has .inf"),
+    ],
+)
+def test_broken_rules(
+    counts: list[int], pairs: list[tuple[int, int]], columns: dict[str, Any], message: str
+) -> None:
+    arrays = {key: np.array(value, dtype=np.float64) for key, value in columns.items()}
+    with pytest.raises(DataError, match=message):
+        build(counts, pairs, name="x", **arrays)
+
+
+@pytest.mark.parametrize(
+    ("values", "codes", "names"),
+    [
+        (np.array([7, -1, 7]), [1, 0, 1], (-1, 7)),
+        (["b", "a", None], [1, 0, -1], ("a", "b")),
+        ([2.0, float("nan"), 1.0], [1, -1, 0], (1, 2)),
+        ([0.5, "x", 3], [0, 2, 1], (0.5, 3, "x")),
+        ([(1, 2)], [0], ("(1, 2)",)),
+        (np.array([True, False]), [1, 0], (False, True)),
+        ([], [], ()),
+    ],
+)
+def test_categories(values: Any, codes: list[int], names: tuple[Any, ...]) -> None:
+    found, found_names = encode_categories(values)
+    assert found.tolist() == codes
+    assert found_names == names

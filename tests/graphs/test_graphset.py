@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from igsd.errors import DataError
+from igsd.graphs.build import from_edges
+from igsd.graphs.graphset import GraphSet
+from tests.graphs.strategies import graph_sets
+from tests.reference.graphs import describe
+
+
+@pytest.fixture
+def pair() -> GraphSet:
+    """Return a path of three nodes and a single node."""
+    return from_edges(
+        [3, 1],
+        np.array([0, 1]),
+        np.array([1, 2]),
+        classes=np.array([0, 1]),
+        class_names=("a", "b"),
+        graph_names=("path", "dot"),
+        name="pair",
+    )
+
+
+def test_counts(pair: GraphSet) -> None:
+    assert (len(pair), pair.num_nodes, pair.num_edges) == (2, 4, 2)
+    assert pair.node_counts().tolist() == [3, 1]
+    assert pair.edge_counts().tolist() == [2, 0]
+    assert pair.graph_of_node().tolist() == [0, 0, 0, 1]
+    assert repr(pair) == "GraphSet('pair', graphs=2, nodes=4, edges=2, classes=2)"
+
+
+@settings(max_examples=40, deadline=None)
+@given(graph_sets(), st.data())
+def test_take_equals_the_plain_loop(graphs: GraphSet, data: st.DataObject) -> None:
+    position = st.integers(0, len(graphs) - 1)
+    indices = data.draw(st.lists(position, min_size=1, max_size=6))
+    taken = graphs.take(indices)
+    found = [describe(taken, place) for place in range(len(taken))]
+    assert found == [describe(graphs, index) for index in indices]
+    assert taken.class_names == graphs.class_names
+
+
+@settings(max_examples=40, deadline=None)
+@given(graph_sets())
+def test_taking_all_is_the_same_set(graphs: GraphSet) -> None:
+    assert graphs.take(np.arange(len(graphs))) == graphs
+    assert graphs.take(np.ones(len(graphs), dtype=bool)) == graphs
+
+
+def test_take_outside_is_an_error(pair: GraphSet) -> None:
+    with pytest.raises(DataError, match="Graph 2 is not in the set 'pair'"):
+        pair.take([0, 2])
+    with pytest.raises(DataError, match="Graph -1 is not"):
+        pair.take([-1])
+    with pytest.raises(DataError, match="holds no graphs"):
+        pair.take([])
+
+
+def test_columns_are_read_only(pair: GraphSet) -> None:
+    assert pair.classes is not None
+    with pytest.raises(ValueError, match="read-only"):
+        pair.classes[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        pair.adjacency.col[0] = 2
+
+
+def test_checksum_sees_everything_but_name_and_notes(pair: GraphSet) -> None:
+    same = replace(pair, name="other", notes=("x",))
+    assert same == pair
+    assert hash(same) == hash(pair)
+    assert pair.take([1, 0]) != pair
+    assert pair.without_labels() != pair
+    assert pair.without_labels().structure_checksum == pair.structure_checksum
+    renamed = replace(pair, class_names=("a", "c"))
+    assert renamed != pair
+    assert pair != "pair"
+
+
+def test_without_labels(pair: GraphSet) -> None:
+    bare = pair.without_labels()
+    assert bare.classes is None
+    assert bare.class_names == ()
+    assert bare.graph_names == pair.graph_names

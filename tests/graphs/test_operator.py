@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from igsd.graphs.adjacency import Adjacency
+from igsd.graphs.batch import Batch, Collator
+from igsd.graphs.build import from_edges
+from igsd.graphs.features import FeatureMap
+from tests.reference.adjacency import dense
+from tests.small_graphs import (
+    HOST,
+    from_matrix,
+    make_batch,
+    make_graphs,
+    odd_graphs,
+    weighted_matrix,
+)
+
+
+def one_graph(adjacency: Adjacency) -> Batch:
+    """Return a batch of one graph with these edges."""
+    n = len(adjacency.row_ptr) - 1
+    nodes = from_edges([n], np.zeros(0, int), np.zeros(0, int))
+    features = FeatureMap.fit(nodes, "constant").transform(nodes)
+    return Collator(nodes.node_ptr, features, HOST).batch(np.array([0]), adjacency)
+
+
+def vectors(n: int, dim: int = 3) -> torch.Tensor:
+    return torch.randn(n, dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+@given(n=st.integers(1, 12), seed=st.integers(0, 1000), weighted=st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_equals_the_dense_product(n: int, seed: int, weighted: bool) -> None:
+    matrix = weighted_matrix(n, seed)
+    A = torch.from_numpy(matrix if weighted else (matrix != 0).astype(float))
+    operator = one_graph(from_matrix(matrix, weighted=weighted)).adjacency
+    x = vectors(n)
+    assert operator.has_weights == weighted
+    torch.testing.assert_close(operator.multiply(x), A @ x, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(operator.multiply(x.float()), (A @ x).float(), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(operator.row_sums().double(), A.sum(1))
+
+
+@pytest.mark.parametrize("graphs", [make_graphs(), odd_graphs()], ids=["random", "odd"])
+def test_batches_of_graphs(graphs) -> None:
+    batch = make_batch(graphs)
+    x = vectors(graphs.num_nodes)
+    A = torch.from_numpy(dense(batch))
+    torch.testing.assert_close(batch.adjacency.multiply(x), A @ x, rtol=1e-12, atol=1e-12)
+
+
+def test_isolated_nodes_receive_nothing() -> None:
+    batch = make_batch(odd_graphs(), [0, 1])
+    assert not batch.adjacency.multiply(vectors(4)).any()
+    assert batch.adjacency.row_sums().tolist() == [0.0] * 4
+
+
+def test_one_node_with_a_weighted_loop() -> None:
+    operator = one_graph(from_matrix(np.array([[0.5]]), weighted=True)).adjacency
+    assert operator.multiply(torch.tensor([[2.0, 4.0]])).tolist() == [[1.0, 2.0]]
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_gradient_equals_finite_differences(weighted: bool) -> None:
+    operator = one_graph(from_matrix(weighted_matrix(5), weighted=weighted)).adjacency
+    assert torch.autograd.gradcheck(operator.multiply, (vectors(5).requires_grad_(),))
+
+
+def test_gradient_equals_that_of_the_dense_product() -> None:
+    matrix = weighted_matrix(7, seed=1)
+    operator = one_graph(from_matrix(matrix, weighted=True)).adjacency
+    x, y = vectors(7).requires_grad_(), vectors(7).requires_grad_()
+    operator.multiply(x).square().sum().backward()
+    (torch.from_numpy(matrix) @ y).square().sum().backward()
+    torch.testing.assert_close(x.grad, y.grad)
+
+
+def test_columns_that_are_not_contiguous() -> None:
+    operator = one_graph(from_matrix(weighted_matrix(5), weighted=True)).adjacency
+    x = vectors(5, 4)
+    torch.testing.assert_close(operator.multiply(x.T.contiguous().T), operator.multiply(x))
+    torch.testing.assert_close(operator.multiply(x[:, ::2]), operator.multiply(x)[:, ::2])
+
+
+def test_product_stays_in_float32_under_autocast() -> None:
+    operator = one_graph(from_matrix(weighted_matrix(5), weighted=True)).adjacency
+    with torch.autocast("cpu", torch.bfloat16):
+        assert operator.multiply(vectors(5).bfloat16()).dtype == torch.float32

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd.errors import DataError, StorageError
+from igsd.graphs.smiles_table import read_smiles_table
+
+
+@pytest.fixture(autouse=True)
+def _needs_rdkit() -> None:
+    pytest.importorskip("rdkit", reason="needs the extra igsd[chem]")
+
+
+TABLE = "id,SMILES,class,mu,note\n1,CCO,1,0.5,a\n2,bad,0,1,b\n3,C,0,,c\n4,CC,,nan,d\n"
+
+
+def write(path: Path, text: str) -> Path:
+    content = text.encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.tsv.gz", "t.txt"])
+def test_columns_are_found_by_name(tmp_path: Path, name: str) -> None:
+    text = TABLE.replace(",", "\t") if "tsv" in name else TABLE
+    table = read_smiles_table(write(tmp_path / name, text))
+    graphs = table.graphs
+    assert graphs.name == "t"
+    assert graphs.graph_names == ("CCO", "C", "CC")
+    assert table.kept_rows.tolist() == [0, 2, 3]
+    assert graphs.classes is not None
+    assert (graphs.classes.tolist(), graphs.class_names) == ([1, 0, -1], (0, 1))
+    assert graphs.targets is not None
+    np.testing.assert_array_equal(graphs.targets, [[0.5], [np.nan], [np.nan]])
+    assert graphs.target_names == ("mu",)
+    assert [str(failure) for failure in table.failures] == ["line 3: 'bad': not valid SMILES"]
+    assert graphs.notes == ("left out, not a molecule: line 3: 'bad': not valid SMILES",)
+
+
+def test_columns_by_choice(tmp_path: Path) -> None:
+    text = "drug,passes,logBB,y\r\nCCO,BBB+,1.5,1\r\n\r\nC,BBB-,,2\r\n"
+    table = read_smiles_table(
+        write(tmp_path / "t.csv", text), "drug", "passes", ["logBB"], name="b"
+    )
+    assert table.graphs.class_names == ("BBB+", "BBB-")
+    assert table.graphs.target_names == ("logBB",)
+    assert table.graphs.name == "b"
+
+
+def test_no_labels_at_all(tmp_path: Path) -> None:
+    graphs = read_smiles_table(write(tmp_path / "t.csv", "canonical_smiles\nCCO\n")).graphs
+    assert graphs.classes is None
+    assert graphs.targets is None
+
+
+def test_a_fractional_y_is_a_target(tmp_path: Path) -> None:
+    graphs = read_smiles_table(write(tmp_path / "t.csv", "smiles,y\nCCO,0.5\nC,1\n")).graphs
+    assert graphs.classes is None
+    assert graphs.target_names == ("y",)
+
+
+def test_quoted_cells_and_short_rows(tmp_path: Path) -> None:
+    text = 'name,smiles,label\n"a, ""b""\nc",CCO,1\nd,C\n'
+    table = read_smiles_table(write(tmp_path / "t.csv", text))
+    assert table.graphs.classes is not None
+    assert table.graphs.classes.tolist() == [0, -1]
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("drug,label\nCCO,1\n", {}, "no column called smiles .* columns are: drug, label"),
+        (TABLE, {"smiles_column": "smile"}, "no column 'smile'.*columns are: id, SMILES, class"),
+        (TABLE, {"label_column": "Class"}, "no column 'Class'. Did you mean 'class'"),
+        (TABLE, {"target_columns": ["nu"]}, "no column 'nu'"),
+        (TABLE, {"target_columns": ["note"]}, "line 2: the target column 'note' .* found 'a'"),
+        (TABLE, {"label_column": "mu"}, "line 2: the label column 'mu' must hold text or whole"),
+        ("smiles,y\nCCO,inf\n", {"target_columns": ["y"], "label_column": None}, "finite"),
+        ("smiles\nbad\nworse\n", {}, "2 of the 2 strings .*\n  line 2: 'bad'"),
+        ("smiles,label\nCCO,1,2\n", {}, "line 2: 2 columns expected, found 3"),
+        ("smiles\n", {}, "has 1 lines"),
+        ("", {}, "has 0 lines"),
+        ('smiles,label\n"CCO,1\n', {}, "cannot be read as a CSV or TSV table"),
+    ],
+)
+def test_broken_tables(
+    tmp_path: Path, text: str, arguments: dict[str, object], message: str
+) -> None:
+    with pytest.raises(DataError, match=f"(?s){message}"):
+        read_smiles_table(write(tmp_path / "t.csv", text), **arguments)  # type: ignore[arg-type]
+
+
+def test_broken_files(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        read_smiles_table(tmp_path / "absent.csv")
+    whole = gzip.compress(TABLE.encode())
+    (tmp_path / "cut.csv.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="cannot be read"):
+        read_smiles_table(tmp_path / "cut.csv.gz")
+    (tmp_path / "latin.csv").write_bytes("smiles,name\nC,é\n".encode("latin-1"))
+    with pytest.raises(DataError, match="UTF-8"):
+        read_smiles_table(tmp_path / "latin.csv")
+    (tmp_path / "p.csv").write_bytes(b"\x80\x04N.")
+    with pytest.raises(StorageError, match="is a pickle"):
+        read_smiles_table(tmp_path / "p.csv")

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from igsd.progress import progress_bar
+
+
+def test_a_line_at_every_tenth(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar("training", 20, shown=True) as advance:
+        for step in range(20):
+            advance(1, f"loss {step}")
+    captured = capsys.readouterr()
+    lines = captured.err.splitlines()
+    assert captured.out == ""
+    assert len(lines) == 10
+    assert lines[0] == "training: 2/20 loss 1"
+    assert lines[-1] == "training: 20/20 loss 19"
+
+
+def test_goes_on_from_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar("training", 10, shown=True, done=8) as advance:
+        advance(1, "")
+        advance(1, "")
+    assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == ["9/10", "10/10"]
+
+
+def test_nothing_when_it_is_not_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar("training", 3, shown=False) as advance:
+        advance(3, "done")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_nothing_to_do_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar("training", 0, shown=True):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_a_terminal_bar_lets_errors_through(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with pytest.raises(error), progress_bar("training", 3, shown=True):
+        raise error
+
+
+def test_a_terminal_bar_moves(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress_bar("training", 3, shown=True) as advance:
+        advance(3, "loss 0.5")
+    assert "training" in capsys.readouterr().err

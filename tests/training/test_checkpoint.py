@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+from pathlib import Path
+
+import pytest
+
+from igsd.errors import ConfigError, StorageError
+from igsd.graphs.graphset import GraphSet
+from igsd.storage import read_arrays, read_header, write_arrays
+from igsd.training import loop
+from tests.small_graphs import make_graphs
+from tests.training.runs import DroppingEncoder, PowerCutError, after_steps, assert_same_run, train
+
+KINDS = {
+    "gin": {},
+    "edge-drop": {"view": "edge-drop"},
+    "no norm": {"encoder_batch_norm": False, "head_batch_norm": False, "weight_decay": 1e-3},
+}
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+def power_cut() -> None:
+    raise PowerCutError
+
+
+# Ten graphs in batches of four are three steps an epoch: 2 and 4 are in the middle, 3 at an end.
+@pytest.mark.parametrize("steps", [2, 3, 4])
+@pytest.mark.parametrize("changes", KINDS.values(), ids=KINDS)
+def test_ctrl_c_and_resume_give_the_same_bits(
+    graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict, steps: int
+) -> None:
+    path = tmp_path / "checkpoint"
+    whole = train(graphs, changes)
+    with monkeypatch.context() as patch:
+        after_steps(patch, steps, lambda: send(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            train(graphs, changes, checkpoint=path)
+    header = read_header(path)
+    assert header is not None
+    assert header["progress"]["epoch"] * 3 + header["progress"]["step"] == steps
+    assert_same_run(train(graphs, changes, checkpoint=path), whole)
+
+
+@pytest.mark.parametrize("steps", [2, 5])
+def test_a_crash_goes_on_from_the_last_checkpoint(
+    graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    path = tmp_path / "checkpoint"
+    changes = {"checkpoint_every": 2}
+    with monkeypatch.context() as patch:
+        after_steps(patch, steps, power_cut)
+        with pytest.raises(PowerCutError):
+            train(graphs, changes, checkpoint=path)
+    assert path.exists() == (steps > 2)
+    assert_same_run(train(graphs, changes, checkpoint=path), train(graphs, changes))
+
+
+def test_the_random_state_is_continued(
+    graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = DroppingEncoder(train(graphs, {"epochs": 0}).features.dim)
+    whole = train(graphs, encoder=encoder)
+    with monkeypatch.context() as patch:
+        after_steps(patch, 2, lambda: send(signal.SIGTERM))
+        with pytest.raises(KeyboardInterrupt):
+            train(graphs, encoder=encoder, checkpoint=tmp_path / "c")
+    assert_same_run(train(graphs, encoder=encoder, checkpoint=tmp_path / "c"), whole)
+
+
+def test_stopped_twice(graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for steps in (2, 1):
+        with monkeypatch.context() as patch:
+            after_steps(patch, steps, lambda: send(signal.SIGINT))
+            with pytest.raises(KeyboardInterrupt):
+                train(graphs, checkpoint=tmp_path / "c")
+    assert_same_run(train(graphs, checkpoint=tmp_path / "c"), train(graphs))
+
+
+def test_a_finished_run_is_returned_without_a_step(
+    graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = train(graphs, checkpoint=tmp_path / "c")
+    before = (tmp_path / "c").read_bytes()
+    after_steps(monkeypatch, 1, power_cut)
+    again = train(graphs, checkpoint=tmp_path / "c")
+    assert_same_run(again, first)
+    assert not again.model.training
+    assert (tmp_path / "c").read_bytes() == before
+
+
+def test_saving_changes_nothing(graphs: GraphSet, tmp_path: Path) -> None:
+    saved = train(graphs, {"checkpoint_every": 1}, checkpoint=tmp_path / "c")
+    assert_same_run(saved, train(graphs))
+    assert [p.name for p in tmp_path.iterdir()] == ["c"]  # no temporary file is left
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("seed", 7), ("hidden_dim", 4), ("temperature", 0.5), ("view", "heat"), ("epochs", 9)],
+)
+def test_another_run_is_refused_by_the_name_of_what_differs(
+    graphs: GraphSet, tmp_path: Path, key: str, value: object
+) -> None:
+    train(graphs, checkpoint=tmp_path / "c")
+    with pytest.raises(ConfigError, match=rf"another run: its {key} is .* here it is {value!r}"):
+        train(graphs, {key: value}, checkpoint=tmp_path / "c")
+
+
+def test_other_graphs_are_refused(graphs: GraphSet, tmp_path: Path) -> None:
+    train(graphs, checkpoint=tmp_path / "c")
+    with pytest.raises(ConfigError, match="its data is"):
+        train(make_graphs(seed=1), checkpoint=tmp_path / "c")
+
+
+def test_settings_that_do_not_change_the_result_may_differ(
+    graphs: GraphSet, tmp_path: Path
+) -> None:
+    first = train(graphs, checkpoint=tmp_path / "c")
+    again = train(graphs, {"checkpoint_every": 3, "cache_views": True}, checkpoint=tmp_path / "c")
+    assert_same_run(first, again)
+
+
+def test_another_encoder_of_ones_own_is_refused(graphs: GraphSet, tmp_path: Path) -> None:
+    width = train(graphs, {"epochs": 0}).features.dim
+    train(graphs, encoder=DroppingEncoder(width), checkpoint=tmp_path / "c")
+    with pytest.raises(StorageError, match="does not fit the model"):
+        train(graphs, encoder=DroppingEncoder(width, out_dim=5), checkpoint=tmp_path / "c")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
+def test_a_truncated_checkpoint_is_refused(graphs: GraphSet, tmp_path: Path, share: float) -> None:
+    path = tmp_path / "c"
+    train(graphs, checkpoint=path)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(share * len(data))])
+    with pytest.raises(StorageError, match=r"cut short|damaged"):
+        train(graphs, checkpoint=path)
+
+
+@pytest.mark.parametrize("content", [b"hello", pickle.dumps({"a": 1}), json.dumps({}).encode()])
+def test_a_foreign_file_is_refused_and_left_alone(
+    graphs: GraphSet, tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "c"
+    path.write_bytes(content)
+    with pytest.raises(StorageError):
+        train(graphs, checkpoint=path)
+    assert path.read_bytes() == content
+
+
+def test_another_version_is_refused(graphs: GraphSet, tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    train(graphs, checkpoint=path)
+    arrays, header = read_arrays(path, "checkpoint")
+    write_arrays(path, {k: v.copy() for k, v in arrays.items()}, header | {"version": 99})
+    with pytest.raises(StorageError, match="format 99"):
+        train(graphs, checkpoint=path)
+
+
+def test_a_checkpoint_holds_no_code(graphs: GraphSet, tmp_path: Path) -> None:
+    train(graphs, checkpoint=tmp_path / "c")
+    from safetensors.numpy import load_file
+
+    assert all(array.dtype.kind in "fiub" for array in load_file(tmp_path / "c").values())
+
+
+def test_a_folder_that_cannot_be_written_is_named(graphs: GraphSet, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match="file"):
+        train(graphs, checkpoint=tmp_path / "file" / "c")
+
+
+def test_checkpoints_come_every_so_many_steps(
+    graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = []
+    original = loop.save_checkpoint
+
+    def save(path, module, optimizer, progress, *others) -> None:
+        saved.append((progress.epoch, progress.step))
+        original(path, module, optimizer, progress, *others)
+
+    monkeypatch.setattr(loop, "save_checkpoint", save)
+    train(graphs, {"checkpoint_every": 2}, checkpoint=tmp_path / "c")
+    assert saved == [(0, 2), (1, 1), (2, 0)]

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from igsd.training.interrupt import StopSignals
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_noted_and_not_raised(number: int) -> None:
+    with StopSignals() as stop:
+        assert stop.received is None
+        os.kill(os.getpid(), number)
+        assert stop.received == number
+
+
+def test_the_second_signal_stops_at_once() -> None:
+    with StopSignals():
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_the_handlers_come_back() -> None:
+    before = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)]
+    with StopSignals():
+        assert signal.getsignal(signal.SIGINT) != before[0]
+    with pytest.raises(ZeroDivisionError), StopSignals():
+        raise ZeroDivisionError
+    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_other_threads_leave_the_handlers_alone() -> None:
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with StopSignals() as stop:
+                assert stop.received is None
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert failures == []

@@ -1,0 +1,143 @@
+"""Runs in processes of their own: several at once, and one that is told to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd.graphs.graphset import GraphSet
+from igsd.storage import read_header
+from tests.small_graphs import make_graphs
+from tests.training.runs import assert_same_run, train
+
+ROOT = Path(__file__).parents[2]
+WITHOUT_NORM = {"encoder_batch_norm": False, "head_batch_norm": False, "epochs": 2}
+
+TOGETHER = """
+import sys
+from igsd.model_file import write_model
+from igsd.training.fit import fit_self_supervised
+from tests.small_graphs import make_graphs
+from tests.training.runs import tiny
+
+batch_size, path = int(sys.argv[1]), sys.argv[2]
+config = tiny(
+    encoder_batch_norm=False, head_batch_norm=False, epochs=2, batch_size=batch_size, devices=2
+)
+fitted = fit_self_supervised(make_graphs(), config)
+import torch.distributed
+assert torch.distributed.get_world_size() == 2
+if torch.distributed.get_rank() == 0:
+    write_model(path, fitted.model.state_dict(), {"history": fitted.history})
+"""
+
+FOR_LONG = """
+import sys
+from tests.small_graphs import make_graphs
+from tests.training.runs import train
+
+print("ready", flush=True)
+try:
+    train(make_graphs(), {"epochs": 100_000}, checkpoint=sys.argv[1])
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+    sys.exit(130)
+"""
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a child process that finds the package and the tests."""
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+# Batches of 5 are shared 3 and 2: the parts of a joint batch need not be equal.
+@pytest.mark.slow
+@pytest.mark.parametrize("batch_size", [10, 5])
+def test_two_processes_learn_what_one_learns(
+    graphs: GraphSet, tmp_path: Path, batch_size: int
+) -> None:
+    script = tmp_path / "together.py"
+    script.write_text(TOGETHER)
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2"),
+            *("--master_addr=127.0.0.1", f"--master_port={free_port()}"),
+            *(str(script), str(batch_size), str(tmp_path / "m")),
+        ],
+        env=environment(),
+        check=True,
+        timeout=300,
+    )
+    from igsd.model_file import read_model
+
+    found, header = read_model(tmp_path / "m")
+    alone = train(graphs, WITHOUT_NORM | {"batch_size": batch_size})
+    for name, value in alone.model.state_dict().items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-3, atol=1e-5, err_msg=name)
+    losses = [[entry["total"] for entry in run] for run in (header["history"], alone.history)]
+    np.testing.assert_allclose(*losses, rtol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_told_to_stop_leaves_a_checkpoint(tmp_path: Path, number: int) -> None:
+    path = tmp_path / "c"
+    process = subprocess.Popen(
+        [sys.executable, "-c", FOR_LONG, str(path)],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        # checkpoint_every is 200 steps: the first file shows that training is under way.
+        for _ in range(1200):
+            if path.exists():
+                break
+            time.sleep(0.1)
+        process.send_signal(number)
+        rest, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (rest, process.returncode) == ("stopped\n", 130)
+    header = read_header(path)
+    assert header is not None
+    progress = header["progress"]
+    assert len(progress["history"]) == progress["epoch"] > 0
+    # As far as it came, it is the run that was never stopped.
+    alone = train(make_graphs(), {"epochs": min(progress["epoch"], 3)})
+    assert progress["history"][: len(alone.history)] == alone.history
+
+
+@pytest.mark.slow
+def test_killed_without_warning_and_resumed(graphs: GraphSet, tmp_path: Path) -> None:
+    script = (
+        "import os, sys, pytest\n"
+        "from tests.small_graphs import make_graphs\n"
+        "from tests.training.runs import after_steps, train\n"
+        "after_steps(pytest.MonkeyPatch(), 5, lambda: os.kill(os.getpid(), 9))\n"
+        "train(make_graphs(), {'epochs': 3, 'checkpoint_every': 2}, checkpoint=sys.argv[1])\n"
+    )
+    killed = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "c")], env=environment(), timeout=300
+    )
+    assert killed.returncode == -signal.SIGKILL
+    changes = {"epochs": 3, "checkpoint_every": 2}
+    resumed = train(graphs, changes, checkpoint=tmp_path / "c")
+    assert_same_run(resumed, train(graphs, changes))

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from igsd.graphs.features import FeatureMap
+from igsd.views.pairs import PairSource
+from igsd.views.spec import ViewSpec
+from igsd.views.view import diffusion_view
+from tests.reference.adjacency import dense
+from tests.reference.views import dense as dense_view
+from tests.small_graphs import HOST, make_graphs, odd_graphs
+
+GRAPHS = make_graphs()
+
+
+def source(kind: str = "ppr", seed: int = 0, **settings) -> PairSource:
+    spec = ViewSpec(kind=kind, **settings)
+    return PairSource(GRAPHS, FeatureMap.fit(GRAPHS), spec, seed=seed, device=HOST, cache=False)
+
+
+@pytest.mark.parametrize("kind", ["ppr", "heat"])
+def test_the_view_is_the_diffusion_of_the_same_graphs(kind: str) -> None:
+    indices = np.array([4, 1, 7])
+    graphs, view = source(kind).pair(indices, (0, 0))
+    whole = diffusion_view(GRAPHS, ViewSpec(kind=kind))
+    S = dense(view)
+    for place, g in enumerate(indices):
+        rows = slice(int(view.ptr[place]), int(view.ptr[place + 1]))
+        np.testing.assert_array_equal(S[rows, rows], dense_view(whole, GRAPHS.node_ptr, g))
+    assert view.adjacency.has_weights
+    assert not graphs.adjacency.has_weights
+
+
+@pytest.mark.parametrize("kind", ["ppr", "edge-drop"])
+def test_both_show_the_same_nodes(kind: str) -> None:
+    graphs, view = source(kind).pair(np.array([2, 0]), (0, 0))
+    assert torch.equal(graphs.x, view.x)
+    assert torch.equal(graphs.ptr, view.ptr)
+
+
+def test_edge_drop_is_a_function_of_seed_and_draw() -> None:
+    indices = np.arange(10)
+
+    def drawn(seed: int, draw: tuple[int, int]) -> np.ndarray:
+        return dense(source("edge-drop", seed, drop_rate=0.5).pair(indices, draw)[1])
+
+    np.testing.assert_array_equal(drawn(0, (1, 2)), drawn(0, (1, 2)))
+    assert (drawn(0, (1, 2)) != drawn(0, (1, 3))).any()
+    assert (drawn(0, (1, 2)) != drawn(0, (2, 2))).any()
+    assert (drawn(0, (1, 2)) != drawn(1, (1, 2))).any()
+
+
+def test_edge_drop_removes_whole_edges_of_the_graph() -> None:
+    graphs, view = source("edge-drop", drop_rate=0.5).pair(np.arange(10), (0, 0))
+    A, kept = dense(graphs), dense(view)
+    np.testing.assert_array_equal(kept, kept.T)
+    assert (kept <= A).all()
+    assert 0 < kept.sum() < A.sum()
+
+
+@pytest.mark.parametrize("kind", ["ppr", "heat", "edge-drop"])
+def test_odd_graphs(kind: str) -> None:
+    odd = odd_graphs()
+    pairs = PairSource(
+        odd, FeatureMap.fit(odd), ViewSpec(kind=kind), seed=0, device=HOST, cache=False
+    )
+    _, view = pairs.pair(np.array([0, 1, 2, 3]), (0, 0))
+    assert np.isfinite(dense(view)).all()
+    assert view.num_graphs == 4
