@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from igsd import IGSD
 from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.config import Config
-from igsd.errors import ConfigError, DataError, IGSDError, StorageError
+from igsd.errors import ConfigError, DataError, StorageError
 from igsd.graphs.batch import Batch
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
@@ -265,6 +265,14 @@ class TestFiles:
         with pytest.raises(StorageError, match="format 99"):
             type(fitted).load(tmp_path / "m")
 
+    def test_weights_that_are_missing(self, graphs: GraphSet, tmp_path: Path) -> None:
+        IGSD(**TINY).fit(graphs).save(tmp_path / "m")
+        arrays, header = read_arrays(tmp_path / "m", "model")
+        some = {name: np.array(array) for name, array in list(arrays.items())[:-1]}
+        write_arrays(tmp_path / "m", some, header)
+        with pytest.raises(StorageError, match="damaged"):
+            IGSD.load(tmp_path / "m")
+
     def test_the_model_of_another_estimator(self, graphs: GraphSet, tmp_path: Path) -> None:
         LabelDegreeHistogram().fit(graphs).save(tmp_path / "h")
         with pytest.raises(StorageError, match="LabelDegreeHistogram"):
@@ -330,7 +338,7 @@ class TestOwnEncoder:
         IGSD(**TINY).fit(graphs).save(tmp_path / "gin")
         other = MeanEncoder(width_of(graphs), out_dim=7)
         for path in (tmp_path / "own", tmp_path / "gin"):
-            with pytest.raises(IGSDError, match="encoder"):
+            with pytest.raises(ConfigError, match="do not fit the given MeanEncoder"):
                 IGSD.load(path, encoder=other)
 
     def test_clone_and_pipeline(self, graphs: GraphSet, encoder: MeanEncoder) -> None:

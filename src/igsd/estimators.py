@@ -201,10 +201,12 @@ class IGSD(TransformerMixin, BaseEstimator):
         try:
             model.load_state_dict(tensors)
         except RuntimeError as error:
-            trained = header["own_encoder"] or config.encoder
+            if encoder is None:
+                raise StorageError(f"{path} is damaged: weights are missing: {error}") from error
             raise ConfigError(
-                f"The weights in {path} belong to the encoder {trained!r} and do not fit "
-                f"{type(encoder).__qualname__ if encoder else config.encoder!r}: {error}"
+                f"The weights in {path} belong to the encoder "
+                f"{header['own_encoder'] or config.encoder!r} and do not fit the given "
+                f"{type(encoder).__qualname__}: {error}"
             ) from error
         estimator._set_fitted(config, encoder, Fitted(model.eval(), features, header["history"]))
         return estimator

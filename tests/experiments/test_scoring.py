@@ -20,7 +20,7 @@ from tests.small_graphs import make_graphs
 
 @pytest.fixture(scope="module")
 def labelled() -> GraphSet:
-    return make_graphs(20, classes=True)
+    return make_graphs(8, classes=True)
 
 
 def clear_vectors(graphs: GraphSet) -> np.ndarray:
@@ -55,7 +55,7 @@ def test_twins_are_scored_before_the_rest(labelled: GraphSet) -> None:
     scoring = Scoring(twins=True)
     vectors = {"igsd": clear_vectors(labelled), "histogram": clear_vectors(labelled)}
     scored = score_seed(vectors, labelled, scoring, 0)
-    assert [method for method, _ in scored][0] == "igsd, twins removed"
+    assert next(method for method, _ in scored) == "igsd, twins removed"
     assert num_scores(tuple(vectors), scoring) == 3
 
 
@@ -69,4 +69,4 @@ def test_what_cannot_be_scored(labelled: GraphSet) -> None:
     with pytest.raises(DataError, match="no class labels"):
         class_codes(labelled.without_labels())
     with pytest.raises(DataError, match="two classes"):
-        class_codes(replace(labelled, classes=np.zeros(20, np.int64)))
+        class_codes(replace(labelled, classes=np.zeros(8, np.int64)))

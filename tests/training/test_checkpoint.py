@@ -6,12 +6,15 @@ import pickle
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 from igsd.errors import ConfigError, StorageError
 from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, read_header, write_arrays
 from igsd.training import loop
+from igsd.training.fit import Fitted
 from tests.small_graphs import make_graphs
 from tests.training.runs import DroppingEncoder, PowerCutError, after_steps, assert_same_run, train
 
@@ -20,6 +23,27 @@ KINDS = {
     "edge-drop": {"view": "edge-drop"},
     "no norm": {"encoder_batch_norm": False, "head_batch_norm": False, "weight_decay": 1e-3},
 }
+
+
+@pytest.fixture(scope="module")
+def whole(graphs: GraphSet) -> dict[str, Fitted]:
+    """The runs of ``KINDS`` that nobody stopped."""
+    return {name: train(graphs, changes) for name, changes in KINDS.items()}
+
+
+@pytest.fixture(scope="module")
+def finished_bytes(graphs: GraphSet, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("finished") / "c"
+    train(graphs, checkpoint=path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def finished(finished_bytes: bytes, tmp_path: Path) -> Path:
+    """The checkpoint of a finished run of default settings."""
+    path = tmp_path / "c"
+    path.write_bytes(finished_bytes)
+    return path
 
 
 def send(number: int) -> None:
@@ -32,12 +56,16 @@ def power_cut() -> None:
 
 # Ten graphs in batches of four are three steps an epoch: 2 and 4 are in the middle, 3 at an end.
 @pytest.mark.parametrize("steps", [2, 3, 4])
-@pytest.mark.parametrize("changes", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_ctrl_c_and_resume_give_the_same_bits(
-    graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict, steps: int
+    graphs: GraphSet,
+    whole: dict[str, Fitted],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    steps: int,
 ) -> None:
-    path = tmp_path / "checkpoint"
-    whole = train(graphs, changes)
+    path, changes = tmp_path / "checkpoint", KINDS[kind]
     with monkeypatch.context() as patch:
         after_steps(patch, steps, lambda: send(signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
@@ -45,7 +73,7 @@ def test_ctrl_c_and_resume_give_the_same_bits(
     header = read_header(path)
     assert header is not None
     assert header["progress"]["epoch"] * 3 + header["progress"]["step"] == steps
-    assert_same_run(train(graphs, changes, checkpoint=path), whole)
+    assert_same_run(train(graphs, changes, checkpoint=path), whole[kind])
 
 
 @pytest.mark.parametrize("steps", [2, 5])
@@ -106,17 +134,15 @@ def test_saving_changes_nothing(graphs: GraphSet, tmp_path: Path) -> None:
     [("seed", 7), ("hidden_dim", 4), ("temperature", 0.5), ("view", "heat"), ("epochs", 9)],
 )
 def test_another_run_is_refused_by_the_name_of_what_differs(
-    graphs: GraphSet, tmp_path: Path, key: str, value: object
+    graphs: GraphSet, finished: Path, key: str, value: object
 ) -> None:
-    train(graphs, checkpoint=tmp_path / "c")
     with pytest.raises(ConfigError, match=rf"another run: its {key} is .* here it is {value!r}"):
-        train(graphs, {key: value}, checkpoint=tmp_path / "c")
+        train(graphs, {key: value}, checkpoint=finished)
 
 
-def test_other_graphs_are_refused(graphs: GraphSet, tmp_path: Path) -> None:
-    train(graphs, checkpoint=tmp_path / "c")
+def test_other_graphs_are_refused(finished: Path) -> None:
     with pytest.raises(ConfigError, match="its data is"):
-        train(make_graphs(seed=1), checkpoint=tmp_path / "c")
+        train(make_graphs(seed=1), checkpoint=finished)
 
 
 def test_settings_that_do_not_change_the_result_may_differ(
@@ -135,13 +161,11 @@ def test_another_encoder_of_ones_own_is_refused(graphs: GraphSet, tmp_path: Path
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
-def test_a_truncated_checkpoint_is_refused(graphs: GraphSet, tmp_path: Path, share: float) -> None:
-    path = tmp_path / "c"
-    train(graphs, checkpoint=path)
-    data = path.read_bytes()
-    path.write_bytes(data[: int(share * len(data))])
+def test_a_truncated_checkpoint_is_refused(graphs: GraphSet, finished: Path, share: float) -> None:
+    data = finished.read_bytes()
+    finished.write_bytes(data[: int(share * len(data))])
     with pytest.raises(StorageError, match=r"cut short|damaged"):
-        train(graphs, checkpoint=path)
+        train(graphs, checkpoint=finished)
 
 
 @pytest.mark.parametrize("content", [b"hello", pickle.dumps({"a": 1}), json.dumps({}).encode()])
@@ -155,20 +179,16 @@ def test_a_foreign_file_is_refused_and_left_alone(
     assert path.read_bytes() == content
 
 
-def test_another_version_is_refused(graphs: GraphSet, tmp_path: Path) -> None:
-    path = tmp_path / "c"
-    train(graphs, checkpoint=path)
-    arrays, header = read_arrays(path, "checkpoint")
-    write_arrays(path, {k: v.copy() for k, v in arrays.items()}, header | {"version": 99})
+def test_another_version_is_refused(graphs: GraphSet, finished: Path) -> None:
+    arrays, header = read_arrays(finished, "checkpoint")
+    copies = {name: np.array(array) for name, array in arrays.items()}
+    write_arrays(finished, copies, header | {"version": 99})
     with pytest.raises(StorageError, match="format 99"):
-        train(graphs, checkpoint=path)
+        train(graphs, checkpoint=finished)
 
 
-def test_a_checkpoint_holds_no_code(graphs: GraphSet, tmp_path: Path) -> None:
-    train(graphs, checkpoint=tmp_path / "c")
-    from safetensors.numpy import load_file
-
-    assert all(array.dtype.kind in "fiub" for array in load_file(tmp_path / "c").values())
+def test_a_checkpoint_holds_numbers_alone(finished: Path) -> None:
+    assert all(array.dtype.kind in "fiub" for array in load_file(finished).values())
 
 
 def test_a_folder_that_cannot_be_written_is_named(graphs: GraphSet, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ class GCNLayer(nn.Module):
     """One GCN layer: relu(BatchNorm(N x W)) with N = D^-1/2 (A + I) D^-1/2.
 
     Implements Eq. GNN with a normalised mean over neighbours. A diffusion view has weights and
-    its own diagonal, so no identity is added to it: N = D^-1/2 S D^-1/2.
+    its own diagonal, so no identity is added to it: N = D^-1/2 S D^-1/2. D are the row sums.
     """
 
     def __init__(self, in_dim: int, out_dim: int, *, batch_norm: bool) -> None:
@@ -22,10 +22,8 @@ class GCNLayer(nn.Module):
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
         """Return the next node vectors [n, out] of x [n, in]."""
         adjacency = batch.adjacency
-        degrees = adjacency.row_sums() + (0.0 if adjacency.has_weights else 1.0)
-        scale = degrees.clamp_min(1e-12).rsqrt().unsqueeze(1).to(x.dtype)
+        loops = adjacency.missing_loops.unsqueeze(1).to(x.dtype)
+        degrees = adjacency.row_sums().unsqueeze(1).to(x.dtype) + loops
+        scale = degrees.clamp_min(1e-12).rsqrt()
         scaled = scale * self.linear(x)
-        gathered = adjacency.multiply(scaled)
-        if not adjacency.has_weights:
-            gathered = gathered + scaled
-        return self.norm(scale * gathered).relu()
+        return self.norm(scale * (adjacency.multiply(scaled) + loops * scaled)).relu()

@@ -65,12 +65,7 @@ class RunFolder:
 
     def create(self, metrics: dict[str, Any], config: Config) -> None:
         """Make the folder and write what is known at the start; raises ``StorageError``."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StorageError(
-                f"Cannot make the run folder {self.path}: {error.strerror}. Choose another with -o."
-            ) from error
+        _make(self.path, exist_ok=True)
         write_json(self / "metrics.json", {"kind": KIND, "status": "unfinished", **metrics})
         write_text(self / "config.toml", config.to_toml())
 
@@ -118,19 +113,11 @@ def new_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) -> Ru
     Making a folder succeeds for one process only, so two runs started at once get two folders.
     """
     stem = f"{plain_name(data)}-{plain_name(recipe)}"
+    _make(Path(parent), exist_ok=True)
     number = 1
-    while True:
-        path = Path(parent) / f"{stem}-{number}"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.mkdir()
-            return RunFolder(path)
-        except FileExistsError:
-            number += 1
-        except OSError as error:
-            raise StorageError(
-                f"Cannot make the run folder {path}: {error.strerror}. Choose another with -o."
-            ) from error
+    while not _make(Path(parent) / f"{stem}-{number}", exist_ok=False):
+        number += 1
+    return RunFolder(Path(parent) / f"{stem}-{number}")
 
 
 def latest_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) -> RunFolder | None:
@@ -164,6 +151,19 @@ def claim(folder: RunFolder, *, force: bool, way_out: str) -> None:
 def remove_if_unused(folder: RunFolder) -> None:
     """Remove a folder that was made for a run which never wrote anything into it."""
     _remove_if_empty(folder.path)
+
+
+def _make(path: Path, *, exist_ok: bool) -> bool:
+    """Make a folder; return False where there is one already and ``exist_ok`` is not set."""
+    try:
+        path.mkdir(parents=True, exist_ok=exist_ok)
+    except OSError as error:
+        if isinstance(error, FileExistsError) and not exist_ok:
+            return False
+        raise StorageError(
+            f"Cannot make the run folder {path}: {error.strerror}. Choose another with -o."
+        ) from error
+    return True
 
 
 def _remove_if_empty(path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -48,6 +50,21 @@ class Batch:
     def with_adjacency(self, adjacency: AdjacencyOperator) -> Batch:
         """Return the same nodes under other edges: a view of the same graphs."""
         return Batch(self.x, self.ptr, adjacency)
+
+    @classmethod
+    def joined(cls, batches: Sequence[Batch]) -> Batch:
+        """Return one batch with the graphs of all, in order."""
+        if len(batches) == 1:
+            return batches[0]
+        ptrs, nodes = [batches[0].ptr[:1]], 0
+        for batch in batches:
+            ptrs.append(batch.ptr[1:] + nodes)
+            nodes += len(batch.x)
+        return cls(
+            torch.cat([batch.x for batch in batches]),
+            torch.cat(ptrs),
+            AdjacencyOperator.joined([batch.adjacency for batch in batches]),
+        )
 
 
 class Collator:

@@ -28,7 +28,7 @@ class NodeFeatures:
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """How nodes become vectors: parts one beside the other, in the order of ``PARTS``.
+    """How nodes become vectors: parts side by side in the order of ``PARTS``, attributes last.
 
     - ``label``: one-hot of the node label. A label not seen in training has no column: its part is
       all zero, so the node is described by its other parts and its neighbours.

@@ -7,23 +7,59 @@ and because the matrix is symmetric, its own product is also its gradient, so no
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+with warnings.catch_warnings():
+    # torch says once per process that compressed rows are in beta; nobody can act on that here.
+    warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+    torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1), check_invariants=False)
+
 
 class AdjacencyOperator:
-    """A symmetric sparse matrix A [n, n] that multiplies x [n, d], with gradient to x alone."""
+    """A symmetric sparse matrix A [n, n] that multiplies x [n, d], with gradient to x alone.
 
-    def __init__(self, row_ptr: Tensor, col: Tensor, weight: Tensor | None) -> None:
+    ``row_ptr`` [n + 1], ``col`` [E] int32; ``weight`` [E] float32, or None where every entry is 1.
+    ``missing_loops`` [n] is 1 for the nodes of a plain graph, which has no diagonal of its own, and
+    0 for those of a diffusion view, which has.
+    """
+
+    def __init__(
+        self,
+        row_ptr: Tensor,
+        col: Tensor,
+        weight: Tensor | None,
+        missing_loops: Tensor | None = None,
+    ) -> None:
+        n = len(row_ptr) - 1
         self.row_ptr = row_ptr
         self.col = col
-        self.has_weights = weight is not None
         values = torch.ones_like(col, dtype=torch.float32) if weight is None else weight
-        n = len(row_ptr) - 1
-        self.matrix = torch.sparse_csr_tensor(
-            row_ptr, col, values, (n, n), check_invariants=False
+        self.matrix = torch.sparse_csr_tensor(row_ptr, col, values, (n, n), check_invariants=False)
+        if missing_loops is None:
+            missing_loops = torch.full((n,), float(weight is None), device=col.device)
+        self.missing_loops = missing_loops
+
+    @classmethod
+    def joined(cls, operators: Sequence[AdjacencyOperator]) -> AdjacencyOperator:
+        """Return one block-diagonal operator over the nodes of all, in order."""
+        if len(operators) == 1:
+            return operators[0]
+        row_ptrs, cols, nodes, entries = [operators[0].row_ptr[:1]], [], 0, 0
+        for operator in operators:
+            row_ptrs.append(operator.row_ptr[1:] + entries)
+            cols.append(operator.col + nodes)
+            nodes += len(operator.row_ptr) - 1
+            entries += len(operator.col)
+        return cls(
+            torch.cat(row_ptrs),
+            torch.cat(cols),
+            torch.cat([operator.edge_weight() for operator in operators]),
+            torch.cat([operator.missing_loops for operator in operators]),
         )
 
     def multiply(self, x: Tensor) -> Tensor:

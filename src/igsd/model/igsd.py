@@ -39,9 +39,19 @@ class IGSDModel(nn.Module):
         self.teacher = Teacher(student)
 
     def forward(self, graphs: Batch, views: list[Batch]) -> list[Outputs]:
-        """Return the outputs of each of the K views, to be compared by Eq. con."""
-        p, z = self.student(graphs), self.teacher(graphs)
-        return [Outputs(p, self.student(view), z, self.teacher(view)) for view in views]
+        """Return the outputs of each of the K views, to be compared by Eq. con.
+
+        Graphs and views pass through each network together, as one batch: BatchNorm then sees in
+        training the same mixture that its running statistics describe later.
+        """
+        joint = Batch.joined([graphs, *views])
+        sizes = [batch.num_graphs for batch in (graphs, *views)]
+        p, *p_views = self.student(joint).split(sizes)
+        z, *z_views = self.teacher(joint).split(sizes)
+        return [
+            Outputs(p, p_view, z, z_view)
+            for p_view, z_view in zip(p_views, z_views, strict=True)
+        ]
 
     @torch.no_grad()
     def embed(self, batch: Batch, weight: float) -> Tensor:

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from igsd.graphs.graphset import GraphSet
+from tests.cli.conftest import Run
+
+
+def test_list_names_the_data_sets(igsd: Run) -> None:
+    code, out, _ = igsd("data", "list")
+    assert code == 0
+    assert all(name in out for name in ("MUTAG", "IMDB-MULTI", "B3DB"))
+
+
+def test_show(igsd: Run, toy: Path) -> None:
+    code, out, _ = igsd("data", "show", toy)
+    assert code == 0
+    for line in ("graphs               8", "classes              -1: 4, 1: 4", "1-WL ceiling"):
+        assert line in out
+    assert "isolated nodes" in out
+    assert "twins" in out
+
+
+def test_show_without_classes(igsd: Run, unlabelled: Path) -> None:
+    out = igsd("data", "show", unlabelled)[1]
+    assert "classes              none" in out
+    assert "ceiling" not in out
+
+
+def test_import_writes_one_file_and_keeps_an_old_one(
+    igsd: Run, toy: Path, toy_graphs: GraphSet, tmp_path: Path
+) -> None:
+    target = tmp_path / "toy.any"
+    assert igsd("data", "import", toy, "-o", target)[0] == 0
+    assert GraphSet.load(target) == toy_graphs
+    code, _, err = igsd("data", "import", toy, "-o", target)
+    assert (code, "--force" in err) == (2, True)
+    assert igsd("data", "import", toy, "-o", target, "--force")[0] == 0
+    code, _, err = igsd("data", "import", target, "-o", target, "--force")
+    assert (code, "input itself" in err) == (2, True)
+
+
+def test_import_lists_the_rows_that_are_no_molecules(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("drug,active,weight\nCCO,1,46\nnope,0,1\nc1ccccc1,0,78\n")
+    columns = ["--smiles-column", "drug", "--label-column", "active", "--target-columns", "weight"]
+    code, out, _ = igsd("data", "import", "m.csv", "-o", "m.graphs", *columns)
+    assert code == 0
+    assert "2 graphs" in out
+    assert "line 3" in out
+    assert "nope" in out
+    graphs = GraphSet.load(tmp_path / "m.graphs")
+    assert graphs.class_names == (0, 1)
+    assert graphs.target_names == ("weight",)
+
+
+def test_a_column_that_is_not_there(igsd: Run, tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("drug,active\nCCO,1\n")
+    code, _, err = igsd("data", "import", "m.csv", "-o", "m.graphs", "--smiles-column", "smile")
+    assert code == 2
+    assert "drug, active" in err
+    assert not (tmp_path / "m.graphs").exists()
+
+
+def test_columns_are_for_tables(igsd: Run, toy: Path) -> None:
+    code, _, err = igsd("data", "import", toy, "-o", "x", "--label-column", "a")
+    assert (code, "SMILES table only" in err) == (2, True)

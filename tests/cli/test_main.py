@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from igsd.cli import data, main
+from tests.cli.conftest import Run
+
+HEAVY = ("torch", "sklearn", "numpy", "scipy", "matplotlib", "pyarrow", "rich", "networkx")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom igsd.cli.main import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    for command in ("data", "train", "embed", "evaluate", "neighbors"):
+        assert command in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["data"], ["data", "import"], ["train"], ["embed"], ["evaluate"], ["neighbors"]],
+)
+def test_every_command_explains_itself(igsd: Run, command: list[str]) -> None:
+    code, out, _ = igsd(*command, "--help")
+    assert code == 0
+    assert "usage: igsd" in out
+
+
+def test_train_help_lists_every_setting(igsd: Run) -> None:
+    from dataclasses import fields
+
+    from igsd.config import Config
+
+    out = igsd("train", "--help")[1]
+    assert [f.name for f in fields(Config) if f"    {f.name} = " not in out] == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["train"], ["train", "x", "--what"]])
+def test_wrong_usage(igsd: Run, arguments: list[str]) -> None:
+    code, _, err = igsd(*arguments)
+    assert code == 2
+    assert "usage: igsd" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (KeyboardInterrupt(), 130, "igsd: Stopped."),
+        (MemoryError(), 2, "not enough memory"),
+        (OSError(28, "No space left on device", "/x/y"), 2, "The disk is full, cannot write /x/y"),
+        (PermissionError(13, "Permission denied", "/x"), 2, "/x: Permission denied"),
+    ],
+)
+def test_errors_become_a_sentence(
+    igsd: Run, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, text: str
+) -> None:
+    def fail(args: object) -> int:
+        raise error
+
+    monkeypatch.setattr(data, "run_list", fail)
+    found, _, err = igsd("data", "list")
+    assert found == code
+    assert text in err
+
+
+def test_a_reader_that_stops_reading_is_no_error() -> None:
+    command = f"{sys.executable} -m igsd data list | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stdout.strip() == "0"
+    assert done.stderr == ""
+
+
+def test_is_a_module_too(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "igsd", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=dict(os.environ),
+    )
+    assert done.stdout.startswith("igsd ")
+    assert main.make_parser().prog == "igsd"

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd.experiments.neighbors import nearest_graphs
+from tests.cli.conftest import Run
+
+
+def test_neighbours_as_json_and_as_a_table(igsd: Run, trained: Path, toy: Path) -> None:
+    code, out, _ = igsd("neighbors", trained, toy, "--query", 2, "-k", 3, "--json")
+    found = json.loads(out)
+    vectors = np.load(trained / "embeddings.npy", allow_pickle=False)
+    indices, distances = nearest_graphs(vectors, 2, 3)
+    assert code == 0
+    assert [n["graph"] for n in found["neighbors"]] == indices.tolist()
+    np.testing.assert_allclose([n["distance"] for n in found["neighbors"]], distances)
+    assert found["query"] == {"graph": 2, "class": -1}
+    out = igsd("neighbors", trained, toy, "--query", 2)[1]
+    assert out.splitlines()[1].split() == ["graph", "distance", "class"]
+    assert len(out.splitlines()) == 2 + 7
+
+
+@pytest.mark.parametrize("query", [-1, 8])
+def test_a_query_that_is_not_there(igsd: Run, trained: Path, toy: Path, query: int) -> None:
+    code, _, err = igsd("neighbors", trained, toy, f"--query={query}")
+    assert (code, "from 0 to 7" in err) == (2, True)
