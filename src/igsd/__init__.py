@@ -1,8 +1,8 @@
 """igsd: vectors for whole graphs with few labels or none.
 
-The folders follow the data: ``graphs`` -> ``views`` -> ``encoders`` -> ``model`` -> ``losses`` ->
-``training`` -> ``evaluation`` -> ``estimators`` -> ``baselines`` -> ``experiments`` -> ``report`` ->
-``cli``. Names are imported when first used, so that ``import igsd`` and ``igsd --help`` stay quick.
+The folders follow the data: ``graphs`` -> ``views`` -> ``encoders`` -> ``model`` -> ``losses``
+-> ``training`` -> ``evaluation`` -> ``estimators`` -> ``baselines`` -> ``experiments`` ->
+``report`` -> ``cli``. Names are imported when first used, so that ``import igsd`` stays quick.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Config:
 
     def __post_init__(self) -> None:
         for entry in fields(self):
-            value = _coerce(entry.name, entry.type, getattr(self, entry.name))
+            value = _coerce(entry.name, str(entry.type), getattr(self, entry.name))
             object.__setattr__(self, entry.name, value)
             _check(entry.name, value, entry.metadata)
         for name in ("learning_rate", "temperature", "heat_time"):

@@ -29,7 +29,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[st
     arrays, header = read_arrays(path, "model")
     if header.get("version") != VERSION:
         raise StorageError(
-            f"{path} is a model of format {header.get('version')}, this igsd reads format {VERSION}. "
-            "Train it again, or use the igsd that wrote it."
+            f"{path} is a model of format {header.get('version')}, this igsd reads format "
+            f"{VERSION}. Train it again, or use the igsd that wrote it."
         )
     return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, header

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Protocol
+
+
+class Advance(Protocol):
+    """Moves a progress bar by some steps and shows a note beside it."""
+
+    def __call__(self, steps: int, note: str = "") -> None:
+        """Move the bar."""
 
 
 @contextlib.contextmanager
-def progress_bar(
-    title: str, total: int, *, shown: bool, done: int = 0
-) -> Iterator[Callable[[int, str], None]]:
+def progress_bar(title: str, total: int, *, shown: bool, done: int = 0) -> Iterator[Advance]:
     """Yield ``advance(steps, note)``, which moves a bar on standard error.
 
     On a terminal the bar moves in place. Elsewhere (a log file, a cluster) a line is written at
     every tenth of the way. With ``shown=False`` nothing is written.
     """
     if not shown:
-        yield lambda steps, note="": None
+        yield _nothing
     elif sys.stderr.isatty():
         yield from _terminal_bar(title, total, done)
     else:
         yield _line_writer(title, total, done)
 
 
-def _terminal_bar(title: str, total: int, done: int) -> Iterator[Callable[[int, str], None]]:
+def _terminal_bar(title: str, total: int, done: int) -> Iterator[Advance]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = [
         TextColumn("{task.description}"),
@@ -38,10 +50,14 @@ def _terminal_bar(title: str, total: int, done: int) -> Iterator[Callable[[int, 
     ]
     with Progress(*columns, console=Console(stderr=True)) as bars:
         task = bars.add_task(title, total=total, completed=done, note="")
-        yield lambda steps, note="": bars.update(task, advance=steps, note=note)
+
+        def advance(steps: int, note: str = "") -> None:
+            bars.update(task, advance=steps, note=note)
+
+        yield advance
 
 
-def _line_writer(title: str, total: int, done: int) -> Callable[[int, str], None]:
+def _line_writer(title: str, total: int, done: int) -> Advance:
     position, tenth = done, 10 * done // max(total, 1)
 
     def advance(steps: int, note: str = "") -> None:
@@ -52,3 +68,7 @@ def _line_writer(title: str, total: int, done: int) -> Callable[[int, str], None
             print(f"{title}: {position}/{total} {note}", file=sys.stderr, flush=True)
 
     return advance
+
+
+def _nothing(steps: int, note: str = "") -> None:
+    """Show nothing."""

@@ -25,6 +25,7 @@ def report_scores(
 
     from igsd.experiments.rows import make_rows, rows_to_dict
     from igsd.experiments.runner import data_summary
+    from igsd.experiments.scoring import TWINS_REMOVED
     from igsd.report.table import print_scores
 
     rows = make_rows(per_seed, scoring.protocol)
@@ -37,6 +38,8 @@ def report_scores(
     count = f"{len(per_seed)} seed" + ("s" if len(per_seed) > 1 else "")
     title = f"{graphs.name}, protocol {scoring.protocol}, {count}"
     print_scores(rows, beside, title)
-    for note in sorted({note for row in rows for r in row.results for note in r.notes}):
+    # The rows with twins removed say so by their names.
+    plain = [row for row in rows if not row.method.endswith(TWINS_REMOVED)]
+    for note in sorted({note for row in plain for r in row.results for note in r.notes}):
         print(f"note: {note}")
     return table

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -37,8 +39,7 @@ class GNNEncoder(nn.Module):
             raise ConfigError(f"There is no encoder {kind!r}. {nearest(kind, LAYERS)}")
         dims = [in_dim] + [hidden_dim] * num_layers
         self.layers = nn.ModuleList(
-            LAYERS[kind](a, b, batch_norm=batch_norm)
-            for a, b in zip(dims[:-1], dims[1:], strict=True)
+            LAYERS[kind](a, b, batch_norm=batch_norm) for a, b in pairwise(dims)
         )
         self.readouts = parse_readout(readout)
         self.concat_layers = concat_layers

@@ -13,8 +13,8 @@ from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
 from igsd.progress import progress_bar
-from igsd.views.view import diffusion_view
 from igsd.views.spec import ViewSpec
+from igsd.views.view import diffusion_view
 
 CHUNK_NODES = 20_000
 

@@ -89,7 +89,9 @@ class Collator:
     def operator(self, taken: Adjacency, ptr: np.ndarray) -> AdjacencyOperator:
         """Return the operator of graphs already taken out; ``ptr`` [B + 1] are their nodes."""
         columns = (taken.global_columns(ptr)).astype(np.int32)
-        weight = None if taken.weight is None else torch.from_numpy(np.ascontiguousarray(taken.weight))
+        weight = (
+            None if taken.weight is None else torch.from_numpy(np.ascontiguousarray(taken.weight))
+        )
         return AdjacencyOperator(
             torch.from_numpy(taken.row_ptr.astype(np.int32)).to(self.device),
             torch.from_numpy(columns).to(self.device),

@@ -104,14 +104,17 @@ class FeatureMap:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> FeatureMap:
         """Return the map that ``to_json`` gave."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in value.items()})
+        fields: dict[str, Any] = {
+            key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()
+        }
+        return cls(**fields)
 
     def _label_codes(self, graphs: GraphSet) -> np.ndarray:
         """Return this map's code of every node's label, -1 for one it does not know."""
         if graphs.node_labels is None:
             raise DataError(
                 f"The model was trained on graphs with node labels, but {graphs.name!r} has none. "
-                "Give the nodes the same kind of label, or train a model with node_features='degree'."
+                "Give the nodes the same kind of label, or train with node_features='degree'."
             )
         known = {name: code for code, name in enumerate(self.label_names)}
         # One slot more at the end: a missing label (-1) reads it and gets -1.
@@ -124,7 +127,7 @@ class FeatureMap:
         if graphs.node_attributes is None or graphs.node_attributes.shape[1] != width:
             found = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
             raise DataError(
-                f"The model was trained on {width} node attributes, but {graphs.name!r} has {found}."
+                f"The model was trained on {width} node attributes, {graphs.name!r} has {found}."
             )
         values = (graphs.node_attributes - np.array(self.attribute_mean)) / self.attribute_scale
         return values.astype(np.float32)

@@ -49,8 +49,7 @@ class IGSDModel(nn.Module):
         p, *p_views = self.student(joint).split(sizes)
         z, *z_views = self.teacher(joint).split(sizes)
         return [
-            Outputs(p, p_view, z, z_view)
-            for p_view, z_view in zip(p_views, z_views, strict=True)
+            Outputs(p, p_view, z, z_view) for p_view, z_view in zip(p_views, z_views, strict=True)
         ]
 
     @torch.no_grad()

@@ -20,18 +20,23 @@ from igsd.training.interrupt import StopSignals
 class Task(Protocol):
     """What the loop trains.
 
-    ``module`` holds everything that is saved. ``losses`` returns the parts of a step's loss by
-    name; ``total`` is the one that is minimised. ``after_step`` runs after each optimiser step.
+    Of the losses of a step, ``total`` is the one that is minimised; the others are only recorded.
     """
 
-    module: nn.Module
     epochs: int
 
-    def num_steps(self, epoch: int) -> int: ...
+    @property
+    def module(self) -> nn.Module:
+        """Everything that is trained and saved."""
 
-    def losses(self, epoch: int, step: int) -> dict[str, Tensor]: ...
+    def num_steps(self, epoch: int) -> int:
+        """Return the number of steps of an epoch."""
 
-    def after_step(self) -> None: ...
+    def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
+        """Return the parts of a step's loss by name."""
+
+    def after_step(self) -> None:
+        """Do what follows an optimiser step."""
 
 
 def run_training(

@@ -74,7 +74,8 @@ def gather_rows(z: Tensor, fabric: Fabric) -> tuple[Tensor, int]:
     """
     if fabric.world_size == 1:
         return z, 0
-    counts = [int(c) for c in fabric.all_gather(torch.tensor(len(z), device=z.device)).flatten()]
+    lengths = fabric.all_gather(torch.tensor([len(z)], device=z.device))
+    counts = [int(length) for length in lengths]
     padded = torch.zeros(max(counts), z.shape[1], dtype=z.dtype, device=z.device)
     padded[: len(z)] = z
     gathered = fabric.all_gather(padded)

@@ -10,9 +10,9 @@ from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.views.cache import cached_view
-from igsd.views.view import diffusion_view
 from igsd.views.edge_drop import edge_drop
 from igsd.views.spec import ViewSpec
+from igsd.views.view import diffusion_view
 
 
 class PairSource:
