@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 THREADS := OMP_NUM_THREADS=1
 
-.PHONY: run test check clean
+.PHONY: run test check readme clean
 
 run: .venv/installed
 	$(BIN)/igsd evaluate --recipe molecules MUTAG --seeds 3
@@ -16,6 +16,10 @@ check: .venv/installed-dev
 	$(BIN)/ruff format --check src tests examples
 	$(BIN)/mypy
 	$(THREADS) $(BIN)/python -m pytest -n auto -m "not slow"
+
+# The tables of README.md from the records in results/.
+readme: .venv/installed
+	$(BIN)/python -m igsd.report.results_table results README.md
 
 clean:
 	rm -rf .venv runs

@@ -1,0 +1,41 @@
+"""Records of made-up runs, for the tests of the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from igsd.config import load_recipe, recipe_names
+from igsd.evaluation.result import ProtocolResult
+from igsd.experiments import ALGORITHM
+from igsd.experiments.records import KIND, record_path, write_record
+
+
+def make_record(
+    data: str, recipe: str, seed: int, scores: dict[str, float], /, **changes: Any
+) -> dict[str, Any]:
+    """Return the record of a run whose methods have these accuracies on both of two folds."""
+    protocol = changes.pop("protocol", "nested")
+    config = load_recipe(recipe if recipe in recipe_names() else "molecules")
+    rows = [
+        {"method": method} | ProtocolResult(protocol, seed, (mean, mean)).to_dict()
+        for method, mean in scores.items()
+    ]
+    record = {
+        "kind": KIND,
+        "algorithm": ALGORITHM,
+        "status": "ok",
+        "recipe": recipe,
+        "seed": seed,
+        "data": {"name": data, "checksum": "abc", "graphs": 10},
+        "protocol": {"name": protocol, "standardise": "search", "twins": False},
+        "config": config.updated({"seed": seed}).to_json(),
+        "rows": rows,
+    }
+    return record | changes
+
+
+def write(folder: Path, record: dict[str, Any]) -> None:
+    """Write a record to its place under ``folder``."""
+    names = record["protocol"]["name"], record["data"]["name"], record["recipe"], record["seed"]
+    write_record(record_path(folder, *names), record)
