@@ -96,8 +96,8 @@ def test_batch_norm_statistics_are_the_teachers_own(model: IGSDModel, batch: Bat
     model.student(batch)
     fresh = {k: v.clone() for k, v in model.teacher.named_buffers()}
     assert not torch.equal(
-        dict(model.student.named_buffers())["encoder.layers.0.first_norm.running_mean"],
-        fresh["encoder.layers.0.first_norm.running_mean"],
+        dict(model.student.named_buffers())["encoder.layers.0.norm.running_mean"],
+        fresh["encoder.layers.0.norm.running_mean"],
     )
     model.teacher.update(model.student, 0.5)
     assert all(torch.equal(v, fresh[k]) for k, v in model.teacher.named_buffers())

@@ -51,8 +51,8 @@ def gin_layer(layer: GINLayer, x: np.ndarray, A: np.ndarray) -> np.ndarray:
         gathered = x[v].copy()
         for u in range(len(x)):
             gathered += A[v, u] * x[u]
-        hidden = relu(norm(layer.first_norm, linear(layer.first, gathered)))
-        rows.append(relu(norm(layer.second_norm, linear(layer.second, hidden))))
+        hidden = relu(linear(layer.first, gathered))
+        rows.append(relu(norm(layer.norm, linear(layer.second, hidden))))
     return np.array(rows)
 
 
