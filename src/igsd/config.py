@@ -23,7 +23,7 @@ GROUPS = {
     "heads": "Projector and predictor",
     "loss": "The objective (Eq. con, Eq. InfoNCE, Eq. EMA)",
     "embedding": "The vectors users get (Eq. mix)",
-    "runtime": "Where and how it runs; does not say what is learned",
+    "runtime": "Where and how it runs",
 }
 
 
@@ -65,7 +65,7 @@ class Config:
     top_k: int = _setting(0, "view", "keep the k largest entries a row instead; 0: off", low=0)
     drop_rate: float = _setting(0.2, "view", "share of edges that edge-drop removes", low=0, high=1)
     exact_limit: int = _setting(2000, "view", "larger graphs are diffused by a series", low=1)
-    cache_views: bool = _setting(True, "view", "keep diffusion views on disk for the next run")
+    cache_views: bool = _setting(True, "view", "keep the diffusion of the training set on disk")
 
     encoder: str = _setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
     num_layers: int = _setting(4, "encoder", "number of layers", low=1)
@@ -111,6 +111,8 @@ class Config:
                 raise ConfigError(_message(name, "must be greater than 0", getattr(self, name)))
         if not 0 < self.teleport < 1:
             raise ConfigError(_message("teleport", "must be between 0 and 1", self.teleport))
+        if self.threshold >= 1:
+            raise ConfigError(_message("threshold", "must be below 1", self.threshold))
         if self.drop_rate >= 1:
             raise ConfigError(_message("drop_rate", "must be below 1", self.drop_rate))
         if self.embed_views == "both" and self.view == "edge-drop":
@@ -128,12 +130,13 @@ class Config:
         return replace(self, **dict(changes))
 
     def learned(self) -> dict[str, Any]:
-        """Return the settings that decide what is learned: all but the runtime ones."""
-        return {
-            entry.name: getattr(self, entry.name)
-            for entry in fields(self)
-            if entry.metadata["group"] != "runtime" and entry.name != "cache_views"
-        }
+        """Return the settings that decide which numbers come out.
+
+        Not among them: where it runs, and what is kept on disk meanwhile. Precision and the number
+        of processes are: both change the arithmetic, the latter through BatchNorm.
+        """
+        others = ("accelerator", "checkpoint_every", "cache_views")
+        return {key: value for key, value in self.to_json().items() if key not in others}
 
     def to_toml(self) -> str:
         """Return the complete configuration as a TOML text, grouped and explained."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -14,12 +15,13 @@ from torch import nn
 
 from igsd.config import Config, load_recipe
 from igsd.errors import ConfigError, StorageError
-from igsd.evaluation.embed import embed
+from igsd.evaluation.embed import embed_chunks
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.features import FeatureMap
 from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
 from igsd.model_file import read_model, write_model
+from igsd.progress import progress_bar
 from igsd.training.fit import Fitted, fit_self_supervised, view_spec
 
 
@@ -143,17 +145,24 @@ class IGSD(TransformerMixin, BaseEstimator):
 
         Implements Eq. mix; with ``embed_views="both"`` the view's embedding stands beside it.
         """
+        return np.concatenate(list(self.transform_chunks(X)))
+
+    def transform_chunks(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the rows of ``transform`` in pieces, so that memory does not grow with the set."""
         check_is_fitted(self, "model_")
-        config = self._fitted_config()
-        return embed(
+        config, graphs = self._fitted_config(), as_graphset(X)
+        pieces = embed_chunks(
             self.model_,
             self.features_,
-            as_graphset(X),
+            graphs,
             mix_weight=config.mix_weight,
             view=view_spec(config) if config.embed_views == "both" else None,
             device=next(self.model_.parameters()).device,
-            verbose=self.verbose,
         )
+        with progress_bar("embedding", len(graphs), shown=self.verbose) as advance:
+            for rows in pieces:
+                yield rows
+                advance(len(rows))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the embedding's columns: igsd0, igsd1, ..."""

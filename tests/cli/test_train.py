@@ -198,6 +198,23 @@ def test_wrong_settings_leave_nothing_behind(
     assert names(tmp_path) == {"TOY"}
 
 
+@pytest.mark.parametrize(
+    "setting", ["readout=foo", "threshold=2", "accelerator=abacus", "node_features=attributes"]
+)
+@pytest.mark.parametrize("command", [["train"], ["evaluate", "--recipe", "molecules"]])
+def test_a_wrong_setting_with_force_keeps_the_old_run(
+    igsd: Run, toy: Path, command: list[str], setting: str
+) -> None:
+    # Once the folder was cleared before the settings were checked, and the old model was lost.
+    code, _, _ = igsd("train", toy, *SETTINGS, "-o", "run")
+    assert code == 0
+    before = Path("run/model.safetensors").read_bytes()
+    code, _, err = igsd(*command, toy, *SETTINGS, "-o", "run", "--force", "--set", setting)
+    assert code == 2
+    assert err.startswith("igsd: ")
+    assert Path("run/model.safetensors").read_bytes() == before
+
+
 def test_wrong_data(igsd: Run, tmp_path: Path) -> None:
     make_graphs(1).save(tmp_path / "one.graphs")
     (tmp_path / "empty.csv").write_text("")

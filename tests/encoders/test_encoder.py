@@ -48,8 +48,10 @@ def weighted_batch(n: int = 6) -> tuple[Batch, np.ndarray]:
     matrix = weighted_matrix(n) + np.eye(n)
     graph = from_edges([n], np.array([0]), np.array([1]))
     features = FeatureMap.fit(graph).transform(graph)
-    adjacency = from_matrix(matrix, weighted=True)
-    return Collator(graph.node_ptr, features, HOST).batch(np.array([0]), adjacency), matrix
+    collator = Collator(graph.node_ptr, features, HOST)
+    view = collator.operator(from_matrix(matrix, weighted=True), graph.node_ptr, diagonal=True)
+    batch = collator.batch(np.array([0]), graph.adjacency)
+    return batch.with_adjacency(view), matrix
 
 
 @pytest.mark.parametrize("batch_norm", [True, False])
@@ -88,7 +90,7 @@ def test_scaling_one_weight_changes_the_result(kind: str) -> None:
         np.array([0, 6]), FeatureMap(("constant",)).transform(GRAPHS.take([0])), HOST
     )
     other = batch.with_adjacency(
-        collator.operator(from_matrix(changed, weighted=True), np.array([0, 6]))
+        collator.operator(from_matrix(changed, weighted=True), np.array([0, 6]), diagonal=True)
     )
     assert not torch.allclose(encoder(batch), encoder(other))
 

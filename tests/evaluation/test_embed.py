@@ -5,7 +5,7 @@ import pytest
 
 from igsd.config import Config
 from igsd.evaluation import embed as module
-from igsd.evaluation.embed import chunks, embed
+from igsd.evaluation.embed import chunks, embed_chunks
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.model.build import build_model
@@ -18,7 +18,8 @@ MODEL = build_model(Config(**TINY), FEATURES.dim)
 
 
 def vectors(graphs: GraphSet = GRAPHS, view: ViewSpec | None = None) -> np.ndarray:
-    return embed(MODEL, FEATURES, graphs, mix_weight=0.5, view=view, device=HOST)
+    parts = embed_chunks(MODEL, FEATURES, graphs, mix_weight=0.5, view=view, device=HOST)
+    return np.concatenate(list(parts))
 
 
 def test_chunks_are_consecutive_and_bounded() -> None:

@@ -127,7 +127,7 @@ def test_set_without_labels_is_refused_by_name() -> None:
 
 def test_other_number_of_attributes_is_refused() -> None:
     features = FeatureMap.fit(make_graphs(3, labels=False, attributes=2))
-    with pytest.raises(DataError, match="2 node attributes, but 'graphs' has 3"):
+    with pytest.raises(DataError, match="2 node attributes, 'graphs' has 3"):
         features.transform(make_graphs(3, labels=False, attributes=3))
     with pytest.raises(DataError, match="'path' has 0"):
         features.transform(PATH)

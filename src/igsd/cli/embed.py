@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from igsd.errors import StorageError
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from igsd.experiments.models import Model
-    from igsd.graphs.graphset import GraphSet
 
 _DESCRIPTION = """\
 Writes one vector per graph of DATA, in the order of DATA, to FILE. The graphs need not be those of
@@ -53,13 +46,17 @@ def run(args: argparse.Namespace) -> int:
 
     check_suffix(args.output)
     _check_not_input(args)
+    from igsd.estimators import IGSD
     from igsd.experiments.models import load_model
     from igsd.graphs.datasets import open_data
 
     model, graphs = load_model(args.model), open_data(args.data)
     columns = [str(name) for name in model.get_feature_names_out()]
     shape = (len(graphs), len(columns))
-    chunks = _chunks(model, graphs, verbose=not args.quiet)
+    if isinstance(model, IGSD):
+        chunks = model.set_params(verbose=not args.quiet).transform_chunks(graphs)
+    else:
+        chunks = iter([model.transform(graphs)])
     write_vectors(args.output, chunks, shape, columns, graphs.graph_names)
     print(f"{shape[0]} vectors of {shape[1]} numbers: {args.output}")
     return 0
@@ -71,27 +68,3 @@ def _check_not_input(args: argparse.Namespace) -> None:
     for given in (args.model, args.data):
         if output.exists() and Path(given).exists() and output.samefile(given):
             raise StorageError(f"-o {args.output} is the input {given}. Give another name.")
-
-
-def _chunks(model: Model, graphs: GraphSet, *, verbose: bool) -> Iterator[np.ndarray]:
-    """Yield the vectors in pieces, so that memory does not grow with the number of graphs."""
-    from igsd.estimators import IGSD
-    from igsd.evaluation.embed import embed_chunks
-    from igsd.progress import progress_bar
-    from igsd.training.fit import view_spec
-
-    if not isinstance(model, IGSD):
-        yield model.transform(graphs)
-        return
-    config = model.config()
-    with progress_bar("embedding", len(graphs), shown=verbose) as advance:
-        for rows in embed_chunks(
-            model.model_,
-            model.features_,
-            graphs,
-            mix_weight=config.mix_weight,
-            view=view_spec(config) if config.embed_views == "both" else None,
-            device=next(model.model_.parameters()).device,
-        ):
-            yield rows
-            advance(len(rows), "")

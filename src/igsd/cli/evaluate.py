@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.jobs import check_trainable
 from igsd.cli.score_table import report_scores
 from igsd.cli.settings import add_settings_arguments, choose_recipe, given_changes, make_config
 from igsd.errors import ConfigError, StorageError
@@ -68,9 +67,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--standardise",
         choices=("no", "yes", "search"),
-        default="search",
         help="scale features inside each training part; search: chosen there, like C "
-        "(default: search)",
+        "(default: search; no for gckn, whose setting has none)",
     )
     parser.add_argument(
         "--without-twins",
@@ -188,6 +186,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     from igsd.experiments.environment import num_processes
     from igsd.experiments.runner import Plan
     from igsd.graphs.datasets import open_data
+    from igsd.training.fit import check_trainable
 
     changes = given_changes(args)
     if any(pair.partition("=")[0].strip() == "seed" for pair in args.settings):
@@ -219,7 +218,7 @@ def _scoring(args: argparse.Namespace, graphs: GraphSet) -> Scoring:
     twins = args.without_twins
     return Scoring(
         protocol=args.protocol,
-        standardise=args.standardise,
+        standardise=args.standardise or ("no" if args.protocol == "gckn" else "search"),
         twins=has_many_twins(graphs) if twins is None else twins,
         jobs=default_jobs(graphs) if args.jobs is None else args.jobs,
     )

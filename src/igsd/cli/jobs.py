@@ -54,6 +54,7 @@ def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> Job:
     from igsd.experiments.environment import is_main_process
     from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
     from igsd.graphs.datasets import open_data
+    from igsd.training.fit import check_trainable
 
     graphs = open_data(args.data)
     recipe = choose_recipe(args.recipe, graphs)
@@ -89,6 +90,7 @@ def resumed_job(args: argparse.Namespace, folder: RunFolder, changes: dict[str, 
     if is_finished and data.get("source") == args.data:
         return None
     from igsd.graphs.datasets import open_data
+    from igsd.training.fit import check_trainable
 
     graphs = open_data(args.data)
     if data.get("checksum") not in (None, graphs.checksum):
@@ -117,15 +119,3 @@ def _conflict(folder: RunFolder, key: str, stored: Any, given: Any) -> ConfigErr
         f"{folder.path} is a run with {key} {stored!r}, and {given!r} was given. Leave it out to "
         "go on with that run, or give another folder with -o."
     )
-
-
-def check_trainable(graphs: GraphSet, config: Config) -> None:
-    """Raise for what would end the training at once, before a folder is made or replaced."""
-    from igsd.errors import DataError
-    from igsd.graphs.features import choose_parts
-
-    if len(graphs) < 2:
-        raise DataError(
-            f"IGSD tells graphs apart, so it needs at least 2 to train on; {graphs.name!r} has 1."
-        )
-    choose_parts(graphs, config.node_features)

@@ -11,7 +11,8 @@ class GCNLayer(nn.Module):
     """One GCN layer: relu(BatchNorm(N x W)) with N = D^-1/2 (A + I) D^-1/2.
 
     Implements Eq. GNN with a normalised mean over neighbours. A diffusion view has weights and
-    its own diagonal, so no identity is added to it: N = D^-1/2 S D^-1/2. D are the row sums.
+    its own diagonal, so no identity is added to it: N = D^-1/2 S D^-1/2. D are
+    the row sums. This is the layer's own normalisation; the view itself is never renormalised.
     """
 
     def __init__(self, in_dim: int, out_dim: int, *, batch_norm: bool) -> None:

@@ -11,7 +11,8 @@ class GINLayer(nn.Module):
     """One GIN layer: relu(BatchNorm(W2 relu(W1 (x + A x)))).
 
     Implements Eq. GNN with a sum over neighbours. A holds the edge weights of a diffusion view,
-    so weights are honoured; the node's own vector always counts once more (epsilon = 0). There is
+    so weights are honoured; the node's own vector always counts once more (epsilon = 0), beside
+    the view's own diagonal S_ii. There is
     one BatchNorm a layer, not two as in GIN's own code: see ``docs/decisions.md``.
     """
 

@@ -8,8 +8,8 @@ from torch import nn
 class MLPHead(nn.Sequential):
     """W2 relu(W1 x): the paper's projector g and predictor h.
 
-    ``batch_norm`` puts BatchNorm before the ReLU. Departs from the paper: it has none, and both
-    layers have a bias.
+    ``batch_norm`` puts BatchNorm before the ReLU. Departs from the paper, which has no BatchNorm
+    there and no biases.
     """
 
     def __init__(self, in_dim: int, hidden_dim: int, out_dim: int, *, batch_norm: bool) -> None:

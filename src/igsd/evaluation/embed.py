@@ -12,7 +12,6 @@ from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
-from igsd.progress import progress_bar
 from igsd.views.spec import ViewSpec
 from igsd.views.view import diffusion_view
 
@@ -53,27 +52,6 @@ def embed_chunks(
         yield rows.float().cpu().numpy()
 
 
-def embed(
-    model: IGSDModel,
-    features: FeatureMap,
-    graphs: GraphSet,
-    *,
-    mix_weight: float,
-    view: ViewSpec | None,
-    device: torch.device,
-    verbose: bool = False,
-) -> np.ndarray:
-    """Return the embeddings [G, d] float32 of all graphs, in their order."""
-    parts = []
-    with progress_bar("embedding", len(graphs), shown=verbose) as advance:
-        for rows in embed_chunks(
-            model, features, graphs, mix_weight=mix_weight, view=view, device=device
-        ):
-            parts.append(rows)
-            advance(len(rows), "")
-    return np.concatenate(parts)
-
-
 def _embed_view(
     model: IGSDModel,
     collator: Collator,
@@ -82,5 +60,5 @@ def _embed_view(
     view: ViewSpec,
     mix_weight: float,
 ) -> Tensor:
-    operator = collator.operator(diffusion_view(part, view), part.node_ptr)
+    operator = collator.operator(diffusion_view(part, view), part.node_ptr, diagonal=True)
     return model.embed(batch.with_adjacency(operator), mix_weight)

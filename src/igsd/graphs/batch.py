@@ -83,19 +83,20 @@ class Collator:
         return Batch(
             x=self._features(nodes),
             ptr=torch.from_numpy(ptr).to(self.device),
-            adjacency=self.operator(adjacency.take(self.node_ptr, indices), ptr),
+            adjacency=self.operator(adjacency.take(self.node_ptr, indices), ptr, diagonal=False),
         )
 
-    def operator(self, taken: Adjacency, ptr: np.ndarray) -> AdjacencyOperator:
-        """Return the operator of graphs already taken out; ``ptr`` [B + 1] are their nodes."""
-        columns = (taken.global_columns(ptr)).astype(np.int32)
-        weight = (
-            None if taken.weight is None else torch.from_numpy(np.ascontiguousarray(taken.weight))
-        )
+    def operator(self, taken: Adjacency, ptr: np.ndarray, *, diagonal: bool) -> AdjacencyOperator:
+        """Return the operator of graphs already taken out; ``ptr`` [B + 1] are their nodes.
+
+        ``diagonal`` says whether the entries hold a diagonal of their own, as a diffusion does.
+        """
+        weight = None if taken.weight is None else np.ascontiguousarray(taken.weight)
         return AdjacencyOperator(
             torch.from_numpy(taken.row_ptr.astype(np.int32)).to(self.device),
-            torch.from_numpy(columns).to(self.device),
-            None if weight is None else weight.to(self.device),
+            torch.from_numpy(taken.global_columns(ptr).astype(np.int32)).to(self.device),
+            None if weight is None else torch.from_numpy(weight).to(self.device),
+            torch.full((int(ptr[-1]),), 0.0 if diagonal else 1.0, device=self.device),
         )
 
     def _features(self, nodes: np.ndarray) -> Tensor:

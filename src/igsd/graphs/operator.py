@@ -33,15 +33,13 @@ class AdjacencyOperator:
         row_ptr: Tensor,
         col: Tensor,
         weight: Tensor | None,
-        missing_loops: Tensor | None = None,
+        missing_loops: Tensor,
     ) -> None:
         n = len(row_ptr) - 1
         self.row_ptr = row_ptr
         self.col = col
         values = torch.ones_like(col, dtype=torch.float32) if weight is None else weight
         self.matrix = torch.sparse_csr_tensor(row_ptr, col, values, (n, n), check_invariants=False)
-        if missing_loops is None:
-            missing_loops = torch.full((n,), float(weight is None), device=col.device)
         self.missing_loops = missing_loops
 
     @classmethod

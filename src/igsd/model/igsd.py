@@ -26,7 +26,11 @@ class Outputs(NamedTuple):
 
 
 def mix(student: Tensor, teacher: Tensor, weight: float) -> Tensor:
-    """Return weight * student + (1 - weight) * teacher. Implements Eq. mix."""
+    """Return h~ = lambda h + (1 - lambda) h', [B, d]. Implements Eq. mix.
+
+    ``student`` is h = f_student(G) and ``teacher`` h' = f_teacher(G), both [B, d]; ``weight`` is
+    lambda, 0.5 in the paper.
+    """
     return weight * student + (1.0 - weight) * teacher
 
 

@@ -1,4 +1,4 @@
-"""``Student``: encoder f, projector g and predictor h, the part that learns by gradient."""
+"""``Student``: encoder, projector and predictor, the part that learns by gradient."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from igsd.graphs.batch import Batch
 
 
 class Student(nn.Module):
-    """The student network: h = f(G), z = g(h), p = h(z).
+    """The student network: h = encoder(G), z = projector(h), p = predictor(z).
 
-    Projector and predictor may be ``nn.Identity`` (the paper's ablation).
+    In the paper's letters f, g and h_theta. Projector and predictor may be ``nn.Identity`` (the
+    paper's ablation).
     """
 
     def __init__(self, encoder: nn.Module, projector: nn.Module, predictor: nn.Module) -> None:

@@ -10,8 +10,9 @@ import torch
 from torch import nn
 
 from igsd.config import Config
+from igsd.encoders.readout import parse_readout
 from igsd.errors import DataError
-from igsd.graphs.features import FeatureMap
+from igsd.graphs.features import FeatureMap, choose_parts
 from igsd.graphs.graphset import GraphSet
 from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
@@ -44,6 +45,21 @@ def view_spec(config: Config) -> ViewSpec:
     )
 
 
+def check_trainable(graphs: GraphSet, config: Config) -> None:
+    """Raise for whatever would end the training at once: too few graphs, a setting, the device.
+
+    Nothing is made or changed, so that it can be asked before an old result is replaced.
+    """
+    if len(graphs) < 2:
+        raise DataError(
+            f"IGSD tells graphs apart, so it needs at least 2 to train on; {graphs.name!r} has 1."
+        )
+    choose_parts(graphs, config.node_features)
+    parse_readout(config.readout)
+    view_spec(config)
+    make_fabric(config.accelerator, config.devices, config.precision)
+
+
 def fit_self_supervised(
     graphs: GraphSet,
     config: Config,
@@ -57,12 +73,10 @@ def fit_self_supervised(
 
     With ``epochs=0`` the result is the untrained encoder. The caller's random state is untouched.
     """
-    if len(graphs) < 2:
-        raise DataError(
-            f"IGSD tells graphs apart, so it needs at least 2 to train on; {graphs.name!r} has 1."
-        )
+    check_trainable(graphs, config)
     features = FeatureMap.fit(graphs, config.node_features, config.degree_cap)
     fabric = make_fabric(config.accelerator, config.devices, config.precision)
+    fabric.launch()
     with local_random_state(fabric):
         torch.manual_seed(config.seed)
         model = build_model(config, features.dim, encoder)

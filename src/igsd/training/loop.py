@@ -129,16 +129,14 @@ def trainable(module: nn.Module) -> list[nn.Parameter]:
 
 
 def make_fabric(accelerator: str, devices: int, precision: str) -> Fabric:
-    """Return a started Fabric; raises ``TrainingError`` where the machine has no such device."""
+    """Return a Fabric, not started; raises ``TrainingError`` where there is no such device."""
     try:
-        fabric = Fabric(accelerator=accelerator, devices=devices, precision=precision)  # type: ignore[arg-type]
-        fabric.launch()
+        return Fabric(accelerator=accelerator, devices=devices, precision=precision)  # type: ignore[arg-type]
     except (ValueError, RuntimeError) as error:
         raise TrainingError(
             f"Cannot use accelerator={accelerator!r}, devices={devices}, precision={precision!r} "
             f"here: {error}"
         ) from error
-    return fabric
 
 
 def local_random_state(fabric: Fabric) -> Any:

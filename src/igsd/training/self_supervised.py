@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor
@@ -36,6 +37,7 @@ class SelfSupervisedTask:
         self.batch_size = batch_size
         self.temperature = temperature
         self.ema_decay = ema_decay
+        self._batches: tuple[int, list[np.ndarray]] | None = None
 
     def num_steps(self, epoch: int) -> int:
         """Return the number of steps of an epoch."""
@@ -43,13 +45,20 @@ class SelfSupervisedTask:
 
     def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
         """Return the loss of a step: the mean of Eq. InfoNCE over the views."""
-        batches = epoch_batches(len(self.pairs.graphs), self.batch_size, self.pairs.seed, epoch)
+        batches = self._epoch_batches(epoch)
         rank, world_size = self.fabric.global_rank, self.fabric.world_size
         graphs, view = self.pairs.pair(
             share_of_process(batches[step], rank, world_size), (epoch, step)
         )
         per_view = [self._contrast(outputs) for outputs in self.forward(graphs, [view])]
         return {"total": torch.stack(per_view).mean()}
+
+    def _epoch_batches(self, epoch: int) -> list[np.ndarray]:
+        """Return the batches of an epoch, drawn once and kept while it runs."""
+        if self._batches is None or self._batches[0] != epoch:
+            drawn = epoch_batches(len(self.pairs.graphs), self.batch_size, self.pairs.seed, epoch)
+            self._batches = (epoch, drawn)
+        return self._batches[1]
 
     def after_step(self) -> None:
         """Let the teacher follow the student."""

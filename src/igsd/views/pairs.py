@@ -51,4 +51,5 @@ class PairSource:
             seed = int(np.random.default_rng([self.seed, *draw]).integers(2**62))
             kept = self.graphs.adjacency.take(self.graphs.node_ptr, indices)
             taken = edge_drop(kept, ptr, indices, self.spec.drop_rate, seed)
-        return batch, batch.with_adjacency(self.collator.operator(taken, ptr))
+        operator = self.collator.operator(taken, ptr, diagonal=self.view is not None)
+        return batch, batch.with_adjacency(operator)
