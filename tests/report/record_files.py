@@ -28,7 +28,7 @@ def make_record(
         "recipe": recipe,
         "seed": seed,
         "data": {"name": data, "checksum": "abc", "graphs": 10},
-        "protocol": {"name": protocol, "standardise": "search", "twins": False},
+        "protocol": {"name": protocol, "standardise": "yes", "twins": False},
         "config": config.updated({"seed": seed}).to_json(),
         "rows": rows,
     }

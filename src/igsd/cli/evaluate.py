@@ -68,7 +68,7 @@ def add_parser(commands: Any) -> None:
         "--standardise",
         choices=("no", "yes", "search"),
         help="scale features inside each training part; search: chosen there, like C "
-        "(default: search; no for gckn, whose setting has none)",
+        "(default: yes; no for gckn, whose setting has none)",
     )
     parser.add_argument(
         "--without-twins",
@@ -218,7 +218,7 @@ def _scoring(args: argparse.Namespace, graphs: GraphSet) -> Scoring:
     twins = args.without_twins
     return Scoring(
         protocol=args.protocol,
-        standardise=args.standardise or ("no" if args.protocol == "gckn" else "search"),
+        standardise=args.standardise or ("no" if args.protocol == "gckn" else "yes"),
         twins=has_many_twins(graphs) if twins is None else twins,
         jobs=default_jobs(graphs) if args.jobs is None else args.jobs,
     )

@@ -37,7 +37,7 @@ class Scoring:
     """
 
     protocol: str = "nested"
-    standardise: str = "search"
+    standardise: str = "yes"
     twins: bool = False
     jobs: int = 1
 
