@@ -154,7 +154,7 @@ class TestContract:
             fitted.transform(make_graphs(labels=False, name="plain"))
 
     @pytest.mark.parametrize(
-        "wrong", [[], None, 3, np.eye(3), [1, 2], "CCO", {"a": 1}, [nx.Graph()]], ids=repr
+        "wrong", [[], None, 3, np.eye(3), [1, 2], "CCO", {"a": 1}, [nx.Graph()]], ids=range(8)
     )
     def test_things_that_are_no_graphs(self, fitted: Any, wrong: Any) -> None:
         with pytest.raises(DataError):
