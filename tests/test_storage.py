@@ -198,3 +198,17 @@ def test_text_and_json(tmp_path: Path) -> None:
     storage.write_json(tmp_path / "deep" / "x.json", {"é": 1})
     assert json.loads((tmp_path / "deep" / "x.json").read_text()) == {"é": 1}
     assert (tmp_path / "deep" / "x.json").stat().st_mode & 0o400
+
+
+def test_links_are_followed_and_devices_left_alone(tmp_path: Path) -> None:
+    # Once a rename put a regular file in the place of a device or of a link.
+    real, link, pipe = tmp_path / "real", tmp_path / "link", tmp_path / "pipe"
+    real.write_text("old")
+    link.symlink_to(real)
+    storage.write_text(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    os.mkfifo(pipe)
+    with pytest.raises(StorageError, match="no ordinary file"):
+        storage.write_text(pipe, "new")
+    assert pipe.is_fifo()

@@ -56,6 +56,11 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path)
     if target.is_dir():
         raise StorageError(f"Cannot write {target}: it is a folder. Give the name of a file.")
+    if target.exists() and not target.is_file():
+        # A rename would put a file in the place of a device.
+        raise StorageError(f"Cannot write {target}: it is no ordinary file. Give another name.")
+    if target.is_symlink():
+        target = target.resolve()
     temporary: str | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
