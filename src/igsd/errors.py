@@ -30,6 +30,14 @@ class TrainingError(IGSDError):
     """Training that cannot start or cannot go on."""
 
 
+class GraphIndexError(DataError, IndexError):
+    """An index that is not in a set of graphs."""
+
+
+class IGSDWarning(UserWarning):
+    """Something the user should know, although work goes on; the command line prints a note."""
+
+
 def nearest(name: str, valid: Iterable[str], *, count: int = 3) -> str:
     """Return a sentence with the valid names closest to ``name``, or all when none is close."""
     names = sorted(valid)

@@ -50,3 +50,10 @@ def test_unknown_names_are_refused(text: str) -> None:
 
 def test_parse() -> None:
     assert parse_readout("mean+max") == ("mean", "max")
+
+
+@pytest.mark.parametrize("name", READOUTS)
+def test_gradient_equals_finite_differences(name: str) -> None:
+    x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    ptr = torch.tensor([0, 1, 4, 6])
+    assert torch.autograd.gradcheck(lambda v: readout(v, ptr, (name,)), (x.requires_grad_(),))

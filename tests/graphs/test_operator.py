@@ -10,6 +10,7 @@ from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.build import from_edges
 from igsd.graphs.features import FeatureMap
+from igsd.graphs.operator import AdjacencyOperator
 from tests.reference.adjacency import dense
 from tests.small_graphs import (
     HOST,
@@ -91,3 +92,23 @@ def test_product_stays_in_float32_under_autocast() -> None:
     operator = one_graph(from_matrix(weighted_matrix(5), weighted=True)).adjacency
     with torch.autocast("cpu", torch.bfloat16):
         assert operator.multiply(vectors(5).bfloat16()).dtype == torch.float32
+
+
+def test_own_adds_the_node_itself() -> None:
+    operator = one_graph(from_matrix(weighted_matrix(5), weighted=True)).adjacency
+    x = vectors(5)
+    torch.testing.assert_close(operator.multiply(x, own=1.0), operator.multiply(x) + x)
+    assert torch.autograd.gradcheck(lambda v: operator.multiply(v, 1.0), (x.requires_grad_(),))
+
+
+def test_joined_operators_equal_one_batch() -> None:
+    graphs = make_graphs()
+    parts = [make_batch(graphs, [0, 1]).adjacency, make_batch(graphs, [2, 0]).adjacency]
+    joined, whole = AdjacencyOperator.joined(parts), make_batch(graphs, [0, 1, 2, 0]).adjacency
+    x = vectors(len(whole.missing_loops))
+    for own in (0.0, 1.0):
+        torch.testing.assert_close(joined.multiply(x, own), whole.multiply(x, own))
+    assert torch.equal(joined.edge_index(), whole.edge_index())
+    assert torch.equal(joined.edge_weight(), whole.edge_weight())
+    assert torch.equal(joined.row_sums(), whole.row_sums())
+    assert torch.equal(joined.missing_loops, whole.missing_loops)

@@ -18,7 +18,7 @@ from igsd.encoders.gin import GINLayer
 def linear(layer: nn.Linear, v: np.ndarray) -> np.ndarray:
     """Return W v + b."""
     weight = layer.weight.detach().numpy()
-    bias = layer.bias.detach().numpy()
+    bias = np.zeros(len(weight)) if layer.bias is None else layer.bias.detach().numpy()
     return np.array(
         [sum(weight[o, i] * v[i] for i in range(len(v))) + bias[o] for o in range(len(weight))]
     )

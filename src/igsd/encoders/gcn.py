@@ -27,4 +27,4 @@ class GCNLayer(nn.Module):
         degrees = adjacency.row_sums().unsqueeze(1).to(x.dtype) + loops
         scale = degrees.clamp_min(1e-12).rsqrt()
         scaled = scale * self.linear(x)
-        return self.norm(scale * (adjacency.multiply(scaled) + loops * scaled)).relu()
+        return self.norm(scale * (adjacency.multiply(scaled) + loops * scaled)).relu_()

@@ -19,10 +19,11 @@ class GINLayer(nn.Module):
     def __init__(self, in_dim: int, out_dim: int, *, batch_norm: bool) -> None:
         super().__init__()
         self.first = nn.Linear(in_dim, out_dim)
-        self.second = nn.Linear(out_dim, out_dim)
+        # BatchNorm would take a bias away again.
+        self.second = nn.Linear(out_dim, out_dim, bias=not batch_norm)
         self.norm = nn.BatchNorm1d(out_dim) if batch_norm else nn.Identity()
 
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
         """Return the next node vectors [n, out] of x [n, in]."""
-        gathered = x + batch.adjacency.multiply(x)
-        return self.norm(self.second(self.first(gathered).relu())).relu()
+        gathered = batch.adjacency.multiply(x, own=1.0)
+        return self.norm(self.second(self.first(gathered).relu_())).relu_()

@@ -15,6 +15,10 @@ class MLPHead(nn.Sequential):
     def __init__(self, in_dim: int, hidden_dim: int, out_dim: int, *, batch_norm: bool) -> None:
         norm = nn.BatchNorm1d(hidden_dim) if batch_norm else nn.Identity()
         super().__init__(
-            nn.Linear(in_dim, hidden_dim), norm, nn.ReLU(), nn.Linear(hidden_dim, out_dim)
+            # BatchNorm would take a bias away again.
+            nn.Linear(in_dim, hidden_dim, bias=not batch_norm),
+            norm,
+            nn.ReLU(inplace=True),
+            nn.Linear(hidden_dim, out_dim),
         )
         self.out_dim = out_dim

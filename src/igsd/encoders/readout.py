@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -29,6 +31,40 @@ def readout(x: Tensor, ptr: Tensor, names: tuple[str, ...]) -> Tensor:
     """
     with torch.autocast(x.device.type, enabled=False):
         x = x if x.dtype == torch.float64 else x.float()
-        lengths = ptr[1:] - ptr[:-1]
-        parts = [torch.segment_reduce(x, name, lengths=lengths, unsafe=True) for name in names]
+        parts = [_REDUCTIONS[name](x, ptr) for name in names]
         return torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
+
+
+def _sum(x: Tensor, ptr: Tensor) -> Tensor:
+    return _SegmentSum.apply(x, ptr)
+
+
+def _mean(x: Tensor, ptr: Tensor) -> Tensor:
+    return _sum(x, ptr) / (ptr[1:] - ptr[:-1]).unsqueeze(1).to(x.dtype)
+
+
+def _max(x: Tensor, ptr: Tensor) -> Tensor:
+    return torch.segment_reduce(x, "max", lengths=ptr[1:] - ptr[:-1], unsafe=True)
+
+
+_REDUCTIONS = {"sum": _sum, "mean": _mean, "max": _max}
+
+
+class _SegmentSum(torch.autograd.Function):
+    """Sums of consecutive rows, as a product with compressed rows of ones.
+
+    Several times faster than ``torch.segment_reduce``, and its gradient is one gather.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, ptr: Tensor) -> Tensor:
+        ctx.save_for_backward(ptr)
+        columns = torch.arange(len(x), device=x.device, dtype=torch.int32)
+        ones = torch.ones(len(x), device=x.device, dtype=x.dtype)
+        size = (len(ptr) - 1, len(x))
+        return torch.sparse_csr_tensor(ptr.int(), columns, ones, size, check_invariants=False) @ x
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        (ptr,) = ctx.saved_tensors
+        return gradients[0].repeat_interleave(ptr[1:] - ptr[:-1], dim=0), None

@@ -11,7 +11,9 @@ from torch import Tensor
 from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.unseen_labels import warn_of_unseen_labels
 from igsd.model.igsd import IGSDModel
+from igsd.training.memory import kept_memory
 from igsd.views.spec import ViewSpec
 from igsd.views.view import diffusion_view
 
@@ -39,17 +41,21 @@ def embed_chunks(
 ) -> Iterator[np.ndarray]:
     """Yield the embeddings of consecutive graphs, [chunk, d] float32 each.
 
-    With ``view`` the embedding of each graph's view stands beside that of the graph.
+    With ``view`` the embedding of each graph's view stands beside that of the graph. Warns of node
+    labels that were not seen in training.
     """
+    warn_of_unseen_labels(features, graphs)
     model.eval()
-    for start, stop in chunks(graphs.node_ptr):
-        part = graphs.take(np.arange(start, stop))
-        collator = Collator(part.node_ptr, features.transform(part), device)
-        batch = collator.batch(np.arange(len(part)), part.adjacency)
-        rows = model.embed(batch, mix_weight)
-        if view is not None:
-            rows = torch.cat([rows, _embed_view(model, collator, batch, part, view, mix_weight)], 1)
-        yield rows.float().cpu().numpy()
+    with kept_memory():
+        for start, stop in chunks(graphs.node_ptr):
+            part = graphs.take(np.arange(start, stop))
+            collator = Collator(part.node_ptr, features.transform(part), device)
+            batch = collator.batch(np.arange(len(part)), part.adjacency)
+            rows = model.embed(batch, mix_weight)
+            if view is not None:
+                views = _embed_view(model, collator, batch, part, view, mix_weight)
+                rows = torch.cat([rows, views], 1)
+            yield rows.float().cpu().numpy()
 
 
 def _embed_view(

@@ -97,6 +97,7 @@ class Collator:
             torch.from_numpy(taken.global_columns(ptr).astype(np.int32)).to(self.device),
             None if weight is None else torch.from_numpy(weight).to(self.device),
             torch.full((int(ptr[-1]),), 0.0 if diagonal else 1.0, device=self.device),
+            np.diff(ptr),
         )
 
     def _features(self, nodes: np.ndarray) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.graphset import GraphSet, Name
+from igsd.wording import counted
 
 PARTS = ("label", "degree", "attributes", "constant")
 
@@ -127,7 +128,9 @@ class FeatureMap:
         if graphs.node_attributes is None or graphs.node_attributes.shape[1] != width:
             found = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
             raise DataError(
-                f"The model was trained on {width} node attributes, {graphs.name!r} has {found}."
+                f"The model was trained on graphs with {counted(width, 'node attribute')}, "
+                f"{graphs.name!r} has {found or 'none'}. Give the nodes the same attributes in the "
+                "same order, or train a model on graphs like these."
             )
         values = (graphs.node_attributes - np.array(self.attribute_mean)) / self.attribute_scale
         return values.astype(np.float32)

@@ -1,8 +1,9 @@
 """``AdjacencyOperator``: a batch's adjacency as something that multiplies node vectors.
 
 Every encoder reaches the edges through this one interface. A sparse product of compressed rows is
-far faster than gathering and scattering one vector per edge, above all on dense diffusion views;
-and because the matrix is symmetric, its own product is also its gradient, so no transpose is built.
+far faster than gathering and scattering one vector per edge; where graphs are dense, as diffusion
+views are, a dense product per graph is faster still (``dense_blocks``). Because the matrix is
+symmetric, its own product is also its gradient, so no transpose is built.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from igsd.graphs.dense_blocks import DenseBlocks, runs_of_equal_size, worth_dense_blocks
 
 with warnings.catch_warnings():
     # torch says once per process that compressed rows are in beta; nobody can act on that here.
@@ -25,7 +29,7 @@ class AdjacencyOperator:
 
     ``row_ptr`` [n + 1], ``col`` [E] int32; ``weight`` [E] float32, or None where every entry is 1.
     ``missing_loops`` [n] is 1 for the nodes of a plain graph, which has no diagonal of its own, and
-    0 for those of a diffusion view, which has.
+    0 for those of a diffusion view, which has. ``sizes`` [B]: the number of nodes of each graph.
     """
 
     def __init__(
@@ -34,6 +38,7 @@ class AdjacencyOperator:
         col: Tensor,
         weight: Tensor | None,
         missing_loops: Tensor,
+        sizes: np.ndarray,
     ) -> None:
         n = len(row_ptr) - 1
         self.row_ptr = row_ptr
@@ -41,30 +46,31 @@ class AdjacencyOperator:
         values = torch.ones_like(col, dtype=torch.float32) if weight is None else weight
         self.matrix = torch.sparse_csr_tensor(row_ptr, col, values, (n, n), check_invariants=False)
         self.missing_loops = missing_loops
+        runs = runs_of_equal_size(sizes)
+        self._runs = runs if worth_dense_blocks(runs, len(col)) else None
+        self._blocks: dict[tuple[float, torch.dtype], DenseBlocks] = {}
 
-    @classmethod
-    def joined(cls, operators: Sequence[AdjacencyOperator]) -> AdjacencyOperator:
+    @staticmethod
+    def joined(operators: Sequence[AdjacencyOperator]) -> AdjacencyOperator:
         """Return one block-diagonal operator over the nodes of all, in order."""
-        if len(operators) == 1:
-            return operators[0]
-        row_ptrs, cols, nodes, entries = [operators[0].row_ptr[:1]], [], 0, 0
-        for operator in operators:
-            row_ptrs.append(operator.row_ptr[1:] + entries)
-            cols.append(operator.col + nodes)
-            nodes += len(operator.row_ptr) - 1
-            entries += len(operator.col)
-        return cls(
-            torch.cat(row_ptrs),
-            torch.cat(cols),
-            torch.cat([operator.edge_weight() for operator in operators]),
-            torch.cat([operator.missing_loops for operator in operators]),
-        )
+        return operators[0] if len(operators) == 1 else _Joined(operators)
 
-    def multiply(self, x: Tensor) -> Tensor:
-        """Return A x, [n, d]."""
+    def multiply(self, x: Tensor, own: float = 0.0) -> Tensor:
+        """Return A x + own * x, [n, d]: what the neighbours say, and so much of the node itself."""
         with torch.autocast(x.device.type, enabled=False):
-            dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
-            return _SymmetricProduct.apply(x.to(dtype), self.matrix.to(dtype))
+            x = x if x.dtype == torch.float64 else x.float()
+            return _SymmetricProduct.apply(x, self, own)
+
+    def product(self, x: Tensor, own: float) -> Tensor:
+        """Return A x + own * x for contiguous x, without a gradient."""
+        if self._runs is not None:
+            key = (own, x.dtype)
+            if key not in self._blocks:
+                matrix = self.matrix.to(x.dtype)
+                self._blocks[key] = DenseBlocks(matrix, self._runs, own)
+            return self._blocks[key].multiply(x)
+        matrix = self.matrix.to(x.dtype)
+        return torch.addmm(x, matrix, x, beta=own) if own else matrix @ x
 
     def row_sums(self) -> Tensor:
         """Return the sum of each row, [n]: the (weighted) degree."""
@@ -82,14 +88,38 @@ class AdjacencyOperator:
         return self.matrix.values()
 
 
+class _Joined(AdjacencyOperator):
+    """Several operators as one: each multiplies its own rows."""
+
+    def __init__(self, operators: Sequence[AdjacencyOperator]) -> None:
+        self.operators = operators
+        self.lengths = [len(operator.missing_loops) for operator in operators]
+        self.missing_loops = torch.cat([operator.missing_loops for operator in operators])
+
+    def product(self, x: Tensor, own: float) -> Tensor:
+        parts = zip(self.operators, x.split(self.lengths), strict=True)
+        return torch.cat([operator.product(rows, own) for operator, rows in parts])
+
+    def row_sums(self) -> Tensor:
+        return torch.cat([operator.row_sums() for operator in self.operators])
+
+    def edge_index(self) -> Tensor:
+        starts = np.cumsum([0, *self.lengths[:-1]])
+        parts = zip(self.operators, starts, strict=True)
+        return torch.cat([operator.edge_index() + int(start) for operator, start in parts], dim=1)
+
+    def edge_weight(self) -> Tensor:
+        return torch.cat([operator.edge_weight() for operator in self.operators])
+
+
 class _SymmetricProduct(torch.autograd.Function):
-    """A x for symmetric A: the gradient with respect to x is A g."""
+    """A x + own x for symmetric A: the gradient with respect to x is A g + own g."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, matrix: Tensor) -> Tensor:
-        ctx.matrix = matrix
-        return matrix @ x
+    def forward(ctx: Any, x: Tensor, operator: AdjacencyOperator, own: float) -> Tensor:
+        ctx.operator, ctx.own = operator, own
+        return operator.product(x.contiguous(), own)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return ctx.matrix @ gradients[0].contiguous(), None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return ctx.operator.product(gradients[0].contiguous(), ctx.own), None, None

@@ -19,8 +19,8 @@ def ema_update(teacher: nn.Module, student: nn.Module, decay: float) -> None:
     BatchNorm statistics of the teacher come from the teacher's own forward passes, since an average
     of the student's statistics would describe activations that the teacher never had.
     """
-    for target, source in zip(teacher.parameters(), student.parameters(), strict=True):
-        target.lerp_(source.to(target.dtype), 1.0 - decay)
+    targets, sources = list(teacher.parameters()), list(student.parameters())
+    torch._foreach_lerp_(targets, sources, 1.0 - decay)
 
 
 class Teacher(nn.Module):

@@ -18,6 +18,7 @@ from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
 from igsd.training.logging import epoch_logger
 from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
+from igsd.training.optimizer import make_adam
 from igsd.training.self_supervised import SelfSupervisedTask
 from igsd.views.pairs import PairSource
 from igsd.views.spec import ViewSpec
@@ -82,10 +83,9 @@ def fit_self_supervised(
         model = build_model(config, features.dim, encoder)
         if config.epochs == 0:
             return Fitted(model.eval(), features, [])
-        optimizer: Any = torch.optim.Adam(
-            trainable(model), lr=config.learning_rate, weight_decay=config.weight_decay
-        )
-        forward, optimizer = fabric.setup(model, optimizer)
+        forward = fabric.setup_module(model)
+        adam = make_adam(trainable(model), config.learning_rate, config.weight_decay)
+        optimizer: Any = fabric.setup_optimizers(adam)
         pairs = PairSource(
             graphs,
             features,

@@ -15,6 +15,7 @@ from igsd.errors import TrainingError
 from igsd.progress import progress_bar
 from igsd.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from igsd.training.interrupt import StopSignals
+from igsd.training.memory import kept_memory
 
 
 class Task(Protocol):
@@ -69,6 +70,7 @@ def run_training(
 
     task.module.train()
     with (
+        kept_memory(),
         StopSignals() as stop,
         progress_bar("training", task.epochs, shown=verbose, done=progress.epoch) as advance,
     ):

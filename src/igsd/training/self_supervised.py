@@ -47,9 +47,8 @@ class SelfSupervisedTask:
         """Return the loss of a step: the mean of Eq. InfoNCE over the views."""
         batches = self._epoch_batches(epoch)
         rank, world_size = self.fabric.global_rank, self.fabric.world_size
-        graphs, view = self.pairs.pair(
-            share_of_process(batches[step], rank, world_size), (epoch, step)
-        )
+        share = share_of_process(batches[step], rank, world_size)
+        graphs, view = self.pairs.pair(self.pairs.by_size(share), (epoch, step))
         per_view = [self._contrast(outputs) for outputs in self.forward(graphs, [view])]
         return {"total": torch.stack(per_view).mean()}
 

@@ -40,6 +40,11 @@ class PairSource:
         if spec.kind != "edge-drop":
             self.view = cached_view(graphs, spec) if cache else diffusion_view(graphs, spec)
 
+    def by_size(self, indices: np.ndarray) -> np.ndarray:
+        """Return the graphs ``indices`` from small to large, which is faster to multiply."""
+        sizes = self.graphs.node_ptr[indices + 1] - self.graphs.node_ptr[indices]
+        return indices[np.argsort(sizes, kind="stable")]
+
     def pair(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, Batch]:
         """Return the graphs ``indices`` and their views, both with the same node features."""
         batch = self.collator.batch(indices, self.graphs.adjacency)
