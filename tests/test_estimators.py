@@ -14,7 +14,7 @@ import pytest
 import torch
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from igsd import IGSD
 from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.config import Config
-from igsd.errors import ConfigError, DataError, StorageError
+from igsd.errors import ConfigError, DataError, IGSDWarning, StorageError
 from igsd.graphs.batch import Batch
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
@@ -147,7 +147,8 @@ class TestContract:
 
     def test_unseen_node_labels(self, fitted: Any, graphs: GraphSet) -> None:
         new = make_graphs(seed=3, node_label_names=("Br", "C", "Cl"))
-        assert np.isfinite(fitted.transform(new)).all()
+        with pytest.warns(IGSDWarning, match=r"has not seen \(Br, Cl\): they count as no label"):
+            assert np.isfinite(fitted.transform(new)).all()
 
     def test_labels_missing_where_there_were_some(self, fitted: Any, graphs: GraphSet) -> None:
         with pytest.raises(DataError, match="'plain' has none"):
@@ -183,6 +184,15 @@ class TestContract:
             pipeline, networkx_graphs(), np.arange(12) % 2, cv=2, error_score="raise"
         )
         assert np.isfinite(scores).all()
+
+    def test_cross_validation_over_a_set(self, estimator: Any) -> None:
+        graphs = make_graphs(12, classes=True)
+        pipeline = make_pipeline(estimator, SVC())
+        scores = cross_val_score(pipeline, graphs, graphs.classes, cv=3, error_score="raise")
+        assert np.isfinite(scores).all()
+        name = f"{type(estimator).__name__.lower()}__degree_cap"
+        search = GridSearchCV(pipeline, {name: [2, 3]}, cv=2, error_score="raise")
+        assert search.fit(graphs, graphs.classes).predict(graphs[:2]).shape == (2,)
 
 
 class TestFiles:
@@ -256,6 +266,27 @@ class TestFiles:
         graphs.save(tmp_path / "g")
         with pytest.raises(StorageError, match="model was expected"):
             type(fitted).load(tmp_path / "g")
+
+    def test_a_run_folder_stands_for_its_model(
+        self, fitted: Any, graphs: GraphSet, tmp_path: Path
+    ) -> None:
+        fitted.save(tmp_path / "run" / "model.safetensors")
+        loaded = type(fitted).load(str(tmp_path / "run"))
+        np.testing.assert_array_equal(loaded.transform(graphs), fitted.transform(graphs))
+
+    def test_every_key_of_the_header_is_needed(self, fitted: Any, tmp_path: Path) -> None:
+        # A missing one was once a raw KeyError.
+        fitted.save(tmp_path / "m")
+        arrays, header = read_arrays(tmp_path / "m", "model")
+        copies = {name: np.array(array) for name, array in arrays.items()}
+        for key in header.keys() - {"kind", "version", "estimator"}:
+            rest = {name: value for name, value in header.items() if name != key}
+            write_arrays(tmp_path / "m", copies, rest)
+            with pytest.raises(StorageError, match=f"damaged.*'{key}' is missing"):
+                type(fitted).load(tmp_path / "m")
+        write_arrays(tmp_path / "m", copies, header | {"features": 7})
+        with pytest.raises(StorageError, match="damaged"):
+            type(fitted).load(tmp_path / "m")
 
     def test_another_version(self, fitted: Any, graphs: GraphSet, tmp_path: Path) -> None:
         fitted.save(tmp_path / "m")
@@ -379,10 +410,43 @@ class TestIGSD:
         with pytest.raises(ConfigError, match=r"'epochs'.*at least 0.*-1"):
             model.fit(graphs)
 
-    @pytest.mark.parametrize("seed", [None, "0", 1.5, -1])
+    @pytest.mark.parametrize("seed", ["0", 1.5, -1])
     def test_random_state_is_called_by_its_own_name(self, graphs: GraphSet, seed: Any) -> None:
         with pytest.raises(ConfigError, match="'random_state'"):
             IGSD(**TINY, random_state=seed).fit(graphs)
+
+    @pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
+    def test_random_state_may_be_a_source_of_seeds(
+        self, graphs: GraphSet, kind: Any, tmp_path: Path
+    ) -> None:
+        source = kind(3)
+        model = IGSD(**TINY, random_state=source).fit(graphs)
+        vectors = model.transform(graphs)
+        seed = model.config_.seed
+        assert model.config().seed == seed
+        np.testing.assert_array_equal(
+            IGSD(**TINY, random_state=kind(3)).fit_transform(graphs), vectors
+        )
+        np.testing.assert_array_equal(
+            IGSD(**TINY, random_state=seed).fit_transform(graphs), vectors
+        )
+        assert model.fit(graphs).config_.seed != seed
+        model.save(tmp_path / "m")
+        assert IGSD.load(tmp_path / "m").random_state == model.config_.seed
+
+    def test_without_a_random_state_each_fit_is_new(self, graphs: GraphSet) -> None:
+        model = IGSD(**(TINY | {"epochs": 0}), random_state=None)
+        first = model.fit(graphs).config_.seed
+        assert model.fit(graphs).config_.seed != first
+        assert model.get_params()["random_state"] is None
+
+    def test_bad_smiles_are_named_by_place_and_text(self) -> None:
+        pytest.importorskip("rdkit", reason="needs igsd[chem]")
+        strings = ["CCO", "CCN", "c1ccccc1"]
+        model = IGSD(**TINY).fit(strings)
+        for use in (model.fit, model.transform, model.fit_transform):
+            with pytest.raises(DataError, match=r"1 of the 4 strings .*\n  row 1: 'nope'"):
+                use(["CCO", "nope", *strings[1:]])
 
     def test_numpy_scalars_of_a_parameter_grid(self, graphs: GraphSet) -> None:
         model = IGSD(**TINY).set_params(hidden_dim=np.int64(4), temperature=np.float64(0.5))

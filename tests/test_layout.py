@@ -14,10 +14,13 @@ FOUNDATION = {
     "storage",
     "pickles",
     "config",
+    "config_semi",
     "progress",
     "cache",
     "recipes",
     "model_file",
+    "wording",
+    "estimator_base",
 }
 ORDER = (
     "graphs",

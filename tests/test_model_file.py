@@ -5,8 +5,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from igsd.errors import StorageError
-from igsd.model_file import VERSION, read_model, write_model
+from igsd.errors import ConfigError, StorageError
+from igsd.model_file import (
+    FILE_NAME,
+    VERSION,
+    model_path,
+    read_model,
+    whole_model,
+    write_model,
+)
 from igsd.storage import write_arrays
 
 
@@ -41,3 +48,31 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     write_arrays(tmp_path / "m", {}, {"kind": "model", "version": VERSION + 1})
     with pytest.raises(StorageError, match=f"format {VERSION + 1}.*reads format {VERSION}"):
         read_model(tmp_path / "m")
+
+
+def test_a_run_folder_stands_for_the_model_in_it(tmp_path: Path) -> None:
+    write_model(tmp_path / "run" / FILE_NAME, {"w": torch.zeros(2)}, {})
+    assert model_path(tmp_path / "run") == tmp_path / "run" / FILE_NAME
+    assert model_path(tmp_path / "run" / FILE_NAME) == tmp_path / "run" / FILE_NAME
+    assert read_model(tmp_path / "run")[0].keys() == {"w"}
+
+
+def test_where_there_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match=r"no model at .*`igsd train`, or a file written by"):
+        model_path(tmp_path / "nothing")
+    with pytest.raises(StorageError, match="without a model"):
+        model_path(tmp_path)
+    (tmp_path / "checkpoint.safetensors").touch()
+    with pytest.raises(StorageError, match=r"not finished.*--resume"):
+        model_path(tmp_path)
+
+
+@pytest.mark.parametrize("error", [KeyError("features"), TypeError("no"), RuntimeError("size")])
+def test_damage_is_told_as_damage(error: Exception) -> None:
+    with (
+        pytest.raises(StorageError, match="m is damaged, or a model of another version"),
+        whole_model("m"),
+    ):
+        raise error
+    with pytest.raises(ConfigError, match="on purpose"), whole_model("m"):
+        raise ConfigError("on purpose")

@@ -14,14 +14,23 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "IGSD": "igsd.estimators",
+    "IGSDClassifier": "igsd.estimators",
+    "IGSDRegressor": "igsd.estimators",
     "GraphSet": "igsd.graphs.graphset",
     "load_dataset": "igsd.graphs.datasets",
 }
 
-__all__ = ["IGSD", "GraphSet", "__version__", "load_dataset"]
+__all__ = [
+    "IGSD",
+    "GraphSet",
+    "IGSDClassifier",
+    "IGSDRegressor",
+    "__version__",
+    "load_dataset",
+]
 
 if TYPE_CHECKING:
-    from igsd.estimators import IGSD
+    from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
     from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet
 

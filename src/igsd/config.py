@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from igsd.errors import ConfigError, nearest
 
@@ -27,7 +27,7 @@ GROUPS = {
 }
 
 
-def _setting(
+def setting(
     default: Any,
     group: str,
     text: str,
@@ -35,95 +35,90 @@ def _setting(
     choices: tuple[str, ...] | None = None,
     low: float | None = None,
     high: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
 ) -> Any:
-    """Return a dataclass field that knows its rule."""
+    """Return a dataclass field that knows its rule; ``above`` and ``below`` are not allowed."""
     rule = {"group": group, "help": text, "choices": choices, "low": low, "high": high}
-    return field(default=default, metadata=rule)
+    return field(default=default, metadata=rule | {"above": above, "below": below})
 
 
 @dataclass(frozen=True)
 class Config:
     """All settings of self-supervised IGSD. Raises ``ConfigError`` for a value outside its rule."""
 
-    seed: int = _setting(
+    groups: ClassVar[Mapping[str, str]] = GROUPS
+    """Titles of the groups in which the settings are shown, in order."""
+
+    seed: int = setting(
         0, "run", "seed of weights, batches and random views", low=0, high=2**32 - 1
     )
-    epochs: int = _setting(20, "run", "passes over the graphs", low=0)
-    batch_size: int = _setting(128, "run", "graphs per step; the others are negatives", low=2)
-    learning_rate: float = _setting(1e-3, "run", "step size of Adam", low=0.0)
-    weight_decay: float = _setting(0.0, "run", "L2 penalty of Adam", low=0.0)
+    epochs: int = setting(20, "run", "passes over the graphs", low=0)
+    batch_size: int = setting(128, "run", "graphs per step; the others are negatives", low=2)
+    learning_rate: float = setting(1e-3, "run", "step size of Adam", above=0)
+    weight_decay: float = setting(0.0, "run", "L2 penalty of Adam", low=0)
 
-    node_features: str = _setting(
+    node_features: str = setting(
         "auto", "features", "auto, or label, degree, attributes, constant joined by +"
     )
-    degree_cap: int = _setting(64, "features", "degrees from here on share a column", low=1)
+    degree_cap: int = setting(64, "features", "degrees from here on share a column", low=1)
 
-    view: str = _setting("ppr", "view", "kind of view", choices=("ppr", "heat", "edge-drop"))
-    teleport: float = _setting(0.2, "view", "alpha of PPR", low=0.0, high=1.0)
-    heat_time: float = _setting(5.0, "view", "t of the heat kernel", low=0.0)
-    threshold: float = _setting(1e-3, "view", "entries of S below this are dropped", low=0.0)
-    top_k: int = _setting(0, "view", "keep the k largest entries a row instead; 0: off", low=0)
-    drop_rate: float = _setting(0.2, "view", "share of edges that edge-drop removes", low=0, high=1)
-    exact_limit: int = _setting(2000, "view", "larger graphs are diffused by a series", low=1)
-    cache_views: bool = _setting(True, "view", "keep the diffusion of the training set on disk")
+    view: str = setting("ppr", "view", "kind of view", choices=("ppr", "heat", "edge-drop"))
+    teleport: float = setting(0.2, "view", "alpha of PPR", above=0, below=1)
+    heat_time: float = setting(5.0, "view", "t of the heat kernel", above=0)
+    threshold: float = setting(1e-3, "view", "entries of S below this are dropped", low=0, below=1)
+    top_k: int = setting(0, "view", "keep the k largest entries a row instead; 0: off", low=0)
+    drop_rate: float = setting(0.2, "view", "share of edges that edge-drop removes", low=0, below=1)
+    exact_limit: int = setting(2000, "view", "larger graphs are diffused by a series", low=0)
+    cache_views: bool = setting(True, "view", "keep the diffusion of the training set on disk")
 
-    encoder: str = _setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
-    num_layers: int = _setting(4, "encoder", "number of layers", low=1)
-    hidden_dim: int = _setting(64, "encoder", "width of a layer", low=1)
-    encoder_batch_norm: bool = _setting(True, "encoder", "BatchNorm in every layer")
-    readout: str = _setting("sum", "encoder", "sum, mean, max, or several joined by +")
-    concat_layers: bool = _setting(True, "encoder", "readouts of all layers side by side")
+    encoder: str = setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
+    num_layers: int = setting(4, "encoder", "number of layers", low=1)
+    hidden_dim: int = setting(64, "encoder", "width of a layer", low=1)
+    encoder_batch_norm: bool = setting(True, "encoder", "BatchNorm in every layer")
+    readout: str = setting("sum", "encoder", "sum, mean, max, or several joined by +")
+    concat_layers: bool = setting(True, "encoder", "readouts of all layers side by side")
 
-    projector: bool = _setting(True, "heads", "use the projector g")
-    predictor: bool = _setting(True, "heads", "use the predictor h")
-    head_hidden_dim: int = _setting(1024, "heads", "hidden width of both", low=1)
-    head_dim: int = _setting(256, "heads", "output width of both", low=1)
-    head_batch_norm: bool = _setting(True, "heads", "BatchNorm before their ReLU")
+    projector: bool = setting(True, "heads", "use the projector g")
+    predictor: bool = setting(True, "heads", "use the predictor h")
+    head_hidden_dim: int = setting(1024, "heads", "hidden width of both", low=1)
+    head_dim: int = setting(256, "heads", "output width of both", low=1)
+    head_batch_norm: bool = setting(True, "heads", "BatchNorm before their ReLU")
 
-    temperature: float = _setting(0.2, "loss", "temperature of InfoNCE; the paper's is 1", low=0.0)
-    ema_decay: float = _setting(0.99, "loss", "tau of the teacher", low=0.0, high=1.0)
+    temperature: float = setting(0.2, "loss", "temperature of InfoNCE; the paper's is 1", above=0)
+    ema_decay: float = setting(0.99, "loss", "tau of the teacher", low=0, high=1)
 
-    mix_weight: float = _setting(0.5, "embedding", "lambda: share of the student", low=0, high=1)
-    embed_views: str = _setting(
+    mix_weight: float = setting(0.5, "embedding", "lambda: share of the student", low=0, high=1)
+    embed_views: str = setting(
         "graph",
         "embedding",
         "graph: Eq. mix; both: the view's beside it",
         choices=("graph", "both"),
     )
 
-    accelerator: str = _setting("auto", "runtime", "device kind, as Lightning Fabric names it")
-    devices: int = _setting(1, "runtime", "processes, one device each", low=1)
-    precision: str = _setting(
+    accelerator: str = setting("auto", "runtime", "device kind, as Lightning Fabric names it")
+    devices: int = setting(1, "runtime", "processes, one device each", low=1)
+    precision: str = setting(
         "32-true",
         "runtime",
         "number format, as Lightning Fabric names it",
         choices=("32-true", "bf16-mixed", "16-mixed"),
     )
-    checkpoint_every: int = _setting(200, "runtime", "steps between checkpoints", low=1)
+    checkpoint_every: int = setting(200, "runtime", "steps between checkpoints", low=1)
 
     def __post_init__(self) -> None:
         for entry in fields(self):
-            value = _coerce(entry.name, str(entry.type), getattr(self, entry.name))
+            value = _checked(entry, getattr(self, entry.name), "IGSD")
             object.__setattr__(self, entry.name, value)
-            _check(entry.name, value, entry.metadata)
-        for name in ("learning_rate", "temperature", "heat_time"):
-            if getattr(self, name) == 0:
-                raise ConfigError(_message(name, "must be greater than 0", getattr(self, name)))
-        if not 0 < self.teleport < 1:
-            raise ConfigError(_message("teleport", "must be between 0 and 1", self.teleport))
-        if self.threshold >= 1:
-            raise ConfigError(_message("threshold", "must be below 1", self.threshold))
-        if self.drop_rate >= 1:
-            raise ConfigError(_message("drop_rate", "must be below 1", self.drop_rate))
         if self.embed_views == "both" and self.view == "edge-drop":
             raise ConfigError(
                 "embed_views='both' needs a view that is the same each time, but view='edge-drop' "
                 "is random. Use embed_views='graph', or view='ppr'."
             )
 
-    def updated(self, changes: Mapping[str, Any]) -> Config:
+    def updated(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with some settings changed; raises ``ConfigError`` for an unknown key."""
-        known = {entry.name for entry in fields(self)}
+        known = {entry.name for entry in self.settings()}
         for key in changes:
             if key not in known:
                 raise ConfigError(f"There is no setting {key!r}. {nearest(key, known)}")
@@ -138,21 +133,37 @@ class Config:
         others = ("accelerator", "checkpoint_every", "cache_views")
         return {key: value for key, value in self.to_json().items() if key not in others}
 
+    @classmethod
+    def settings(cls) -> list[Field[Any]]:
+        """Return the settings in order, each with its rule as ``metadata``."""
+        return list(fields(cls))
+
     def to_toml(self) -> str:
         """Return the complete configuration as a TOML text, grouped and explained."""
         lines = []
-        for group, title in GROUPS.items():
+        for group, title in self.groups.items():
+            entries = [entry for entry in self.settings() if entry.metadata["group"] == group]
+            if not entries:
+                continue
             lines.append(f"# {title}")
-            for entry in fields(self):
-                if entry.metadata["group"] == group:
-                    value = _toml(getattr(self, entry.name))
-                    lines.append(f"{entry.name} = {value}  # {entry.metadata['help']}")
+            for entry in entries:
+                value = _toml(getattr(self, entry.name))
+                lines.append(f"{entry.name} = {value}  # {entry.metadata['help']}")
             lines.append("")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """Return the complete configuration as plain values."""
-        return asdict(self)
+        return {entry.name: getattr(self, entry.name) for entry in self.settings()}
+
+
+def check_setting(name: str, value: Any, owner: str) -> Any:
+    """Return ``value`` as the type of the setting ``name``, whose rule it must keep.
+
+    For whoever takes single settings: the rules stand in ``Config`` and nowhere else. ``owner`` is
+    whose parameter the message speaks of. Raises ``ConfigError``.
+    """
+    return _checked(Config.__dataclass_fields__[name], value, owner)
 
 
 def recipe_names() -> list[str]:
@@ -197,34 +208,48 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
     return settings
 
 
-def _coerce(name: str, kind: str, value: Any) -> Any:
+def _checked(entry: Field[Any], value: Any, owner: str) -> Any:
+    """Return ``value`` as the type of its field; raises ``ConfigError`` where it breaks a rule."""
+    plain, rule = _coerced(entry, value, owner), entry.metadata
+    if rule["choices"] and plain not in rule["choices"]:
+        choices = ", ".join(map(repr, rule["choices"]))
+        raise _broken(entry, owner, f"must be one of {choices}", value)
+    low, high, above, below = (rule[key] for key in ("low", "high", "above", "below"))
+    if (
+        (low is not None and plain < low)
+        or (above is not None and plain <= above)
+        or (high is not None and plain > high)
+        or (below is not None and plain >= below)
+    ):
+        raise _broken(entry, owner, f"must be {_bounds(rule)}", value)
+    return plain
+
+
+def _bounds(rule: Mapping[str, Any]) -> str:
+    """Return the whole range in words: ``greater than 0 and less than 1``."""
+    words = {"low": "at least", "above": "greater than", "high": "at most", "below": "less than"}
+    present = [f"{text} {rule[key]}" for key, text in words.items() if rule[key] is not None]
+    return " and ".join(present)
+
+
+def _coerced(entry: Field[Any], value: Any, owner: str) -> Any:
     """Return ``value`` as the type of its field; whole numbers pass for numbers, nothing else."""
+    kind = str(entry.type)
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
         value = value.item()  # a NumPy scalar, as parameter grids give them
     if kind == "float" and isinstance(value, int | float) and not isinstance(value, bool):
         if value != value or value in (float("inf"), float("-inf")):
-            raise ConfigError(_message(name, "must be finite", value))
+            raise _broken(entry, owner, "must be finite", value)
         return float(value)
     expected = {"int": int, "bool": bool, "str": str}.get(kind)
     if expected is None or type(value) is not expected:
         words = {"int": "a whole number", "float": "a number", "bool": "true or false"}
-        raise ConfigError(_message(name, f"must be {words.get(kind, 'a text')}", value))
+        raise _broken(entry, owner, f"must be {words.get(kind, 'a text')}", value)
     return value
 
 
-def _check(name: str, value: Any, rule: Mapping[str, Any]) -> None:
-    if rule["choices"] and value not in rule["choices"]:
-        raise ConfigError(
-            _message(name, "must be one of " + ", ".join(map(repr, rule["choices"])), value)
-        )
-    if rule["low"] is not None and value < rule["low"]:
-        raise ConfigError(_message(name, f"must be at least {rule['low']}", value))
-    if rule["high"] is not None and value > rule["high"]:
-        raise ConfigError(_message(name, f"must be at most {rule['high']}", value))
-
-
-def _message(name: str, rule: str, value: Any) -> str:
-    return f"The {name!r} parameter of IGSD {rule}. Got {value!r} instead."
+def _broken(entry: Field[Any], owner: str, rule: str, value: Any) -> ConfigError:
+    return ConfigError(f"The {entry.name!r} parameter of {owner} {rule}. Got {value!r} instead.")
 
 
 def _toml(value: Any) -> str:

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _KEY = "igsd"
+_AGAIN = "Copy it again from where it came, or make it again."
 _MAX_HEADER = 100_000_000
 _DTYPES = {
     "BOOL": np.bool_,
@@ -138,7 +139,9 @@ def read_arrays(
     for name, entry in table.items():
         dtype, shape, begin, end = _read_entry(source, name, entry)
         if not 0 <= begin <= end <= size - start or end - begin != dtype.itemsize * _count(shape):
-            raise StorageError(f"{source} is damaged: array {name!r} does not fit into the file.")
+            raise StorageError(
+                f"{source} is damaged: array {name!r} does not fit into the file. {_AGAIN}"
+            )
         if begin == end:
             arrays[name] = np.zeros(shape, dtype)
         else:
@@ -199,7 +202,9 @@ def _read_entry(
         shape = tuple(int(side) for side in entry["shape"])
         return np.dtype(_DTYPES[entry["dtype"]]), shape, begin, end
     except (KeyError, TypeError, ValueError) as error:
-        raise StorageError(f"{source} is damaged: array {name!r} is not described.") from error
+        raise StorageError(
+            f"{source} is damaged: array {name!r} is not described. {_AGAIN}"
+        ) from error
 
 
 def _not_ours(source: Path, kind: str) -> str:

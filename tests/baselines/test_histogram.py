@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from igsd.baselines.histogram import LabelDegreeHistogram
-from igsd.errors import StorageError
+from igsd.errors import IGSDWarning, StorageError
 from igsd.estimators import IGSD
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
@@ -64,7 +64,8 @@ def test_a_label_never_seen_is_not_counted() -> None:
         node_labels=np.array([0], np.int32),
         node_label_names=("Xe",),
     )
-    assert histogram.transform(other).tolist() == [[0, 0, 1, 0, 0, 0]]
+    with pytest.warns(IGSDWarning, match="Not one node label"):
+        assert histogram.transform(other).tolist() == [[0, 0, 1, 0, 0, 0]]
 
 
 def test_an_igsd_model_is_no_histogram(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from tests.cli.conftest import Run
 def test_list_names_the_data_sets(igsd: Run) -> None:
     code, out, _ = igsd("data", "list")
     assert code == 0
-    assert all(name in out for name in ("MUTAG", "IMDB-MULTI", "B3DB"))
+    assert all(name in out for name in ("MUTAG", "IMDB-MULTI", "B3DB", "REDDIT-M5K"))
+    assert max(map(len, out.splitlines())) < 220
 
 
 def test_show(igsd: Run, toy: Path) -> None:
@@ -39,16 +40,17 @@ def test_import_writes_one_file_and_keeps_an_old_one(
     assert (code, "--force" in err) == (2, True)
     assert igsd("data", "import", toy, "-o", target, "--force")[0] == 0
     code, _, err = igsd("data", "import", target, "-o", target, "--force")
-    assert (code, "input itself" in err) == (2, True)
+    assert (code, "is the input" in err) == (2, True)
 
 
 def test_import_lists_the_rows_that_are_no_molecules(igsd: Run, tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
     (tmp_path / "m.csv").write_text("drug,active,weight\nCCO,1,46\nnope,0,1\nc1ccccc1,0,78\n")
     columns = ["--smiles-column", "drug", "--label-column", "active", "--target-columns", "weight"]
-    code, out, _ = igsd("data", "import", "m.csv", "-o", "m.graphs", *columns)
+    code, out, err = igsd("data", "import", "m.csv", "-o", "m.graphs", *columns)
     assert code == 0
     assert "2 graphs" in out
+    assert "1 of 3 rows of m.csv was left out" in err
     assert "line 3" in out
     assert "nope" in out
     graphs = GraphSet.load(tmp_path / "m.graphs")
@@ -62,6 +64,30 @@ def test_a_column_that_is_not_there(igsd: Run, tmp_path: Path) -> None:
     assert code == 2
     assert "drug, active" in err
     assert not (tmp_path / "m.graphs").exists()
+
+
+def test_one_graph_is_no_plural(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("smiles\nCC\n")
+    assert igsd("data", "import", "m.csv", "-o", "m.graphs")[1] == "1 graph: m.graphs\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "text"),
+    [
+        (b"CCO,1\nCC,0\n", [], "Put a line such as `smiles,label` before the first row"),
+        (b"drug,a\nCCO,1\n", [], "--smiles-column NAME"),
+        ("smiles,n\nC,é\n".encode("latin-1"), [], "line 2: the text is not UTF-8"),
+        (b"smiles,a\nC,1\n", ["--target-columns", "a,a"], "named twice"),
+    ],
+)
+def test_tables_with_a_way_out(
+    igsd: Run, tmp_path: Path, content: bytes, options: list[str], text: str
+) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_bytes(content)
+    code, _, err = igsd("data", "import", "m.csv", "-o", "m.graphs", *options)
+    assert (code, text in err) == (2, True), err
 
 
 def test_columns_are_for_tables(igsd: Run, toy: Path) -> None:

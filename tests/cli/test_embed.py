@@ -4,13 +4,14 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.estimators import IGSD
 from igsd.experiments.vectors import read_vectors
 from igsd.graphs.graphset import GraphSet
-from tests.cli.conftest import Run
+from tests.cli.conftest import SETTINGS, Run
 from tests.small_graphs import make_graphs
 
 
@@ -32,6 +33,55 @@ def test_any_saved_model(igsd: Run, toy: Path, toy_graphs: GraphSet, tmp_path: P
     histogram.save(tmp_path / "h")
     assert igsd("embed", "h", toy, "-o", "v.npy")[0] == 0
     assert np.array_equal(read_vectors("v.npy"), histogram.transform(toy_graphs))
+
+
+MOLECULES = "smiles,label\nCCO,1\nnope,0\nCCN,0\nc1ccccc1,1\n?,1\nCC,0\n"
+
+
+def test_rows_left_out_are_named_and_lines_are_kept(igsd: Run, tmp_path: Path) -> None:
+    # Vectors once did not line up with the user's table, and nothing said so.
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text(MOLECULES)
+    note = (
+        "igsd: note: 2 of 6 rows of m.csv were left out, being no molecules: lines 3, 6 (the first"
+    )
+    for command in (
+        ["train", "m.csv", "-o", "r", "--quiet", *SETTINGS],
+        ["embed", "r", "m.csv", "-o", "v.csv", "--quiet"],
+        ["neighbors", "r", "m.csv", "--query", "0"],
+        ["data", "import", "m.csv", "-o", "m.graphs"],
+    ):
+        code, _, err = igsd(*command)
+        assert code == 0
+        assert err.startswith(note)
+        assert err.count("note:") == 1
+    code, _, err = igsd("embed", "r", "m.graphs", "-o", "w.parquet", "--quiet")
+    assert (code, err) == (0, "")
+    rows = [line.split(",")[:3] for line in (tmp_path / "v.csv").read_text().splitlines()]
+    assert rows[0] == ["graph", "line", "name"]
+    assert [row[1:] for row in rows[1:]] == [
+        ["2", "CCO"],
+        ["4", "CCN"],
+        ["5", "c1ccccc1"],
+        ["7", "CC"],
+    ]
+    assert pyarrow.parquet.read_table("w.parquet")["line"].to_pylist() == [2, 4, 5, 7]
+
+
+def test_node_labels_never_seen_are_noted(igsd: Run, trained: Path, tmp_path: Path) -> None:
+    make_graphs(5, seed=9, node_label_names=(0, 1, 7)).save(tmp_path / "new.graphs")
+    code, _, err = igsd("embed", trained, "new.graphs", "-o", "v.npy", "--quiet")
+    assert code == 0
+    assert "nodes of 'graphs' have labels that the model has not seen (7)" in err
+    make_graphs(5, seed=9).save(tmp_path / "new.graphs")
+    code, _, err = igsd("embed", trained, "new.graphs", "-o", "v.npy", "--quiet")
+    assert code == 0
+    assert err.startswith("igsd: note: Not one node label of 'graphs' was seen in training")
+
+
+def test_a_folder_that_was_made_is_noted(igsd: Run, trained: Path, toy: Path) -> None:
+    code, _, err = igsd("embed", trained, toy, "-o", "a/b/v.npy", "--quiet")
+    assert (code, err) == (0, "igsd: note: the folder a/b was made.\n")
 
 
 def test_wrong_outputs(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
@@ -61,12 +111,16 @@ def test_wrong_models(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> No
     old = whole.replace(rb"\"version\": 1", rb"\"version\": 9", 1)
     assert old != whole
     (tmp_path / "old").write_bytes(old)
+    (tmp_path / "no-key").write_bytes(whole.replace(rb"\"features\"", rb"\"featurez\"", 1))
+    (tmp_path / "no-array").write_bytes(whole[:-8])
     for model, text in (
         ("short", "short"),
         ("empty", "not a model"),
         ("m.safetensors", "pickle"),
         ("old", "format 9"),
-        ("nothing", "no model at"),
+        ("nothing", "no model at nothing. A model is a run folder made by `igsd train`"),
+        ("no-key", "damaged, or a model of another version: 'features' is missing"),
+        ("no-array", "does not fit into the file. Copy it again"),
         (toy, "without a model"),
     ):
         code, _, err = igsd("embed", model, toy, "-o", "v.npy")

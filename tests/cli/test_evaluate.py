@@ -121,6 +121,7 @@ def test_stopped_by_the_user(igsd: Run, toy: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(runner, "train_model", train)
     code, _, err = igsd("evaluate", "--recipe", "molecules", toy, *FAST, *SETTINGS)
     assert (code, "same command again" in err) == (130, True)
+    assert not Path("runs").exists()
 
 
 def test_data_that_cannot_be_scored(
@@ -130,10 +131,13 @@ def test_data_that_cannot_be_scored(
     one_class.save(tmp_path / "one.graphs")
     some = replace(toy_graphs, classes=np.array([0, 1, 0, 1, 0, 1, 0, -1]))
     some.save(tmp_path / "some.graphs")
+    small = replace(toy_graphs, classes=np.array([0] * 6 + [1] * 2), class_names=("no", "yes"))
+    small.save(tmp_path / "small.graphs")
     for data, text in (
         (unlabelled, "no class labels"),
         ("one.graphs", "two classes"),
         ("some.graphs", "1 of 8 have none"),
+        ("small.graphs", "Class 'yes' has 2. Leave the graphs of such a class out"),
     ):
         for source in ([trained], ["--recipe", "molecules"]):
             code, _, err = igsd("evaluate", *source, data, *FAST)
@@ -156,6 +160,7 @@ def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) ->
         (["--recipe", "molecules", toy, "--set", "seed=3"], "--set seed"),
         (["--recipe", "nonsense", toy], "no recipe"),
         (["--recipe", "molecules", toy, "--set", "devices=2"], "devices=1"),
+        (["--recipe", "molecules", toy, "--protocol", "gckn"], "published folds"),
         (["v.npy", toy], "7 embeddings"),
         (["nan.npy", toy], "finite"),
     ):

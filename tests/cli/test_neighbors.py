@@ -8,6 +8,7 @@ import pytest
 
 from igsd.experiments.neighbors import nearest_graphs
 from tests.cli.conftest import Run
+from tests.small_graphs import make_graphs
 
 
 def test_neighbours_as_json_and_as_a_table(igsd: Run, trained: Path, toy: Path) -> None:
@@ -22,6 +23,15 @@ def test_neighbours_as_json_and_as_a_table(igsd: Run, trained: Path, toy: Path) 
     out = igsd("neighbors", trained, toy, "--query", 2)[1]
     assert out.splitlines()[1].split() == ["graph", "distance", "class"]
     assert len(out.splitlines()) == 2 + 7
+
+
+def test_text_stands_flush_left(igsd: Run, trained: Path, tmp_path: Path) -> None:
+    names = ("a", "long name", "b", "c")
+    make_graphs(4, node_label_names=(0, 1, 2), graph_names=names).save(tmp_path / "g")
+    lines = igsd("neighbors", trained, "g", "--query", 0)[1].splitlines()
+    start = lines[1].index("name")
+    assert sorted(line[start:] for line in lines[2:]) == ["b", "c", "long name"]
+    assert all(line[: start - 2] == line[: start - 2].rjust(start - 2) for line in lines[2:])
 
 
 @pytest.mark.parametrize("query", [-1, 8])

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from igsd.config import Config, read_settings
-from igsd.errors import TrainingError
+from igsd.errors import StorageError, TrainingError
 from igsd.estimators import IGSD
+from igsd.experiments.run_folder import RunFolder
 from igsd.training import loop
 from tests.cli.conftest import SETTINGS, Run
 from tests.small_graphs import TINY, make_graphs
@@ -55,6 +56,7 @@ def test_default_folders_are_numbered(igsd: Run, toy: Path, tmp_path: Path) -> N
         code, out, _ = igsd("train", toy, *SETTINGS, "--set", "epochs=0")
         assert code == 0
         assert "molecules (chosen by the data)" in out
+        assert "not trained, since epochs is 0" in out
         assert names(tmp_path / "runs" / f"TOY-molecules-{number}") == FINISHED
     code, out, _ = igsd("train", toy, "--resume")
     assert (code, "TOY-molecules-2 is finished" in out) == (0, True)
@@ -181,7 +183,10 @@ def test_other_processes_write_nothing(
     [
         (["--set", "epoch=3"], "Did you mean 'epochs'"),
         (["--set", "epochs"], "key=value"),
-        (["--set", "epochs=-1"], "at least 0"),
+        (["--set", "epochs=-1"], "The setting 'epochs' must be at least 0. Got -1 instead."),
+        (["--set", "teleport=1"], "The setting 'teleport' must be greater than 0 and less than 1"),
+        (["--set", "seed=-1"], "The setting 'seed' must be at least 0"),
+        (["--set", "node_features=x"], "The setting 'node_features' must be"),
         (["--recipe", "molecule"], "'molecules'"),
         (["--config", "missing.toml"], "missing.toml"),
         (["--set", "node_features=attributes"], "node attributes"),
@@ -223,6 +228,7 @@ def test_wrong_data(igsd: Run, tmp_path: Path) -> None:
     for data, text in (
         ("one.graphs", "at least 2"),
         ("nowhere/x.zip", "neither a file"),
+        ("./nosuch", "neither a file"),
         ("MUTAGG", "MUTAG"),
         ("empty.csv", "empty.csv"),
         ("model.pkl", "pickle"),
@@ -255,6 +261,24 @@ def test_a_failure_after_a_checkpoint_keeps_it(
     code, _, err = igsd("train", toy, "-o", "r", "--set=checkpoint_every=1", *SETTINGS)
     assert (code, "no longer finite" in err) == (2, True)
     assert "checkpoint.safetensors" in names(tmp_path / "r")
+
+
+@pytest.mark.parametrize("epochs", [0, 2])
+def test_a_disk_that_is_full_at_the_end(
+    igsd: Run, toy: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, epochs: int
+) -> None:
+    def full(*args: Any) -> None:
+        raise StorageError("The disk is full.")
+
+    run = ["train", toy, "-o", "r", "--quiet", *SETTINGS, "--set", f"epochs={epochs}"]
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "write_model", full)
+        code, _, err = igsd(*run)
+    assert (code, "The disk is full." in err) == (2, True)
+    assert ("The training is kept. To go on: igsd train" in err) == (epochs > 0)
+    assert (tmp_path / "r").exists() == (epochs > 0)
+    assert igsd(*run, "--resume")[0] == 0
+    assert names(tmp_path / "r") == FINISHED
 
 
 def test_labels_are_not_needed(igsd: Run, unlabelled: Path, tmp_path: Path) -> None:

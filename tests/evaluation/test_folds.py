@@ -48,6 +48,7 @@ def test_inner_folds_of_few():
     assert len(inner_folds(np.array([0] * 9 + [1] * 3))) == 3
     assert len(inner_folds(np.array([0] * 9 + [1]))) == 2
     assert inner_folds(np.zeros(9, dtype=np.int64)) == ()
+    assert inner_folds(np.array([0, 1, 2])) == ()
 
 
 def test_number_of_folds():

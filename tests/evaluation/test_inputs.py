@@ -12,7 +12,9 @@ from igsd.evaluation.inputs import check_codes, check_features, check_groups, ch
     [
         ([0, 1, -1, 1, 0], "1 of 5 have none .the first is graph 2"),
         ([1, 1, 1], "at least two classes"),
-        ([0, 0, 0, 4], "Class 4 has a single one"),
+        ([0, 0, 0, 4], "every class needs at least 3 graphs.*Class 4 has 1"),
+        ([0, 0, 0, 4, 4], "Class 4 has 2"),
+        ([0, 0, 4, 4], "Class 0 has 2, 4 has 2"),
         ([0.0, 1.0], "integers"),
         ([[0, 1]], "one for each graph"),
     ],
@@ -22,8 +24,17 @@ def test_labels_that_cannot_be_scored(y, words):
         check_codes(np.array(y))
 
 
+def test_classes_are_called_by_their_names():
+    # Messages once named the code, which the user has never seen.
+    y, names = np.array([0, 0, 0, 1, 1]), ("inactive", "active")
+    with pytest.raises(DataError, match=r"Class 'active' has 2\. Leave the graphs"):
+        check_codes(y, names=names)
+    with pytest.raises(DataError, match="same label, 'inactive'"):
+        check_codes(y[:3], names=names)
+
+
 def test_number_of_labels():
-    with pytest.raises(DataError, match="Got 4 for 5"):
+    with pytest.raises(DataError, match="Got 4 codes for 5 graphs"):
         check_codes(np.array([0, 0, 1, 1]), 5)
 
 

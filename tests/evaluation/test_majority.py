@@ -16,8 +16,8 @@ def test_share_of_the_largest_class():
 
 
 def test_given_splits():
-    y = np.array([0, 0, 1, 1, 1])
-    result = majority(y, splits=[(np.array([0, 1, 2]), np.array([3, 4]))], protocol="gckn")
+    y = np.array([0, 0, 1, 1, 1, 0])
+    result = majority(y, splits=[(np.array([0, 1, 2, 5]), np.array([3, 4]))], protocol="gckn")
     assert (result.accuracies, result.protocol) == ((0.0,), "gckn")
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from igsd.errors import ConfigError, DataError
+from igsd.estimators import IGSD
 from igsd.evaluation.folds import outer_folds
 from igsd.evaluation.kernels import kernel_sources
 from igsd.evaluation.nested import inner_score, nested
 from igsd.evaluation.svm import C_GRID, choose
+from igsd.graphs.datasets import load_dataset
 from tests.reference.grid_search import graph_like_features, grid_search
 
 
@@ -35,6 +37,20 @@ def test_random_labels_score_at_chance():
     X, y = random.normal(size=(300, 5)), random.integers(0, 2, size=300)
     # Chance over 300 graphs: 0.5 with a standard error of 0.03.
     assert abs(nested(X, y, grid=(0.1, 1.0, 10.0)).mean - 0.5) < 0.09
+
+
+@pytest.mark.slow
+def test_random_labels_on_real_embeddings_score_at_chance():
+    graphs = load_dataset("MUTAG")
+    vectors = IGSD(epochs=5, hidden_dim=16, num_layers=2, cache_views=False).fit_transform(graphs)
+    random = np.random.default_rng(0)
+    means = [
+        nested(vectors, random.permutation(graphs.classes), seed=s, standardise="yes").mean
+        for s in range(3)
+    ]
+    # The majority class has 125 of 188 graphs; always saying it is the best that chance can do.
+    assert nested(vectors, graphs.classes, standardise="yes").mean > 0.8
+    assert 0.55 < np.mean(means) < 125 / 188 + 0.03
 
 
 @pytest.mark.parametrize("standardise", ["no", "yes", "search"])
@@ -118,7 +134,7 @@ def test_errors_name_what_is_wrong():
     X = np.zeros((6, 2))
     with pytest.raises(DataError, match="have none"):
         nested(X, np.array([0, 0, 1, 1, -1, 0]))
-    with pytest.raises(DataError, match="Got 5 for 6"):
+    with pytest.raises(DataError, match="Got 5 codes for 6 graphs"):
         nested(X, np.array([0, 0, 1, 1, 0]))
     with pytest.raises(ConfigError, match="n_jobs"):
         nested(X, np.array([0, 0, 1, 1, 0, 1]), n_jobs=0)

@@ -16,6 +16,11 @@ def test_means_and_both_deviations() -> None:
     assert row.std_over_folds == np.std([0.5, 0.7, 0.9, 0.9])
 
 
+def test_one_seed_has_no_deviation_over_seeds() -> None:
+    row = Row("igsd", "nested", (A,))
+    assert (row.mean, row.std_over_seeds, row.std_over_folds) == (A.mean, None, A.std)
+
+
 def test_the_four_rows_come_last_and_in_order() -> None:
     seed = [("majority", A), ("igsd", A), ("igsd, twins removed", A), ("histogram", A)]
     rows = make_rows([seed, seed], "nested")

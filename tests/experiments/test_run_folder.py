@@ -11,9 +11,9 @@ from igsd.estimators import IGSD
 from igsd.experiments.run_folder import (
     RunFolder,
     claim,
+    discard,
     latest_run_folder,
     new_run_folder,
-    remove_if_unused,
 )
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY
@@ -95,10 +95,18 @@ def test_new_folders_have_the_first_free_number(tmp_path: Path) -> None:
     assert latest.path == second.path
 
 
-def test_unused_folders_go_away(tmp_path: Path) -> None:
-    folder = new_run_folder(tmp_path, "a", "b")
-    remove_if_unused(folder)
-    assert not folder.path.exists()
+def test_what_is_not_worth_keeping_goes_away(tmp_path: Path) -> None:
+    for fill in (False, True):
+        folder = new_run_folder(tmp_path / "runs", "a", "b")
+        if fill:
+            folder.create({}, Config())
+        discard(folder, tmp_path / "runs")
+        assert list(tmp_path.iterdir()) == []
+    first, second = (new_run_folder(tmp_path / "runs", "a", "b") for _ in range(2))
+    (second / "thesis.tex").write_text("x")
+    discard(second, tmp_path / "runs")
+    discard(first, tmp_path / "runs")
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["a-b-2"]
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 from igsd.errors import StorageError
@@ -40,6 +41,18 @@ def test_columns_of_tables(tmp_path: Path) -> None:
     lines = (tmp_path / "v.csv").read_text().splitlines()
     assert lines[0] == "graph,name,igsd0,igsd1,igsd2"
     assert lines[7].startswith("6,g,")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_lines_of_the_table_that_graphs_came_from(tmp_path: Path, suffix: str) -> None:
+    path, lines = tmp_path / f"v{suffix}", np.array([2, 3, 5, 8, 9, 10, 12])
+    write_vectors(path, pieces(), VECTORS.shape, COLUMNS, list("abcdefg"), lines)
+    assert np.array_equal(read_vectors(path).astype(np.float32), VECTORS)
+    if suffix == ".csv":
+        assert path.read_text().splitlines()[0] == "graph,line,name,igsd0,igsd1,igsd2"
+        assert path.read_text().splitlines()[3].startswith("2,5,c,")
+    elif suffix == ".parquet":
+        assert pyarrow.parquet.read_table(path)["line"].to_pylist() == lines.tolist()
 
 
 def test_rows_go_by_the_column_graph(tmp_path: Path) -> None:

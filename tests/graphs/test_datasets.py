@@ -67,6 +67,23 @@ def test_cache_that_cannot_be_written(
     assert len(load_dataset("TINY")) == 2
 
 
+def test_the_cache_is_enough(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Once parsed, a set could not be found again without the folder it came from.
+    first = load_dataset("TINY")
+    monkeypatch.delenv("IGSD_DATA")
+    assert load_dataset("TINY") == first
+    assert open_data("TINY") == first
+
+
+def test_the_cache_of_something_else_under_a_known_name(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zip_folder(data / "TINY", data / "MUTAG.zip")
+    assert len(load_dataset("MUTAG")) == 2
+    monkeypatch.delenv("IGSD_DATA")
+    assert len(load_dataset("MUTAG")) == 188
+
+
 def test_package_that_carries_it() -> None:
     graphs = load_dataset("mutag")
     assert graphs.checksum == catalogue.CATALOGUE["MUTAG"].checksum
@@ -112,9 +129,12 @@ def test_download_of_something_else_is_not_kept(
 
 
 def test_not_to_be_had() -> None:
-    with pytest.raises(DataError, match=r"NCI1 is not on this machine: set IGSD_DATA .* allow"):
+    both = (
+        r"Fetch http://127.*/NCI1.zip .* set IGSD_DATA .* load_dataset\('NCI1', allow_download=True"
+    )
+    with pytest.raises(DataError, match=f"NCI1 is not on this machine.*{both}"):
         load_dataset("NCI1", allow_download=False)
-    with pytest.raises(DataError, match=r"set IGSD_DATA .* The download failed: http://127"):
+    with pytest.raises(DataError, match=r"set IGSD_DATA .* download failed: http://127"):
         load_dataset("NCI1")
     with pytest.raises(DataError, match=r"PTC, the version with hydrogens, .* set IGSD_DATA"):
         load_dataset("PTC")
@@ -136,6 +156,7 @@ def test_list_of_data_sets(data: Path) -> None:
     assert (infos["NCI1"].graphs, infos["NCI1"].classes) == (4110, 2)
     assert infos["NCI1"].where == "downloaded when first used"
     assert not infos["NCI1"].available
+    assert all(len(info.where) < 60 or info.available for info in infos.values())
 
 
 def test_open_data_by_name_path_and_file(
@@ -175,6 +196,7 @@ def test_open_data_refuses_pickles(tmp_path: Path, name: str, protocol: int) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("./nosuch", "neither a file or folder that exists nor the name of a data set"),
         ("no/such/path", "neither a file or folder that exists nor the name of a data set"),
         ("C" * 5000 + "/x", "neither a file or folder"),
         ("absent.zip", "neither a file or folder that exists nor the name of a data set"),

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import train_test_split
 
-from igsd.errors import DataError
+from igsd.errors import DataError, GraphIndexError
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from tests.graphs.strategies import graph_sets
 from tests.reference.graphs import describe
+from tests.small_graphs import make_graphs
 
 
 @pytest.fixture
@@ -61,6 +63,46 @@ def test_take_outside_is_an_error(pair: GraphSet) -> None:
         pair.take([-1])
     with pytest.raises(DataError, match="holds no graphs"):
         pair.take([])
+
+
+def test_square_brackets_give_sets(pair: GraphSet) -> None:
+    assert pair[1] == pair[-1] == pair[np.int64(1)] == pair.take([1])
+    assert pair[:1] == pair[[0]] == pair[np.array([True, False])] == pair.take([0])
+    assert pair[::-1] == pair[[1, 0]] == pair[np.array([-1, 0]), ...] == pair.take([1, 0])
+    assert [graph.graph_names for graph in pair] == [("path",), ("dot",)]
+    assert pair.shape == (2,)
+
+
+@pytest.mark.parametrize("key", [2, -3, [0, 2], [True], [[0]], "a", None, 0.5, [0.5]])
+def test_square_brackets_around_what_is_not_there(pair: GraphSet, key: object) -> None:
+    with pytest.raises(GraphIndexError, match="'pair'") as caught:
+        pair[key]
+    assert isinstance(caught.value, IndexError)
+
+
+def test_a_set_is_no_array_of_numbers(pair: GraphSet) -> None:
+    with pytest.raises(DataError, match="no array of numbers"):
+        np.asarray(pair)
+
+
+def test_lines_go_with_their_graphs_and_are_no_content(pair: GraphSet) -> None:
+    read = replace(pair, lines=np.array([2, 7]))
+    assert read == pair
+    assert read.without_labels().lines is not None
+    taken = read.take([1, 1, 0]).lines
+    assert taken is not None
+    assert taken.tolist() == [7, 7, 2]
+
+
+def test_scikit_learn_splits_a_set() -> None:
+    graphs = make_graphs(12, classes=True)
+    train, test, y_train, y_test = train_test_split(
+        graphs, graphs.classes, test_size=4, stratify=graphs.classes, random_state=0
+    )
+    assert isinstance(train, GraphSet)
+    assert train.classes is not None
+    assert train.classes.tolist() == y_train.tolist()
+    assert (len(train), len(test), len(y_test)) == (8, 4, 4)
 
 
 def test_columns_are_read_only(pair: GraphSet) -> None:

@@ -40,6 +40,14 @@ def test_loaded_columns_are_memory_mapped(saved: Path) -> None:
     assert isinstance(loaded.node_ptr, np.memmap)
 
 
+def test_lines_of_the_table_are_kept(tmp_path: Path) -> None:
+    graphs = from_edges([2, 1], np.array([0]), np.array([1]), lines=np.array([2, 5]))
+    graphs.save(tmp_path / "set")
+    lines = GraphSet.load(tmp_path / "set").lines
+    assert lines is not None
+    assert lines.tolist() == [2, 5]
+
+
 def test_truncated_file(saved: Path) -> None:
     whole = saved.read_bytes()
     for size in range(0, len(whole), 11):

@@ -65,9 +65,9 @@ def test_directed_multiple_and_loops() -> None:
     graphs = from_networkx([directed, multiple, nx.empty_graph(2)])
     assert graphs.adjacency.row_ptr.tolist() == [0, 1, 3, 4, 5, 6, 6, 6]
     assert graphs.notes == (
-        "1 self loops dropped",
+        "1 self loop dropped",
         "2 repeated edge lines merged",
-        "1 edges given in one direction only, made undirected",
+        "1 edge given in one direction only, made undirected",
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from igsd.errors import DataError, StorageError
+from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.graphs.smiles_table import read_smiles_table
 
 
@@ -27,9 +27,12 @@ def write(path: Path, text: str) -> Path:
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.tsv.gz", "t.txt"])
 def test_columns_are_found_by_name(tmp_path: Path, name: str) -> None:
     text = TABLE.replace(",", "\t") if "tsv" in name else TABLE
-    table = read_smiles_table(write(tmp_path / name, text))
+    with pytest.warns(IGSDWarning, match=r"1 of 4 rows of t\..* was left out.*: line 3 \('bad'"):
+        table = read_smiles_table(write(tmp_path / name, text))
     graphs = table.graphs
     assert graphs.name == "t"
+    assert graphs.lines is not None
+    assert graphs.lines.tolist() == [2, 4, 5]
     assert graphs.graph_names == ("CCO", "C", "CC")
     assert table.kept_rows.tolist() == [0, 2, 3]
     assert graphs.classes is not None
@@ -49,6 +52,29 @@ def test_columns_by_choice(tmp_path: Path) -> None:
     assert table.graphs.class_names == ("BBB+", "BBB-")
     assert table.graphs.target_names == ("logBB",)
     assert table.graphs.name == "b"
+
+
+def test_many_rows_left_out_are_counted(tmp_path: Path) -> None:
+    # They were once left out without a word, and vectors did not line up with the table.
+    text = "smiles\n" + "CCO\n?\n" * 14
+    message = (
+        r"14 of 28 rows of t.csv were left out.*: lines 3, 5, .*, 21 and 4 more \(the first: '\?'"
+    )
+    with pytest.warns(IGSDWarning, match=message):
+        graphs = read_smiles_table(write(tmp_path / "t.csv", text)).graphs
+    assert graphs.lines is not None
+    assert graphs.lines.tolist() == list(range(2, 30, 2))
+
+
+def test_a_target_by_choice_is_no_label(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "smiles,y\nCCO,1\nC,0\n")
+    graphs = read_smiles_table(path, target_columns=["y"]).graphs
+    assert (graphs.classes, graphs.target_names) == (None, ("y",))
+
+
+def test_two_columns_of_one_name_that_nobody_needs(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "smiles,x,x,mu\nCCO,1,2,3\n")
+    assert read_smiles_table(path).graphs.target_names == ("mu",)
 
 
 def test_no_labels_at_all(tmp_path: Path) -> None:
@@ -73,7 +99,19 @@ def test_quoted_cells_and_short_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("drug,label\nCCO,1\n", {}, "no column called smiles .* columns are: drug, label"),
+        (
+            "drug,label\nCCO,1\n",
+            {},
+            "no column called smiles .* columns are: drug, label.*--smiles-column NAME",
+        ),
+        (
+            "CCO,1\nCC,0\n",
+            {},
+            "no first line with the names .*'CCO' there is a molecule.*smiles,label",
+        ),
+        (TABLE, {"target_columns": ["mu", "mu"]}, "'mu' of .* is named twice"),
+        (TABLE, {"label_column": "class", "target_columns": ["class"]}, "'class' .* named twice"),
+        ("smiles,smiles\nCCO,C\n", {}, "2 columns called 'smiles'"),
         (TABLE, {"smiles_column": "smile"}, "no column 'smile'.*columns are: id, SMILES, class"),
         (TABLE, {"label_column": "Class"}, "no column 'Class'. Did you mean 'class'"),
         (TABLE, {"target_columns": ["nu"]}, "no column 'nu'"),
@@ -82,7 +120,7 @@ def test_quoted_cells_and_short_rows(tmp_path: Path) -> None:
         ("smiles,y\nCCO,inf\n", {"target_columns": ["y"], "label_column": None}, "finite"),
         ("smiles\nbad\nworse\n", {}, "2 of the 2 strings .*\n  line 2: 'bad'"),
         ("smiles,label\nCCO,1,2\n", {}, "line 2: 2 columns expected, found 3"),
-        ("smiles\n", {}, "has 1 lines"),
+        ("smiles\n", {}, "has 1 line;"),
         ("", {}, "has 0 lines"),
         ('smiles,label\n"CCO,1\n', {}, "cannot be read as a CSV or TSV table"),
     ],
@@ -102,7 +140,7 @@ def test_broken_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
         read_smiles_table(tmp_path / "cut.csv.gz")
     (tmp_path / "latin.csv").write_bytes("smiles,name\nC,é\n".encode("latin-1"))
-    with pytest.raises(DataError, match="UTF-8"):
+    with pytest.raises(DataError, match=r"latin.csv, line 2: .* not UTF-8 \(byte 0xe9\).*iconv"):
         read_smiles_table(tmp_path / "latin.csv")
     (tmp_path / "p.csv").write_bytes(b"\x80\x04N.")
     with pytest.raises(StorageError, match="is a pickle"):

@@ -29,7 +29,7 @@ def test_isolated_nodes_and_notes(tmp_path: Path) -> None:
     summary = summarize(read_tu(folder))
     assert (summary.isolated_nodes, summary.disconnected_graphs) == (2, 1)
     assert summary.classes == {}
-    assert summary.notes[0] == "1 self loops dropped"
+    assert summary.notes[0] == "1 self loop dropped"
 
 
 @settings(max_examples=40, deadline=None)

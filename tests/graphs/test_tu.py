@@ -39,7 +39,7 @@ def test_only_the_needed_files(tmp_path: Path) -> None:
     assert graphs.node_counts().tolist() == [2, 1]
     assert graphs.classes is None
     assert graphs.node_labels is None
-    assert graphs.notes == ("1 edges given in one direction only, made undirected",)
+    assert graphs.notes == ("1 edge given in one direction only, made undirected",)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,8 @@ def test_ids_count_from_0_or_1(tmp_path: Path, indicator: str, edges: str) -> No
     graphs = read_tu(folder)
     assert graphs.adjacency.row_ptr.tolist() == [0, 1, 2, 3, 4]
     assert graphs.adjacency.col.tolist() == [1, 0, 1, 0]
+    assert ("graphs are numbered from 0 in the files" in graphs.notes) == indicator.startswith("0")
+    assert ("nodes are numbered from 0 in the files" in graphs.notes) == ("0" in edges)
 
 
 @pytest.mark.parametrize(("first", "linked"), [("0", [1, 2]), ("1", [0, 1])])

@@ -39,3 +39,39 @@ def infonce(table: Sequence[Vector], temperature: float, offset: int = 0) -> flo
         denominator = sum(math.exp(-value / temperature) for value in row)
         total -= math.log(math.exp(-row[offset + i] / temperature) / denominator)
     return total / len(table)
+
+
+def supcon(
+    p: Sequence[Vector],
+    p_views: Sequence[Sequence[Vector]],
+    z: Sequence[Vector],
+    z_views: Sequence[Sequence[Vector]],
+    labels: Sequence[int],
+) -> float:
+    """Return Eq. supcon over all pairs (graph, view), the plain sum. Views stand first."""
+    num_views, num_graphs = len(p_views), len(labels)
+    pairs = [(view, graph) for view in range(num_views) for graph in range(num_graphs)]
+    total = 0.0
+    for k, i in pairs:
+        size = sum(label == labels[i] for label in labels)
+        for m, j in pairs:
+            if (k, i) != (m, j) and labels[i] == labels[j]:
+                apart = squared_distance(p[i], z_views[m][j]) + squared_distance(
+                    p_views[k][i], z[j]
+                )
+                total += apart / (num_views * size)
+    return total
+
+
+def jsd(scores: Sequence[Vector], positives: Sequence[Sequence[bool]]) -> float:
+    """Return the negative Jensen-Shannon estimate of mutual information, pair by pair."""
+    fit, misfit = [], []
+    for row, marks in zip(scores, positives, strict=True):
+        for score, positive in zip(row, marks, strict=True):
+            softplus = math.log(1 + math.exp(-score))
+            if positive:
+                fit.append(math.log(2) - softplus)
+            else:
+                misfit.append(softplus + score - math.log(2))
+    mean = lambda values: sum(values) / len(values) if values else 0.0  # noqa: E731
+    return mean(misfit) - mean(fit)

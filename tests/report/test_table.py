@@ -37,4 +37,4 @@ def test_optimistic_scores_stand_beside_honest_ones(capsys: pytest.CaptureFixtur
     print_scores([row("paper", 0.9)], [row("nested", 0.8)])
     lines = capsys.readouterr().out.splitlines()
     assert "optimistic" in lines[0]
-    assert lines[1].split() == ["igsd", "80.0", "0.0", "0.0", "90.0", "0.0", "0.0"]
+    assert lines[1].split() == ["igsd", "80.0", "-", "0.0", "90.0", "-", "0.0"]

@@ -210,3 +210,26 @@ def test_checkpoints_come_every_so_many_steps(
     monkeypatch.setattr(loop, "save_checkpoint", save)
     train(graphs, {"checkpoint_every": 2}, checkpoint=tmp_path / "c")
     assert saved == [(0, 2), (1, 1), (2, 0)]
+
+
+@pytest.mark.parametrize("key", ["identity", "progress"])
+def test_a_header_with_a_missing_key_is_refused(graphs: GraphSet, finished: Path, key: str) -> None:
+    # It was once a raw KeyError.
+    arrays, header = read_arrays(finished, "checkpoint")
+    copies = {name: np.array(array) for name, array in arrays.items()}
+    del header[key]
+    write_arrays(finished, copies, header)
+    with pytest.raises(StorageError, match=f"damaged.*'{key}' is missing"):
+        train(graphs, checkpoint=finished)
+
+
+def test_arrays_that_are_missing_or_unknown(graphs: GraphSet, finished: Path) -> None:
+    arrays, header = read_arrays(finished, "checkpoint")
+    copies = {name: np.array(array) for name, array in arrays.items()}
+    for changed in (
+        {name: array for name, array in copies.items() if not name.startswith("random")},
+        copies | {"surprise.x": np.zeros(1)},
+    ):
+        write_arrays(finished, changed, header)
+        with pytest.raises(StorageError, match="damaged"):
+            train(graphs, checkpoint=finished)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from igsd.errors import TrainingError
-from igsd.training.logging import epoch_logger
+from igsd.training.logging import EpochLogger, epoch_logger
 
 
 def test_no_folder_no_logger() -> None:
@@ -27,3 +27,34 @@ def test_writes_curves(tmp_path: Path) -> None:
     assert write is not None
     write({"epoch": 0.0, "total": 1.5})
     assert any(tmp_path.iterdir())
+
+
+class Writer:
+    """Stands in for TensorBoard's writer and keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+
+    def add_scalar(self, name: str, value: float, step: int) -> None:
+        self.calls.append((name, value, step))
+
+    def flush(self) -> None:
+        self.calls.append("flush")
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+
+def test_the_file_is_closed_at_the_end() -> None:
+    writer = Writer()
+    with EpochLogger(writer) as log:
+        log({"epoch": 2.0, "total": 1.5})
+        log.close()
+    assert writer.calls == [("loss/total", 1.5, 2), "flush", "close"]
+
+
+def test_a_logger_that_is_dropped_closes_its_file() -> None:
+    writer = Writer()
+    log = EpochLogger(writer)
+    del log
+    assert writer.calls == ["close"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from igsd.config import Config
 from igsd.errors import ConfigError
 from igsd.views.spec import ViewSpec
 
@@ -17,20 +18,20 @@ def test_defaults_are_the_papers() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "rule"),
     [
-        ("teleport", 2, "in (0, 1)"),
-        ("teleport", 0.0, "in (0, 1)"),
-        ("teleport", "0.2", "in (0, 1)"),
-        ("teleport", float("nan"), "in (0, 1)"),
-        ("heat_time", 0, "above 0 and finite"),
-        ("heat_time", float("inf"), "above 0 and finite"),
-        ("threshold", -0.1, "in [0, 1)"),
-        ("threshold", 1, "in [0, 1)"),
-        ("drop_rate", 1.0, "in [0, 1)"),
-        ("drop_rate", True, "in [0, 1)"),
-        ("tolerance", 0, "in (0, 1)"),
-        ("exact_limit", -1, "a whole number from 0 up"),
-        ("top_k", 0, "None or a whole number from 1 up"),
-        ("top_k", 2.5, "None or a whole number from 1 up"),
+        ("teleport", 2, "greater than 0 and less than 1"),
+        ("teleport", 0.0, "greater than 0 and less than 1"),
+        ("teleport", "0.2", "a number"),
+        ("teleport", float("nan"), "finite"),
+        ("heat_time", 0, "greater than 0"),
+        ("heat_time", float("inf"), "finite"),
+        ("threshold", -0.1, "at least 0 and less than 1"),
+        ("threshold", 1, "at least 0 and less than 1"),
+        ("drop_rate", 1.0, "at least 0 and less than 1"),
+        ("drop_rate", True, "a number"),
+        ("tolerance", 0, "greater than 0 and less than 1"),
+        ("exact_limit", -1, "at least 0"),
+        ("top_k", 0, "None or a whole number, at least 1"),
+        ("top_k", 2.5, "None or a whole number, at least 1"),
     ],
 )
 def test_a_value_out_of_range_is_named(name: str, value: Any, rule: str) -> None:
@@ -38,6 +39,15 @@ def test_a_value_out_of_range_is_named(name: str, value: Any, rule: str) -> None
         ViewSpec(**{name: value})
     expected = f"The {name!r} parameter of ViewSpec must be {rule}. Got {value!r} instead."
     assert str(caught.value) == expected
+
+
+def test_ranges_and_defaults_are_those_of_the_settings() -> None:
+    # They once stood in two places and differed: exact_limit=0 was a view but no setting.
+    shared = ("teleport", "heat_time", "threshold", "drop_rate", "exact_limit")
+    assert {name: getattr(ViewSpec(), name) for name in shared} == {
+        name: getattr(Config(), name) for name in shared
+    }
+    assert Config(exact_limit=0).exact_limit == ViewSpec(exact_limit=0).exact_limit == 0
 
 
 def test_an_unknown_kind_names_the_nearest() -> None:

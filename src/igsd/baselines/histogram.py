@@ -10,17 +10,20 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.errors import StorageError
+from igsd.estimator_base import GraphInputMixin
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.features import FeatureMap
-from igsd.model_file import read_model, write_model
+from igsd.graphs.unseen_labels import warn_of_unseen_labels
+from igsd.model_file import read_model, whole_model, write_model
 
 
-class LabelDegreeHistogram(TransformerMixin, BaseEstimator):
+class LabelDegreeHistogram(GraphInputMixin, TransformerMixin, BaseEstimator):
     """Counts, for each graph, how often each node label and each degree stands in it.
 
     The counts of labels (where there are any) and of degrees stand side by side. ``fit`` learns
     which labels there are and the largest degree; degrees from ``degree_cap`` on share a column,
-    and a label not seen by ``fit`` is not counted. Takes the same graphs as ``igsd.IGSD``.
+    and a label not seen by ``fit`` is not counted,
+    with a warning. Takes the same graphs as ``igsd.IGSD``.
 
     Learned: ``features_`` (the ``FeatureMap``), ``n_features_out_``.
     """
@@ -41,6 +44,7 @@ class LabelDegreeHistogram(TransformerMixin, BaseEstimator):
         """Return the counts [G, labels + degrees] float32."""
         check_is_fitted(self, "features_")
         graphs = as_graphset(X)
+        warn_of_unseen_labels(self.features_, graphs)
         codes, width = self.features_.transform(graphs).codes, self.features_.dim
         cells = graphs.graph_of_node()[:, None] * width + codes
         counts = np.bincount(cells[codes >= 0], minlength=len(graphs) * width)
@@ -65,17 +69,10 @@ class LabelDegreeHistogram(TransformerMixin, BaseEstimator):
         header = read_model(path)[1]
         if header.get("estimator") != "LabelDegreeHistogram":
             raise StorageError(f"{path} holds a model, but no LabelDegreeHistogram.")
-        estimator = cls(degree_cap=header["degree_cap"])
-        return estimator._set_fitted(FeatureMap.from_json(header["features"]))
+        with whole_model(path):
+            estimator = cls(degree_cap=header["degree_cap"])
+            return estimator._set_fitted(FeatureMap.from_json(header["features"]))
 
     def _set_fitted(self, features: FeatureMap) -> LabelDegreeHistogram:
         self.features_, self.n_features_out_ = features, features.dim
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that the input is graphs and not a table of numbers."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.no_validation = True
-        return tags

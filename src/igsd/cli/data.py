@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.arguments import prepare_output
 from igsd.errors import StorageError
+from igsd.wording import counted
 
 if TYPE_CHECKING:
     from igsd.graphs.graphset import GraphSet
@@ -52,7 +54,13 @@ def _add_import(parts: Any) -> None:
         "file that every command accepts as DATA and that opens at once.",
     )
     part.add_argument("path", metavar="PATH", help="what to import")
-    part.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write")
+    part.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="the file to write; a folder that does not exist is made",
+    )
     part.add_argument(
         "--smiles-column", metavar="NAME", help="column with SMILES (default: one called smiles)"
     )
@@ -64,7 +72,7 @@ def _add_import(parts: Any) -> None:
     part.add_argument(
         "--target-columns",
         metavar="NAME,NAME",
-        help="columns that become targets (default: every other column of numbers)",
+        help="columns that become targets, each once (default: every other column of numbers)",
     )
     part.add_argument("--force", action="store_true", help="replace OUT if it exists")
     part.set_defaults(run=run_import)
@@ -72,6 +80,7 @@ def _add_import(parts: Any) -> None:
 
 def run_list(args: argparse.Namespace) -> int:
     """Print the named data sets."""
+    from igsd.graphs.catalogue import aliases
     from igsd.graphs.datasets import data_sets
     from igsd.report.table import print_table
 
@@ -80,7 +89,10 @@ def run_list(args: argparse.Namespace) -> int:
         for info in data_sets()
     ]
     print_table(["name", "graphs", "classes", "what", "where"], lines, left=(0, 3, 4))
-    print("\nAny other data set of the TU collection can be given by its name as well.")
+    short = ", ".join(f"{alias} ({name})" for alias, name in sorted(aliases().items()))
+    print("\nAny other data set of the TU collection can be given by its name as well, for example")
+    print("REDDIT-BINARY, REDDIT-MULTI-5K or ENZYMES. Names may be in small letters.")
+    print(f"Short names: {short}.")
     return 0
 
 
@@ -103,11 +115,11 @@ def run_import(args: argparse.Namespace) -> int:
     target = Path(args.output)
     if target.exists() and not args.force:
         raise StorageError(f"{target} exists. Give another name with -o, or --force to replace it.")
-    if target.exists() and Path(args.path).exists() and target.samefile(args.path):
-        raise StorageError(f"-o {target} is the input itself. Give another name.")
+    written = prepare_output(args.output, args.path)
     graphs = _import_graphs(args)
     graphs.save(target)
-    print(f"{len(graphs)} graphs: {target}")
+    written()
+    print(f"{counted(len(graphs), 'graph')}: {target}")
     for note in graphs.notes:
         print(f"note: {note}")
     return 0

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from igsd.errors import StorageError
+from igsd.cli.arguments import add_model_and_data, prepare_output
+from igsd.wording import counted
 
 _DESCRIPTION = """\
 Writes one vector per graph of DATA, in the order of DATA, to FILE. The graphs need not be those of
 the training, and need no classes.
 
-The suffix of FILE decides: .npy (float32, rows only), .csv or .parquet (columns graph, name where
-graphs have names, and igsd0, igsd1, ...). FILE is written whole or not at all; one that exists
-is replaced."""
+The suffix of FILE decides: .npy (float32, rows only), .csv or .parquet (columns graph; line, the
+line of the table that a graph was read from, where DATA is or was a table; name, where graphs have
+names; and igsd0, igsd1, ...). Rows of a table that are no molecules are left out, and a note says
+which. FILE is written whole or not at all; one that exists is replaced, a folder that does not
+is made."""
 
 _EXAMPLES = """\
 examples:
@@ -31,8 +33,7 @@ def add_parser(commands: Any) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="MODEL", help="run folder, or file written by save")
-    parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")
+    add_model_and_data(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help=".npy, .csv or .parquet"
     )
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from igsd.experiments.vectors import check_suffix, write_vectors
 
     check_suffix(args.output)
-    _check_not_input(args)
+    written = prepare_output(args.output, args.model, args.data)
     from igsd.estimators import IGSD
     from igsd.experiments.models import load_model
     from igsd.graphs.datasets import open_data
@@ -57,14 +58,7 @@ def run(args: argparse.Namespace) -> int:
         chunks = model.set_params(verbose=not args.quiet).transform_chunks(graphs)
     else:
         chunks = iter([model.transform(graphs)])
-    write_vectors(args.output, chunks, shape, columns, graphs.graph_names)
-    print(f"{shape[0]} vectors of {shape[1]} numbers: {args.output}")
+    write_vectors(args.output, chunks, shape, columns, graphs.graph_names, graphs.lines)
+    written()
+    print(f"{counted(shape[0], 'vector')} of {counted(shape[1], 'number')}: {args.output}")
     return 0
-
-
-def _check_not_input(args: argparse.Namespace) -> None:
-    """Raise where the output would overwrite what is read."""
-    output = Path(args.output)
-    for given in (args.model, args.data):
-        if output.exists() and Path(given).exists() and output.samefile(given):
-            raise StorageError(f"-o {args.output} is the input {given}. Give another name.")

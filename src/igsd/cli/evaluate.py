@@ -30,13 +30,17 @@ apart, rows with the twins of test graphs removed from training stand before the
 protocols:
   nested  stratified 10-fold; C is chosen inside each training part by 5-fold search (default)
   paper   the C with the best 10-fold mean; optimistic, so printed beside nested
-  gckn    the published folds (gckn-folds.zip and gin-folds.zip in the folder IGSD_DATA)"""
+  gckn    the published folds (gckn-folds.zip and gin-folds.zip in the folder IGSD_DATA)
+  semi    few labels: 10 % test, 5 % of the training part labelled; --method NAME is trained inside
+          each split, for a number of epochs fixed in advance
+  semi-paper  the same, but the best epoch on the test part; optimistic, printed beside semi"""
 
 _EXAMPLES = """\
 examples:
   igsd evaluate runs/first MUTAG
   igsd evaluate vectors.npy MUTAG --protocol paper --json score.json
   igsd evaluate --recipe molecules MUTAG --seeds 5 --records results/
+  igsd evaluate --protocol semi --method gin IMDB-BINARY --records results/
 
 Give the same command again after an interruption: with --records, finished seeds are skipped."""
 
@@ -57,7 +61,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--protocol",
-        choices=("nested", "paper", "gckn"),
+        choices=("nested", "paper", "gckn", "semi", "semi-paper"),
         default="nested",
         help="how it is scored (default: nested)",
     )
@@ -94,12 +98,27 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("to train one model per seed")
     add_settings_arguments(group, None)  # type: ignore[arg-type]
     group.add_argument(
+        "--method",
+        metavar="NAME",
+        help="for semi: igsd-supcon, igsd-self, gin (each also NAME+self-training), mean-teacher, "
+        "infograph or infograph-star (default: igsd-supcon+self-training)",
+    )
+    group.add_argument(
+        "--label-rate",
+        type=float,
+        metavar="SHARE",
+        help="for semi: the share of the training part with a label (default: 0.05)",
+    )
+    group.add_argument(
         "--records",
         metavar="DIR",
         help="write one JSON record per run: DIR/PROTOCOL/DATA/RECIPE/seed-N.json",
     )
     group.add_argument(
-        "-o", "--output", metavar="RUN", help="run folder (default: runs/DATA-RECIPE-N, a new one)"
+        "-o",
+        "--output",
+        metavar="RUN",
+        help="run folder, made with those above it (default: runs/DATA-RECIPE-N, a new one)",
     )
     group.add_argument(
         "--force", action="store_true", help="replace an existing run folder, and other records"
@@ -112,6 +131,12 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
     if args.json not in (None, "-") and Path(args.json).is_dir():
         raise StorageError(f"--json {args.json} is a folder. Give the name of a file.")
+    if args.protocol.startswith("semi"):
+        from igsd.cli.evaluate_semi import run as run_semi
+
+        return run_semi(args)
+    if args.method is not None or args.label_rate is not None:
+        raise ConfigError("--method and --label-rate are for the protocols semi and semi-paper.")
     if args.recipe is None:
         return _score_one(args)
     return _score_recipe(args)
@@ -165,7 +190,13 @@ def _score_recipe(args: argparse.Namespace) -> int:
         for record in run_seeds(plan, finished, output or (lambda trained: None)):
             _say_seed(plan, record, record["seed"] in finished)
             records.append(record)
+    except (StorageError, OSError):
+        if output is not None:
+            output.discard()
+        raise
     except KeyboardInterrupt as stop:
+        if output is not None:
+            output.discard()
         again = "with --records, finished seeds are skipped"
         raise KeyboardInterrupt(f"Stopped. Give the same command again; {again}.") from stop
     good = [record for record in records if record["status"] == "ok"]
@@ -178,6 +209,8 @@ def _score_recipe(args: argparse.Namespace) -> int:
         if output is not None:
             output.finish(table)
         _write_json(args.json, table)
+    elif output is not None:
+        output.discard()
     return 0 if len(good) == len(records) else 1
 
 

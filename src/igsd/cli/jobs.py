@@ -79,9 +79,10 @@ def resumed_job(args: argparse.Namespace, folder: RunFolder, changes: dict[str, 
 
     metrics = folder.metrics() or {}
     recipe, data = metrics.get("recipe"), metrics.get("data", {})
-    if args.recipe not in (None, AUTO, recipe):
-        raise _conflict(folder, "recipe", recipe, args.recipe)
-    config = _stored_config(folder, recipe, changes)
+    asked = None if args.recipe == AUTO else args.recipe
+    if None not in (asked, recipe) and asked != recipe:
+        raise _conflict(folder, "recipe", recipe, asked)
+    config = _stored_config(folder, recipe or asked, changes)
     for key, value in changes.items():
         if key in config.learned() and getattr(config, key) != value:
             raise _conflict(folder, key, getattr(config, key), value)
@@ -107,11 +108,19 @@ def resumed_job(args: argparse.Namespace, folder: RunFolder, changes: dict[str, 
 
 
 def _stored_config(folder: RunFolder, recipe: str | None, changes: dict[str, Any]) -> Config:
-    """Return the settings of a run; one that was killed before it wrote them gets those given."""
+    """Return the settings of a run; one that was killed before it wrote them gets those given.
+
+    Raises ``ConfigError`` where neither the run nor the command line says which recipe it was.
+    """
     path = folder / "config.toml"
     if path.exists():
         return Config().updated(read_settings(path))
-    return make_config(recipe or "molecules", changes)
+    if recipe is None:
+        raise ConfigError(
+            f"The run in {folder.path} was stopped before it had written its settings, and its "
+            "recipe is not known. Give it with --recipe NAME, or begin anew with --force."
+        )
+    return make_config(recipe, changes)
 
 
 def _conflict(folder: RunFolder, key: str, stored: Any, given: Any) -> ConfigError:

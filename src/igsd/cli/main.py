@@ -12,7 +12,8 @@ import sys
 from collections.abc import Sequence
 
 from igsd import __version__
-from igsd.cli import data, embed, evaluate, neighbors, train
+from igsd.cli import data, embed, evaluate, neighbors, predict, train
+from igsd.cli.notes import in_plain_words, warnings_as_notes
 from igsd.errors import IGSDError
 
 _DESCRIPTION = """\
@@ -43,7 +44,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"igsd {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (data, train, embed, evaluate, neighbors):
+    for command in (data, train, embed, predict, evaluate, neighbors):
         command.add_parser(commands)
     return parser
 
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = make_parser().parse_args(arguments)
     try:
-        code = args.run(args)
+        with warnings_as_notes():
+            code = args.run(args)
         sys.stdout.flush()
         return code
     except IGSDError as error:
@@ -81,5 +83,5 @@ def _os_error(error: OSError) -> str:
 
 
 def _say(text: str, code: int) -> int:
-    print(f"igsd: {text}", file=sys.stderr)
+    print(f"igsd: {in_plain_words(text)}", file=sys.stderr)
     return code

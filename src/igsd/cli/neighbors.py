@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.arguments import add_model_and_data
 from igsd.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,8 +32,7 @@ def add_parser(commands: Any) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="MODEL", help="run folder, or file written by save")
-    parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")
+    add_model_and_data(parser)
     parser.add_argument(
         "--query", type=int, required=True, metavar="I", help="the graph, counted from 0"
     )
@@ -67,13 +67,17 @@ def run(args: argparse.Namespace) -> int:
         return 0
     columns = list(found[0]) if found else ["graph"]
     title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
-    print_table(columns, [[_cell(entry[key]) for key in columns] for entry in found], title)
+    lines = [[_cell(entry[key]) for key in columns] for entry in found]
+    left = [place for place, key in enumerate(columns) if key in ("class", "name")]
+    print_table(columns, lines, title, left)
     return 0
 
 
 def _described(graphs: GraphSet, index: int) -> dict[str, Any]:
-    """Return the class and the name of a graph, those that there are."""
+    """Return the line, the class and the name of a graph, those that there are."""
     values: dict[str, Any] = {}
+    if graphs.lines is not None:
+        values["line"] = int(graphs.lines[index])
     if graphs.classes is not None:
         code = int(graphs.classes[index])
         values["class"] = None if code < 0 else graphs.class_names[code]

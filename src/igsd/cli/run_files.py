@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from igsd.wording import counted
+
 if TYPE_CHECKING:
     from igsd.experiments.run_folder import RunFolder
     from igsd.experiments.runner import Trained
@@ -20,7 +22,7 @@ def write_run_files(folder: RunFolder, trained: Trained, graphs: GraphSet) -> No
         trained.vectors,
         graphs.classes,
         graphs.class_names,
-        title=f"{graphs.name}: {len(graphs)} graphs",
+        title=f"{graphs.name}: {counted(len(graphs), 'graph')}",
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from igsd.wording import counted
+
 if TYPE_CHECKING:
     from igsd.experiments.scoring import Scored, Scoring
     from igsd.graphs.graphset import GraphSet
@@ -35,8 +37,7 @@ def report_scores(
     if as_json:
         print(json.dumps(table, indent=2, allow_nan=False))
         return table
-    count = f"{len(per_seed)} seed" + ("s" if len(per_seed) > 1 else "")
-    title = f"{graphs.name}, protocol {scoring.protocol}, {count}"
+    title = f"{graphs.name}, protocol {scoring.protocol}, {counted(len(per_seed), 'seed')}"
     print_scores(rows, beside, title)
     # The rows with twins removed say so by their names.
     plain = [row for row in rows if not row.method.endswith(TWINS_REMOVED)]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.jobs import RUNS
+from igsd.errors import StorageError
+
 if TYPE_CHECKING:
-    from igsd.experiments.run_folder import RunFolder
     from igsd.experiments.runner import Plan, Trained
 
 
@@ -19,30 +21,46 @@ class SeedFolders:
 
         self.plan = plan
         self.about = {"recipe": plan.recipe, "data": data_summary(plan.graphs)}
+        self.first: dict[str, Any] | None = None
+        self.parent = RUNS if output is None else None
         if output is None:
-            self.folder: RunFolder = new_run_folder("runs", plan.graphs.name, plan.recipe)
+            self.folder: RunFolder = new_run_folder(RUNS, plan.graphs.name, plan.recipe)
         else:
             self.folder = RunFolder(output)
             claim(self.folder, force=plan.force, way_out="--force replaces it.")
-        self.folder.create(self.about, plan.config)
-        self.first: dict[str, Any] | None = None
+        try:
+            self.folder.create(self.about, plan.config)
+        except StorageError:
+            self.discard()
+            raise
 
     def __call__(self, trained: Trained) -> None:
-        """Write a model that was just trained."""
+        """Write a model that was just trained; what cannot be written whole is removed again."""
         from igsd.cli.run_files import training_metrics, write_run_files
-        from igsd.experiments.run_folder import RunFolder
+        from igsd.experiments.run_folder import RunFolder, discard
 
         metrics = self.about | training_metrics(trained)
-        config = self.plan.config_of(trained.seed)
-        if self.first is None:
-            self.first, folder = metrics, self.folder
-            folder.create(metrics, config)
-            write_run_files(folder, trained, self.plan.graphs)
-        else:
+        folder = self.folder
+        if self.first is not None:
             folder = RunFolder(self.folder / f"seed-{trained.seed}")
-            folder.create(metrics, config)
+        try:
+            folder.create(metrics, self.plan.config_of(trained.seed))
             write_run_files(folder, trained, self.plan.graphs)
-            folder.finish(metrics)
+            if self.first is not None:
+                folder.finish(metrics)
+        except (StorageError, OSError):
+            discard(folder)
+            raise
+        self.first = self.first or metrics
+
+    def discard(self) -> None:
+        """Remove the folder unless it holds a model already; if it does, say where it is."""
+        from igsd.experiments.run_folder import discard
+
+        if self.first is None:
+            discard(self.folder, self.parent)
+        else:
+            print(f"run folder, not finished: {self.folder.path}", file=sys.stderr)
 
     def finish(self, table: dict[str, Any]) -> None:
         """Mark the folder as finished, with the table in its metrics."""

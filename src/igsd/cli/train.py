@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.arguments import add_data_argument
 from igsd.cli.jobs import RUNS, Job, fresh_job, resumed_job, run_to_resume
 from igsd.cli.settings import AUTO, add_settings_arguments, given_changes, settings_table
 from igsd.config import load_recipe
-from igsd.errors import ConfigError, IGSDError
+from igsd.errors import ConfigError, IGSDError, StorageError
 
 if TYPE_CHECKING:
     from igsd.experiments.run_folder import RunFolder
 
 _DESCRIPTION = """\
-Trains IGSD on the graphs of DATA. Classes and targets are never read.
+Trains IGSD on the graphs of DATA. Classes and targets are read only with --labels, which trains a
+model that predicts them, from as few as there are.
 
 The run folder holds config.toml (every setting), model.safetensors, embeddings.npy (one row per
 graph), history.csv (losses per epoch), metrics.json and embedding.png. While training runs it also
@@ -29,6 +29,7 @@ examples:
   igsd train MUTAG
   igsd train molecules.csv -o runs/mine --recipe molecules --set epochs=40 --set seed=1
   igsd train molecules.csv -o runs/mine --resume
+  igsd train molecules.csv --labels active -o runs/active
 
 """
 
@@ -37,14 +38,17 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "train",
-        help="train a model on graphs, without labels",
+        help="train a model on graphs, without labels or with few",
         description=_DESCRIPTION,
         epilog=_EXAMPLES + settings_table(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")
+    add_data_argument(parser)
     parser.add_argument(
-        "-o", "--output", metavar="RUN", help="run folder (default: runs/DATA-RECIPE-N, a new one)"
+        "-o",
+        "--output",
+        metavar="RUN",
+        help="run folder, made with those above it (default: runs/DATA-RECIPE-N, a new one)",
     )
     add_settings_arguments(parser, AUTO)
     parser.add_argument(
@@ -54,15 +58,45 @@ def add_parser(commands: Any) -> None:
         "from the beginning where there is none, does nothing where it is finished",
     )
     parser.add_argument("--force", action="store_true", help="replace the run that is in RUN")
+    _add_label_arguments(parser)
     parser.add_argument("--log-dir", metavar="DIR", help="write TensorBoard curves there")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     parser.set_defaults(run=run)
+
+
+def _add_label_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("to learn from labels, however few")
+    group.add_argument(
+        "--labels",
+        metavar="COLUMN|FILE",
+        help="a column of the table DATA, a target of the set, `class` for its classes, or a file "
+        "with one label per line; empty where unknown. Leaves a model for `igsd predict`",
+    )
+    group.add_argument(
+        "--label-rate",
+        type=float,
+        default=1.0,
+        metavar="SHARE",
+        help="show only this share of the labels, of each class alike, e.g. 0.05 (default: all)",
+    )
+    group.add_argument(
+        "--task",
+        choices=("auto", "classes", "numbers"),
+        default="auto",
+        help="what the labels are (default: numbers where one has a fraction or there are many)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Train, or go on training, and return the exit code."""
     if args.resume and args.force:
         raise ConfigError("--resume goes on with a run and --force replaces it: give one of them.")
+    if args.labels is not None:
+        from igsd.cli.train_labels import run as run_with_labels
+
+        return run_with_labels(args)
+    if args.label_rate != 1 or args.task != "auto":
+        raise ConfigError("--label-rate and --task are for training with labels: give --labels.")
     changes = given_changes(args)
     if args.recipe not in (None, AUTO):
         load_recipe(args.recipe)
@@ -79,8 +113,10 @@ def run(args: argparse.Namespace) -> int:
 def _train(args: argparse.Namespace, job: Job, folder: RunFolder) -> int:
     """Train in the process that writes, and leave the finished run folder."""
     from igsd.cli.run_files import training_metrics, write_run_files
+    from igsd.experiments.run_folder import discard
     from igsd.experiments.runner import data_summary, train_model
 
+    again = f"igsd train {quote(args.data)} -o {quote(str(folder.path))} --resume"
     about = {"recipe": job.recipe, "data": data_summary(job.graphs) | {"source": args.data}}
     verbose = not args.quiet
     try:
@@ -96,15 +132,23 @@ def _train(args: argparse.Namespace, job: Job, folder: RunFolder) -> int:
             verbose=verbose,
         )
     except KeyboardInterrupt as stop:
-        again = f"igsd train {quote(args.data)} -o {quote(str(folder.path))} --resume"
         raise KeyboardInterrupt(f"Stopped. To go on: {again}") from stop
     except IGSDError:
         if job.is_new and not (folder / "checkpoint.safetensors").exists():
-            _leave_nothing(args, folder)
+            discard(folder, RUNS if args.output is None else None)
         raise
-    write_run_files(folder, trained, job.graphs)
-    folder.finish(about | training_metrics(trained))
-    print(f"trained in {trained.seconds['train']:.1f} s: {folder.path}")
+    try:
+        write_run_files(folder, trained, job.graphs)
+        folder.finish(about | training_metrics(trained))
+    except StorageError as error:
+        if (folder / "checkpoint.safetensors").exists():
+            raise StorageError(f"{error} The training is kept. To go on: {again}") from error
+        discard(folder, RUNS if args.output is None else None)
+        raise
+    did = f"trained in {trained.seconds['train']:.1f} s"
+    if job.config.epochs == 0:
+        did = "not trained, since epochs is 0: the encoder is as it was drawn"
+    print(f"{did}: {folder.path}")
     return 0
 
 
@@ -114,14 +158,3 @@ def _assist(job: Job) -> int:
 
     IGSD.from_config(job.config, checkpoint=job.checkpoint).fit(job.graphs)
     return 0
-
-
-def _leave_nothing(args: argparse.Namespace, folder: RunFolder) -> None:
-    """Remove the folder of a training that could not begin."""
-    from igsd.experiments.run_folder import remove_if_unused
-
-    folder.clear()
-    remove_if_unused(folder)
-    if args.output is None:
-        with contextlib.suppress(OSError):
-            Path(RUNS).rmdir()

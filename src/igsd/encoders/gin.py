@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from igsd.encoders.normed_linear import normed_linear
 from igsd.graphs.batch import Batch
 
 
@@ -26,4 +27,4 @@ class GINLayer(nn.Module):
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
         """Return the next node vectors [n, out] of x [n, in]."""
         gathered = batch.adjacency.multiply(x, own=1.0)
-        return self.norm(self.second(self.first(gathered).relu_())).relu_()
+        return normed_linear(self.second, self.norm, self.first(gathered).relu_()).relu_()

@@ -17,7 +17,7 @@ from igsd.training.memory import kept_memory
 from igsd.views.spec import ViewSpec
 from igsd.views.view import diffusion_view
 
-CHUNK_NODES = 20_000
+CHUNK_NODES = 8_000
 
 
 def chunks(node_ptr: np.ndarray, max_nodes: int = CHUNK_NODES) -> Iterator[tuple[int, int]]:

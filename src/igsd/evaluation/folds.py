@@ -10,6 +10,7 @@ import numpy as np
 
 from igsd.errors import ConfigError, DataError
 from igsd.evaluation.inputs import IntArray
+from igsd.wording import counted
 
 TWINS_NOTE = "twins of test graphs removed from training"
 OUTER_FOLDS = 10
@@ -44,7 +45,8 @@ def outer_folds(y: IntArray, seed: int, num_folds: int = OUTER_FOLDS) -> OuterFo
     folds = StratifiedKFold(count, shuffle=True, random_state=seed).split(y, y)
     notes: tuple[str, ...] = ()
     if count < num_folds:
-        notes = (f"{count} folds instead of {num_folds}: the smallest class has {smallest} graphs",)
+        size = counted(smallest, "graph")
+        notes = (f"{count} folds instead of {num_folds}: the smallest class has {size}",)
     return OuterFolds(tuple(folds), notes)
 
 
@@ -52,12 +54,13 @@ def inner_folds(y_train: IntArray, num_folds: int = INNER_FOLDS) -> tuple[Split,
     """Return the unshuffled stratified folds inside a training part, as GridSearchCV makes them.
 
     With fewer than ``num_folds`` members in the smallest class: as many folds as it has, at least
-    two. No folds at all where only one class is left, since there is nothing to choose then.
+    two. No folds at all where only one class is left, or one graph of each (twins removed): there
+    is nothing to choose by then.
     """
     from sklearn.model_selection import StratifiedKFold
 
     counts = np.unique(y_train, return_counts=True)[1]
-    if len(counts) < 2:
+    if len(counts) < 2 or counts.max() < 2:
         return ()
     count = min(num_folds, max(2, int(counts.min())))
     with warnings.catch_warnings():

@@ -10,10 +10,11 @@ import numpy as np
 
 from igsd.evaluation.folds import TWINS_NOTE, without_twins
 from igsd.evaluation.gckn_folds import GCKNFold, read_gckn_folds
-from igsd.evaluation.inputs import IntArray, check_codes, check_groups
-from igsd.evaluation.kernels import Kernel, KernelSource, Standardise, kernel_sources
+from igsd.evaluation.inputs import IntArray, check_groups
+from igsd.evaluation.kernels import Kernel, KernelSource, Standardise
 from igsd.evaluation.parallel import map_folds
 from igsd.evaluation.result import ProtocolResult
+from igsd.evaluation.setup import checked_input
 from igsd.evaluation.svm import Choice, accuracy, predict_grid
 
 
@@ -37,8 +38,7 @@ def gckn(
     Raises DataError if the data break a rule, or are not the set that the folds were made for.
     Raises StorageError if the fold files are not there.
     """
-    sources = kernel_sources(X, kernel, standardise)
-    codes = check_codes(y, len(X))
+    sources, codes = checked_input(X, y, kernel, standardise)
     folds = read_gckn_folds(dataset, codes, folder=folder, seed=seed)
     notes: tuple[str, ...] = (f"published folds of {dataset}",)
     if twins is not None:
@@ -53,9 +53,9 @@ def gckn(
         C=tuple(choice.C for _, choice in outcomes),
         standardised=tuple(sources[choice.source].standardised for _, choice in outcomes),
         inner=tuple(choice.score for _, choice in outcomes),
-        train_sizes=tuple(len(fold.train) + len(fold.validation) for fold in folds),
-        test_sizes=tuple(len(fold.test) for fold in folds),
         notes=notes,
+        train_sizes=tuple(len(fold.fitted) for fold in folds),
+        test_sizes=tuple(len(fold.test) for fold in folds),
     )
 
 
@@ -80,8 +80,7 @@ def _score_fold(
         predicted = predict_grid(K_fit, y[fold.train], K_validation, grid)
         scores.append(accuracy(predicted, y[fold.validation]))
     best, row = divmod(int(np.argmax(scores)), len(grid))
-    both = np.concatenate([fold.train, fold.validation])
-    K_train, K_test = sources[best].split(both, fold.test)
-    predicted = predict_grid(K_train, y[both], K_test, (grid[row],))[0]
+    K_train, K_test = sources[best].split(fold.fitted, fold.test)
+    predicted = predict_grid(K_train, y[fold.fitted], K_test, (grid[row],))[0]
     choice = Choice(grid[row], best, float(scores[best][row]))
     return float(accuracy(predicted, y[fold.test])), choice

@@ -40,6 +40,11 @@ class GCKNFold:
     validation: IntArray
     test: IntArray
 
+    @property
+    def fitted(self) -> IntArray:
+        """What the last model of a fold is fitted on: training and validation part together."""
+        return np.concatenate([self.train, self.validation])
+
 
 def read_gckn_folds(
     dataset: str, y: IntArray, *, folder: str | Path | None = None, seed: int = 0

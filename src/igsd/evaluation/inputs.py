@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from igsd.errors import DataError
+from igsd.wording import counted, enumerated
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+SMALLEST_CLASS = 3
+"""Graphs that a class needs: with fewer, a training part could not be divided once more."""
 
 
 def check_features(X: Any) -> FloatArray:
@@ -50,11 +55,12 @@ def check_kernel(K: Any) -> FloatArray:
     return array
 
 
-def check_codes(y: Any, num_graphs: int | None = None) -> IntArray:
+def check_codes(y: Any, num_graphs: int | None = None, names: Sequence[Any] = ()) -> IntArray:
     """Return the class codes as int64 [n].
 
+    ``names``: what messages call the classes; without them their codes are named.
     Raises DataError if a label is missing (code -1), their number is not ``num_graphs``, all graphs
-    are of one class, or a class has a single member.
+    are of one class, or a class has fewer than ``SMALLEST_CLASS`` members.
     """
     codes = np.asarray(y)
     if codes.ndim != 1 or not np.issubdtype(codes.dtype, np.integer):
@@ -64,7 +70,8 @@ def check_codes(y: Any, num_graphs: int | None = None) -> IntArray:
         )
     if num_graphs is not None and len(codes) != num_graphs:
         raise DataError(
-            f"There must be one class code for each graph. Got {len(codes)} for {num_graphs}."
+            "There must be one class code for each graph. "
+            f"Got {counted(len(codes), 'code')} for {counted(num_graphs, 'graph')}."
         )
     missing = np.flatnonzero(codes < 0)
     if missing.size:
@@ -75,14 +82,26 @@ def check_codes(y: Any, num_graphs: int | None = None) -> IntArray:
     classes, counts = np.unique(codes, return_counts=True)
     if len(classes) < 2:
         raise DataError(
-            f"A score needs at least two classes. All {len(codes)} graphs have the same label."
+            f"A score needs at least two classes. All {len(codes)} graphs have the same label, "
+            f"{_name(classes[0], names)}."
         )
-    if counts.min() < 2:
+    if counts.min() < SMALLEST_CLASS:
+        small = [
+            f"{_name(code, names)} has {count}"
+            for code, count in zip(classes, counts, strict=True)
+            if count < SMALLEST_CLASS
+        ]
         raise DataError(
-            f"Every class needs at least two graphs, one to train on and one to test. Class "
-            f"{classes[counts.argmin()]} has a single one: leave it out or merge the class."
+            f"For a score every class needs at least {SMALLEST_CLASS} graphs: one to test on and, "
+            f"in the training part, one to fit and one to choose C by. Class {enumerated(small)}. "
+            "Leave the graphs of such a class out, or merge it with another."
         )
     return codes.astype(np.int64)
+
+
+def _name(code: Any, names: Sequence[Any]) -> str:
+    """Return what a message calls a class: the user's own name, or else its code."""
+    return repr(names[code]) if code < len(names) else str(code)
 
 
 def check_groups(groups: Any, num_graphs: int) -> IntArray:

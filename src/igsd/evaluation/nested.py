@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import ConfigError
-from igsd.evaluation.folds import OUTER_FOLDS, TWINS_NOTE, outer_folds, splits_without_twins
-from igsd.evaluation.inputs import IntArray, check_codes, check_groups
-from igsd.evaluation.kernels import Kernel, KernelSource, Standardise, kernel_sources
+from igsd.evaluation.folds import OUTER_FOLDS
+from igsd.evaluation.inputs import IntArray
+from igsd.evaluation.kernels import Kernel, KernelSource, Standardise
 from igsd.evaluation.parallel import map_folds
 from igsd.evaluation.result import ProtocolResult
+from igsd.evaluation.setup import stratified_setup
 from igsd.evaluation.svm import C_GRID, Choice, accuracy, check_grid, choose, predict_grid
 
 
@@ -37,15 +38,17 @@ def nested(
     Raises DataError if features, labels or groups break the rules of ``inputs``.
     Raises ConfigError for an unknown setting.
     """
-    sources = kernel_sources(X, kernel, standardise)
-    codes = check_codes(y, len(X))
-    values = check_grid(grid)
-    folds = outer_folds(codes, seed, num_folds)
-    splits, notes = folds.splits, folds.notes
-    if twins is not None:
-        splits = splits_without_twins(splits, check_groups(twins, len(codes)))
-        notes = (*notes, TWINS_NOTE)
-    work = [(sources, codes, train, test, values) for train, test in splits]
+    setup = stratified_setup(
+        X,
+        y,
+        seed=seed,
+        standardise=standardise,
+        kernel=kernel,
+        num_folds=num_folds,
+        twins=twins,
+    )
+    sources, values = setup.sources, check_grid(grid)
+    work = [(sources, setup.codes, train, test, values) for train, test in setup.splits]
     outcomes = map_folds(_score_fold, work, n_jobs)
     return ProtocolResult(
         protocol="nested",
@@ -54,9 +57,9 @@ def nested(
         C=tuple(choice.C for _, choice in outcomes),
         standardised=tuple(sources[choice.source].standardised for _, choice in outcomes),
         inner=tuple(choice.score for _, choice in outcomes),
-        train_sizes=tuple(len(train) for train, _ in splits),
-        test_sizes=tuple(len(test) for _, test in splits),
-        notes=notes,
+        notes=setup.notes,
+        train_sizes=setup.train_sizes,
+        test_sizes=setup.test_sizes,
     )
 
 
@@ -82,11 +85,12 @@ def inner_score(
     """
     if max_folds is not None and max_folds < 1:
         raise ConfigError(f"max_folds must be at least 1. Got {max_folds}.")
-    sources = kernel_sources(X, kernel, standardise)
-    codes = check_codes(y, len(X))
-    splits = outer_folds(codes, seed, num_folds).splits[:max_folds]
-    values = check_grid(grid)
-    choices = map_folds(choose, [(sources, codes, train, values) for train, _ in splits], n_jobs)
+    setup = stratified_setup(
+        X, y, seed=seed, standardise=standardise, kernel=kernel, num_folds=num_folds
+    )
+    values, splits = check_grid(grid), setup.splits[:max_folds]
+    work = [(setup.sources, setup.codes, train, values) for train, _ in splits]
+    choices = map_folds(choose, work, n_jobs)
     return float(np.mean([choice.score for choice in choices]))
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from igsd.evaluation.folds import OUTER_FOLDS, TWINS_NOTE, outer_folds, splits_without_twins
-from igsd.evaluation.inputs import FloatArray, IntArray, check_codes, check_groups
-from igsd.evaluation.kernels import Kernel, KernelSource, Standardise, kernel_sources
+from igsd.evaluation.folds import OUTER_FOLDS
+from igsd.evaluation.inputs import FloatArray, IntArray
+from igsd.evaluation.kernels import Kernel, KernelSource, Standardise
 from igsd.evaluation.parallel import map_folds
 from igsd.evaluation.result import ProtocolResult
+from igsd.evaluation.setup import stratified_setup
 from igsd.evaluation.svm import C_GRID, accuracy, check_grid, predict_grid
 
 OPTIMISTIC = (
@@ -42,15 +43,17 @@ def paper(
     Raises DataError if features, labels or groups break the rules of ``inputs``.
     Raises ConfigError for an unknown setting.
     """
-    sources = kernel_sources(X, kernel, standardise)
-    codes = check_codes(y, len(X))
-    values = check_grid(grid)
-    folds = outer_folds(codes, seed, num_folds)
-    splits, notes = folds.splits, (*folds.notes, OPTIMISTIC[len(sources) > 1])
-    if twins is not None:
-        splits = splits_without_twins(splits, check_groups(twins, len(codes)))
-        notes = (*notes, TWINS_NOTE)
-    work = [(sources, codes, train, test, values) for train, test in splits]
+    setup = stratified_setup(
+        X,
+        y,
+        seed=seed,
+        standardise=standardise,
+        kernel=kernel,
+        num_folds=num_folds,
+        twins=twins,
+    )
+    sources, values = setup.sources, check_grid(grid)
+    work = [(sources, setup.codes, train, test, values) for train, test in setup.splits]
     scores = np.stack(map_folds(_score_grid, work, n_jobs), axis=-1)
     means = scores.mean(axis=-1)
     best, row = divmod(int(means.argmax()), len(values))
@@ -58,12 +61,12 @@ def paper(
         protocol="paper",
         seed=seed,
         accuracies=tuple(float(a) for a in scores[best, row]),
-        C=(values[row],) * len(splits),
-        standardised=(sources[best].standardised,) * len(splits),
-        train_sizes=tuple(len(train) for train, _ in splits),
-        test_sizes=tuple(len(test) for _, test in splits),
+        C=(values[row],) * len(work),
+        standardised=(sources[best].standardised,) * len(work),
         optimistic=True,
-        notes=notes,
+        notes=(*setup.notes, OPTIMISTIC[len(sources) > 1]),
+        train_sizes=setup.train_sizes,
+        test_sizes=setup.test_sizes,
     )
 
 

@@ -32,7 +32,7 @@ class Identity:
         stored = {"checksum of the data": record["data"]["checksum"]}
         stored |= {"algorithm": record["algorithm"]}
         stored |= {f"protocol {key}": value for key, value in record["protocol"].items()}
-        stored |= _learned(record["config"])
+        stored |= _learned(record["config"], self.config)
         wanted = {"checksum of the data": self.checksum, "algorithm": self.algorithm}
         wanted |= {f"protocol {key}": value for key, value in self.protocol.items()}
         wanted |= self.config.learned()
@@ -99,12 +99,14 @@ def scored_of(record: dict[str, Any]) -> list[Scored]:
     return [(row["method"], result_from_dict(row)) for row in record["rows"]]
 
 
-def _learned(config: dict[str, Any]) -> dict[str, Any]:
+def _learned(config: dict[str, Any], like: Config) -> dict[str, Any]:
     """Return the settings of a stored configuration that decide what is learned.
+
+    ``like``: a configuration of the same method, which says what settings there are.
 
     A setting that was added later has its default; one that is no longer there is kept as it was.
     """
-    known = Config().to_json()
+    known = like.to_json()
     kept = {key: value for key, value in config.items() if key in known}
     gone = {key: value for key, value in config.items() if key not in known}
-    return Config().updated(kept).learned() | gone
+    return type(like)().updated(kept).learned() | gone

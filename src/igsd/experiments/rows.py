@@ -27,8 +27,8 @@ class Row:
 
     @property
     def std_over_seeds(self) -> float | None:
-        """Standard deviation of the seeds' means (population, ddof 0)."""
-        return float(np.std([r.mean for r in self.results])) if self.results else None
+        """Standard deviation of the seeds' means (population, ddof 0), None for a single seed."""
+        return float(np.std([r.mean for r in self.results])) if len(self.results) > 1 else None
 
     @property
     def std_over_folds(self) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import numpy as np
 from igsd.config import Config
 from igsd.errors import StorageError
 from igsd.estimators import IGSD
+from igsd.estimators.label_estimator import LabelEstimator
 from igsd.experiments.environment import commit, versions
 from igsd.experiments.records import plain_name
 from igsd.storage import atomic_file, write_json, write_text
@@ -26,6 +28,8 @@ FILES = (
     "embeddings.npy",
     "history.csv",
     "embedding.png",
+    "pseudo_labels.csv",
+    "pseudo_labels.png",
     "checkpoint.safetensors",
 )
 
@@ -82,7 +86,7 @@ class RunFolder:
         for name in reversed(FILES):
             (self / name).unlink(missing_ok=True)
 
-    def write_model(self, model: IGSD, vectors: np.ndarray) -> None:
+    def write_model(self, model: IGSD | LabelEstimator, vectors: np.ndarray) -> None:
         """Write the model, its embeddings [G, d] and the history of its losses."""
         model.save(self / "model.safetensors")
         with atomic_file(self / "embeddings.npy") as file:
@@ -148,9 +152,17 @@ def claim(folder: RunFolder, *, force: bool, way_out: str) -> None:
         folder.clear()
 
 
-def remove_if_unused(folder: RunFolder) -> None:
-    """Remove a folder that was made for a run which never wrote anything into it."""
+def discard(folder: RunFolder, parent: str | os.PathLike[str] | None = None) -> None:
+    """Remove what a run has written, its folder where nothing else is in it, and ``parent`` too.
+
+    For a run that failed before it had anything worth keeping. ``parent``: the folder of all runs,
+    given where it may have been made for this one.
+    """
+    folder.clear()
     _remove_if_empty(folder.path)
+    if parent is not None:
+        with contextlib.suppress(OSError):
+            Path(parent).rmdir()
 
 
 def _make(path: Path, *, exist_ok: bool) -> bool:

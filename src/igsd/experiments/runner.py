@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from igsd.baselines.untrained import untrained_encoder
 from igsd.config import Config
 from igsd.errors import IGSDError, StorageError
 from igsd.estimators import IGSD
+from igsd.evaluation.gckn_folds import read_gckn_folds
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import commit, now, peak_memory_mib, versions
 from igsd.experiments.records import KIND, Identity, find_finished, record_path, write_record
@@ -62,10 +64,12 @@ class Trained:
 def finished_records(plan: Plan) -> dict[int, dict[str, Any]]:
     """Return the records that are there already, by seed.
 
-    Raises ``DataError`` for data that cannot be scored and ``ConfigError`` for a record of another
-    run, so that nothing is trained in vain.
+    Raises ``DataError`` for data that cannot be scored, ``StorageError`` where published folds are
+    missing and ``ConfigError`` for a record of another run, so that nothing is trained in vain.
     """
-    class_codes(plan.graphs)
+    codes = class_codes(plan.graphs)
+    if plan.scoring.protocol == "gckn":
+        read_gckn_folds(plan.graphs.name, codes)
     if plan.records is not None:
         _make_folder(plan.records)
     found = {}
@@ -90,7 +94,7 @@ def run_seeds(
     """Yield the record of each seed in turn: from ``finished``, or of a run made now.
 
     ``on_trained`` gets each new model, e.g. to save it. A run that fails gives a record with status
-    ``failed`` and does not stop the others.
+    ``failed`` and does not stop the others; a full disk does (``StorageError``).
     """
     histogram = None
     for seed in range(plan.num_seeds):
@@ -104,7 +108,11 @@ def run_seeds(
             trained = train_model(plan.graphs, plan.config_of(seed), verbose=plan.verbose)
             on_trained(trained)
             record |= _score(plan, trained, histogram)
+        except StorageError:
+            raise  # a place that cannot be written or read would fail every seed alike
         except (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError) as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise
             record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
             print(f"seed {seed} failed: {record['error']}", file=sys.stderr)
         record |= {"peak_memory_mib": peak_memory_mib()}

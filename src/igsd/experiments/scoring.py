@@ -60,7 +60,7 @@ def class_codes(graphs: GraphSet) -> np.ndarray:
             f"{graphs.name!r} has no class labels, and a score needs them. `igsd embed` gives the "
             "vectors without; a label column is named with `igsd data import --label-column`."
         )
-    return check_codes(graphs.classes, len(graphs))
+    return check_codes(graphs.classes, len(graphs), graphs.class_names)
 
 
 def has_many_twins(graphs: GraphSet) -> bool:
@@ -119,5 +119,5 @@ def _majority(graphs: GraphSet, codes: np.ndarray, protocol: str, seed: int) -> 
     if protocol != "gckn":
         return majority(codes, seed=seed, protocol=protocol)
     folds = read_gckn_folds(graphs.name, codes, seed=seed)
-    splits = [(np.concatenate([fold.train, fold.validation]), fold.test) for fold in folds]
+    splits = [(fold.fitted, fold.test) for fold in folds]
     return majority(codes, seed=seed, splits=splits, protocol=protocol)

@@ -21,6 +21,7 @@ import numpy as np
 from igsd.errors import DataError
 from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.graphs.graphset import GraphSet
+from igsd.wording import counted
 
 
 def from_edges(
@@ -125,11 +126,13 @@ def _symmetric_unique(
         keys, given = keys[order], np.concatenate([given, given[missing]])[order]
     notes = []
     if loops.any():
-        notes.append(f"{int(loops.sum())} self loops dropped")
+        notes.append(f"{counted(int(loops.sum()), 'self loop')} dropped")
     if repeated:
-        notes.append(f"{repeated} repeated edge lines merged")
+        notes.append(f"{counted(repeated, 'repeated edge line')} merged")
     if len(missing):
-        notes.append(f"{len(missing)} edges given in one direction only, made undirected")
+        notes.append(
+            f"{counted(len(missing), 'edge')} given in one direction only, made undirected"
+        )
     return keys // num_nodes, keys % num_nodes, given, tuple(notes)
 
 
@@ -179,7 +182,7 @@ def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, n
 def _check_lengths(columns: dict[str, Any], nodes: int, edges: int, graphs: int, name: str) -> None:
     expected = {"node_labels": nodes, "node_attributes": nodes}
     expected |= {"edge_labels": edges, "edge_attributes": edges}
-    expected |= {"classes": graphs, "targets": graphs, "graph_names": graphs}
+    expected |= {"classes": graphs, "targets": graphs, "graph_names": graphs, "lines": graphs}
     for key, length in expected.items():
         values = columns.get(key)
         if values is not None and len(values) != length:

@@ -95,6 +95,14 @@ _ENTRIES = (
         2,
         downloadable=False,
     ),
+    CatalogueEntry(
+        "QM9",
+        "small molecules with coordinates and fifteen quantum-chemical properties",
+        130831,
+        0,
+        "fbf4ad8ce52af45e5743cde51c78a38c992c81f0c5f20e7b4cba0f5dab9ac6cd",
+        downloadable=False,
+    ),
 )
 
 _OTHER_TU = """
@@ -126,6 +134,11 @@ _BY_LOWER_CASE |= {alias.lower(): _KNOWN[name] for alias, name in _ALIASES.items
 def find_entry(name: str) -> CatalogueEntry | None:
     """Return what is known of the data set called ``name`` (any case, or an alias), or None."""
     return _BY_LOWER_CASE.get(name.strip().lower())
+
+
+def aliases() -> dict[str, str]:
+    """Return the other names under which data sets are known, with the name each stands for."""
+    return dict(_ALIASES)
 
 
 def unknown_name(name: str) -> DataError:

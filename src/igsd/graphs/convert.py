@@ -9,16 +9,17 @@ from igsd.errors import DataError
 from igsd.graphs.graphset import GraphSet
 
 _ACCEPTED = (
-    "Accepted are a GraphSet, and a list of NetworkX graphs, of PyG Data objects or of SMILES "
-    "strings."
+    "Accepted are a GraphSet, and a list of NetworkX graphs, of PyG Data objects, of SMILES "
+    "strings or of parts of a GraphSet."
 )
 
 
 def as_graphset(graphs: Any, *, name: str = "graphs") -> GraphSet:
     """Return ``graphs`` as a set: a ``GraphSet`` as it is, a list of one kind of graph converted.
 
-    Lists, tuples, arrays, generators, PyG data sets and PyG batches are fine. Raises ``DataError``
-    for an empty list, a single graph, several kinds in one list, and anything else.
+    Lists, tuples, arrays, generators, PyG data sets and PyG batches are fine, and so is a list of
+    parts of one ``GraphSet``. Raises ``DataError`` for an empty list, a single graph, several kinds
+    in one list, and anything else.
     """
     if isinstance(graphs, GraphSet):
         return graphs
@@ -37,6 +38,10 @@ def as_graphset(graphs: Any, *, name: str = "graphs") -> GraphSet:
 
 def _convert(items: list[Any], kind: str, name: str) -> GraphSet:
     """Return a list of one kind of graph as a set."""
+    if kind == "GraphSet":
+        from igsd.graphs.join import join_sets
+
+        return join_sets(items, name=name)
     if kind == "NetworkX graph":
         from igsd.graphs.networkx_graphs import from_networkx
 
@@ -71,6 +76,8 @@ def _common_kind(items: list[Any]) -> str:
 
 def _kind(item: Any) -> str | None:
     """Return which kind of graph one object is, or None."""
+    if isinstance(item, GraphSet):
+        return "GraphSet"
     if isinstance(item, str):
         return "SMILES string"
     if hasattr(item, "is_directed") and hasattr(item, "add_nodes_from"):

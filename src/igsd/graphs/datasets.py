@@ -1,9 +1,10 @@
 """Named data sets, and whatever else the command line accepts as DATA.
 
 A name is looked up in this order: the folder in ``IGSD_DATA`` (NAME.zip or NAME/), the cache of
-earlier downloads, an installed package that carries the data set (MUTAG in grakel, B3DB in
-qc-B3DB), and last the site of the TU collection. What had to be parsed is kept in the cache as a
-packed file under a digest of the source's content, so that opening it again takes a moment.
+what was downloaded or parsed before, an installed package that carries the data set (MUTAG in
+grakel, B3DB in qc-B3DB, QM9 in qm9pack), and last the site of the TU collection. What had to be
+parsed is kept in the cache as a packed file under a digest of the source's content, so that opening
+it again takes a moment.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from igsd.errors import DataError, StorageError
 from igsd.graphs.catalogue import CATALOGUE, CatalogueEntry, find_entry, unknown_name
 from igsd.graphs.dataset_files import (
+    DATA_VARIABLE,
     downloaded_file,
     in_cache,
     in_data_folder,
@@ -25,6 +27,7 @@ from igsd.graphs.dataset_files import (
 )
 from igsd.graphs.download import Progress, download
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.qm9_files import is_qm9, qm9_digest
 from igsd.graphs.tu import read_tu
 from igsd.graphs.tu_files import find_tu_files
 from igsd.storage import read_header, refuse_pickle
@@ -32,8 +35,7 @@ from igsd.storage import read_header, refuse_pickle
 TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 """Where the TU collection is published, one zip per data set."""
 
-# Part of every cache key: raise it when a reader gives another result for the same file.
-_READER_VERSION = 2
+_IN_SHORT = {"B3DB": 'pip install "igsd[chem]"', "QM9": 'pip install "igsd[qm9]"'}
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".txt", ".txt.gz")
 
 
@@ -64,12 +66,17 @@ def load_dataset(
         raise unknown_name(name)
     if source is not None and source == in_cache(exact):
         with contextlib.suppress(StorageError):
-            return GraphSet.load(source)
+            graphs = GraphSet.load(source)
+            # A download was checked. What IGSD_DATA once held may have been something else.
+            expected = entry.graphs if entry and source != downloaded_file(exact) else 0
+            if expected in (0, len(graphs)):
+                return graphs
         source = in_package(exact)
     if source is not None:
         return _parse(exact, source)
     if entry is None or not entry.downloadable or not allow_download:
-        raise DataError(_how_to_get(exact))
+        allow = "" if allow_download else f" Or allow the download: {_allowing(exact)}."
+        raise DataError(_how_to_get(exact) + (allow if entry and entry.downloadable else ""))
     return _fetch(entry, progress)
 
 
@@ -84,7 +91,8 @@ def open_data(text: str | os.PathLike[str], *, progress: Progress | None = None)
     shown = os.fspath(text)
     # os.path.exists and not Path.exists: text that can be no path at all is no error here.
     if not os.path.exists(path):
-        if path.parent != Path(".") or (find_entry(shown) is None and path.suffix):
+        is_path = "/" in shown or os.sep in shown
+        if is_path or (find_entry(shown) is None and path.suffix):
             raise DataError(
                 f"{shown!r} is neither a file or folder that exists nor the name of a data set. "
                 "`igsd data list` shows the names."
@@ -136,10 +144,19 @@ def _parse(name: str, source: Path) -> GraphSet:
     # A cache that is damaged or cannot be written must not keep anyone from the data.
     with contextlib.suppress(StorageError):
         return GraphSet.load(cached)
-    graphs = _read_b3db(source) if source.suffix == ".tsv" else read_tu(source)
+    graphs = _read(source)
     with contextlib.suppress(StorageError):
         graphs.save(cached)
     return graphs
+
+
+def _read(source: Path) -> GraphSet:
+    """Return the set in the files of a named data set, each by its own reader."""
+    if is_qm9(source):
+        from igsd.graphs.qm9 import read_qm9
+
+        return read_qm9(source)
+    return _read_b3db(source) if source.suffix == ".tsv" else read_tu(source)
 
 
 def _read_b3db(source: Path) -> GraphSet:
@@ -152,9 +169,12 @@ def _read_b3db(source: Path) -> GraphSet:
 
 
 def _content_digest(source: Path) -> str:
-    """Return the SHA-256 of a data set's files and of the version of the readers."""
-    digest = hashlib.sha256(str(_READER_VERSION).encode())
+    """Return the SHA-256 of a data set's files."""
+    digest = hashlib.sha256()
     files = [source]
+    if is_qm9(source):
+        digest.update(qm9_digest(source).encode())
+        return digest.hexdigest()
     if source.is_dir():
         members = find_tu_files(source).parts
         files = [source / members[part] for part in sorted(members)]
@@ -174,7 +194,7 @@ def _fetch(entry: CatalogueEntry, progress: Progress | None) -> GraphSet:
         download(f"{TU_SITE}/{entry.name}.zip", archive, progress=progress)
         graphs = read_tu(archive)
     except DataError as error:
-        raise DataError(f"{_how_to_get(entry.name)} The download failed: {error}") from error
+        raise DataError(f"{_how_to_get(entry.name)} igsd's own download failed: {error}") from error
     finally:
         archive.unlink(missing_ok=True)
     if entry.checksum and graphs.checksum != entry.checksum:
@@ -192,12 +212,24 @@ def _how_to_get(name: str) -> str:
     folder = f"set IGSD_DATA to a folder that holds {name}.zip or {name}/ in TU layout"
     if name == "B3DB":
         return 'B3DB is carried by the package qc-B3DB: pip install "igsd[chem]".'
+    if name == "QM9":
+        return (
+            'QM9 is carried by the package qm9pack: pip install "igsd[qm9]". Or set IGSD_DATA to a '
+            "folder that holds QM9.csv.gz and QM9-geometry.npz."
+        )
     if name == "PTC":
         return (
             "PTC, the version with hydrogens, is not on the site of the TU collection (PTC_MR "
             f"there is the same molecules without them) and cannot be downloaded: {folder}."
         )
-    return f"{name} is not on this machine: {folder}, or allow the download from {TU_SITE}."
+    return (
+        f"{name} is not on this machine. Fetch {TU_SITE}/{name}.zip where there is a network, put "
+        f"it into a folder, and {folder}."
+    )
+
+
+def _allowing(name: str) -> str:
+    return f"load_dataset({name!r}, allow_download=True) in Python, or any igsd command with {name}"
 
 
 def _info(entry: CatalogueEntry) -> DataSetInfo:
@@ -207,7 +239,7 @@ def _info(entry: CatalogueEntry) -> DataSetInfo:
     elif entry.downloadable:
         where = "downloaded when first used"
     else:
-        where = _how_to_get(entry.name)
+        where = _IN_SHORT.get(entry.name, f"to be put into the folder {DATA_VARIABLE}")
     return DataSetInfo(
         entry.name, entry.about, entry.graphs, entry.classes, where, source is not None
     )

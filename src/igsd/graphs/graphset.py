@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError
+from igsd.errors import DataError, GraphIndexError
 from igsd.graphs.adjacency import Adjacency, ranges
 
 Name = str | int | float | bool
@@ -23,7 +24,8 @@ class GraphSet:
     Node v of graph g stands at row ``node_ptr[g] + v`` of every node column; edge columns run
     along the entries of ``adjacency``. Categories are codes 0..n-1 into a tuple of names, -1 where
     nothing is known. Build one with ``igsd.graphs.build.from_edges`` or a reader; the columns
-    are read-only.
+    are read-only. ``graphs[3]``, ``graphs[:10]`` and ``graphs[indices]`` are sets again, so that
+    scikit-learn can split a set as it splits an array.
 
     | column | shape | meaning |
     |---|---|---|
@@ -36,6 +38,7 @@ class GraphSet:
     | ``classes`` | [G] int64 | class of a graph |
     | ``targets`` | [G, t] float64 | numbers to predict for a graph, NaN where unknown |
     | ``graph_names`` | G strings | a name per graph, e.g. its SMILES |
+    | ``lines`` | [G] int64 | the line of the table that a graph was read from |
     """
 
     node_ptr: np.ndarray
@@ -53,6 +56,7 @@ class GraphSet:
     targets: np.ndarray | None = None
     target_names: tuple[str, ...] = ()
     graph_names: tuple[str, ...] | None = None
+    lines: np.ndarray | None = None
     name: str = "graphs"
     notes: tuple[str, ...] = field(default=())
 
@@ -66,6 +70,31 @@ class GraphSet:
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
 
+    def __getitem__(self, key: Any) -> GraphSet:
+        """Return the chosen graphs as a set: one for a number, several for a slice or an array.
+
+        Negative numbers count from the end. Raises ``GraphIndexError`` for what is not there.
+        """
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]  # scikit-learn asks as it asks an array: X[indices, ...]
+        if isinstance(key, slice):
+            return self.take(np.arange(len(self))[key])
+        chosen = np.asarray(key)
+        if chosen.ndim == 0 and chosen.dtype.kind in "iu":
+            chosen = chosen.reshape(1)
+        if chosen.dtype.kind == "i":
+            chosen = np.where(chosen < 0, chosen + len(self), chosen)
+        return self.take(chosen)
+
+    def __iter__(self) -> Iterator[GraphSet]:
+        return (self.take([index]) for index in range(len(self)))
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise DataError(
+            f"The set {self.name!r} is no array of numbers. Its columns are, such as 'classes'; "
+            "igsd.IGSD turns graphs into vectors."
+        )
+
     def __repr__(self) -> str:
         return (
             f"GraphSet({self.name!r}, graphs={len(self)}, nodes={self.num_nodes}, "
@@ -73,13 +102,21 @@ class GraphSet:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Say whether both hold the same graphs, labels and names; ``name``, ``notes`` aside."""
+        """Say whether both hold the same graphs, labels and names.
+
+        Where they came from does not count: ``name``, ``notes`` and ``lines``.
+        """
         if not isinstance(other, GraphSet):
             return NotImplemented
         return self.checksum == other.checksum
 
     def __hash__(self) -> int:
         return hash(self.checksum)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of graphs as a tuple, which is where scikit-learn looks for it."""
+        return (len(self),)
 
     @property
     def num_nodes(self) -> int:
@@ -107,16 +144,9 @@ class GraphSet:
         """Return the chosen graphs in the order given; an index may stand more than once.
 
         A handful of vectorised gathers: the cost grows with the graphs taken, not with the set.
+        Raises ``GraphIndexError`` for an index that is not there and for what is no index.
         """
-        chosen = np.asarray(indices)
-        if chosen.dtype == bool:
-            chosen = np.flatnonzero(chosen)
-        chosen = chosen.astype(np.int64)
-        if len(chosen) and (chosen.min() < 0 or chosen.max() >= len(self)):
-            raise DataError(
-                f"Graph {int(chosen.min() if chosen.min() < 0 else chosen.max())} is not in the "
-                f"set {self.name!r}: indices run from 0 to {len(self) - 1}."
-            )
+        chosen = self._checked_indices(np.asarray(indices))
         starts, stops = self.node_ptr[chosen], self.node_ptr[chosen + 1]
         nodes = ranges(starts, stops)
         row_ptr = self.adjacency.row_ptr
@@ -134,6 +164,7 @@ class GraphSet:
             graph_names=None
             if self.graph_names is None
             else tuple(self.graph_names[i] for i in chosen),
+            lines=_gather(self.lines, chosen),
         )
 
     def without_labels(self) -> GraphSet:
@@ -142,13 +173,14 @@ class GraphSet:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of every column and every name, as hexadecimal digits."""
+        """SHA-256 of every column but ``lines`` and of every name, as hexadecimal digits."""
         names = [
             (f.name, getattr(self, f.name))
             for f in fields(self)
             if f.name.endswith("_names") and getattr(self, f.name)
         ]
-        return _digest(self._columns(), repr(names))
+        columns = {key: column for key, column in self._columns().items() if key != "lines"}
+        return _digest(columns, repr(names))
 
     @cached_property
     def structure_checksum(self) -> str:
@@ -170,6 +202,28 @@ class GraphSet:
 
         return load_graphset(path)
 
+    def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
+        """Return positions or a mask as positions, int64; raises ``GraphIndexError``."""
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iub"):
+            raise GraphIndexError(
+                f"Graphs of the set {self.name!r} are chosen by whole numbers, by a slice or by "
+                f"one truth value for each. Got shape {chosen.shape} of {chosen.dtype}."
+            )
+        if chosen.dtype == bool:
+            if len(chosen) != len(self):
+                raise GraphIndexError(
+                    f"A mask needs one truth value for each of the {len(self)} graphs of the set "
+                    f"{self.name!r}. Got {len(chosen)}."
+                )
+            return np.flatnonzero(chosen)
+        chosen = chosen.astype(np.int64)
+        if len(chosen) and (chosen.min() < 0 or chosen.max() >= len(self)):
+            raise GraphIndexError(
+                f"Graph {int(chosen.min() if chosen.min() < 0 else chosen.max())} is not in the "
+                f"set {self.name!r}: indices run from 0 to {len(self) - 1}."
+            )
+        return chosen
+
     def _columns(self) -> dict[str, np.ndarray]:
         """Return every array of the set by name."""
         columns = {
@@ -183,6 +237,7 @@ class GraphSet:
             "edge_attributes": self.edge_attributes,
             "classes": self.classes,
             "targets": self.targets,
+            "lines": self.lines,
         }
         return {key: value for key, value in columns.items() if value is not None}
 

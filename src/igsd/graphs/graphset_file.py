@@ -79,6 +79,7 @@ def _check_pointers(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     nodes, entries = graphs.num_nodes, graphs.adjacency.num_entries
     lengths = {"node_labels": nodes, "node_attributes": nodes, "edge_labels": entries}
     lengths |= {"edge_attributes": entries, "classes": len(graphs), "targets": len(graphs)}
+    lengths |= {"lines": len(graphs)}
     known = {f.name for f in fields(graphs)}
     fits = len(graphs.adjacency.row_ptr) == nodes + 1 and len(graphs.adjacency.col) == entries
     for key, length in lengths.items():

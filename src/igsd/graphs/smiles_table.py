@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import math
 import os
-import zlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, nearest
+from igsd.errors import DataError, IGSDWarning
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
-from igsd.storage import refuse_pickle
+from igsd.graphs.text_table import TextTable, read_text_table
+from igsd.wording import counted, enumerated
 
 _SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
 _LABEL_COLUMNS = ("label", "class", "y")
@@ -39,26 +37,6 @@ class SmilesTable:
     kept_rows: np.ndarray
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A table of text: column names, rows, and the line on which each row ends."""
-
-    path: Path
-    columns: list[str]
-    rows: list[list[str]]
-    lines: list[int]
-
-    def column(self, name: str) -> list[str]:
-        """Return the texts of one column; raises ``DataError`` when there is no such column."""
-        if name not in self.columns:
-            raise DataError(
-                f"{self.path} has no column {name!r}. {nearest(name, self.columns)} "
-                f"The columns are: {', '.join(self.columns)}."
-            )
-        place = self.columns.index(name)
-        return [row[place].strip() for row in self.rows]
-
-
 def read_smiles_table(
     path: str | os.PathLike[str],
     smiles_column: str | None = None,
@@ -74,20 +52,23 @@ def read_smiles_table(
     ``label_column``: becomes the classes (text or whole numbers; empty is unknown); by default a
     column called label, class or y, if it holds such values.
     ``target_columns``: become the targets, NaN where empty; by default every other column of
-    numbers, except those that only count rows (id, index, no, cid and the like).
+    numbers, except those that only count rows (id, index, no, cid and the like) and those whose
+    name stands twice.
 
     ``check_valence=False`` keeps molecules in which only a valence is impossible, and notes them.
 
-    Rows that are no molecule are left out and listed in ``failures`` and in the set's ``notes``.
+    Rows that are no molecule are left out, with an ``IGSDWarning``, and listed in ``failures`` and
+    in the set's ``notes``; ``lines`` of the set says on which line of the file each graph stood.
     Raises ``DataError`` for a file that is no such table, a column that is not there, values that
     do not fit their column, and a table without a single molecule.
     """
-    table = _read_table(Path(path))
+    table = read_text_table(Path(path))
     smiles = smiles_column or _guess_smiles(table)
     texts = table.column(smiles)
-    label = label_column or _guess_label(table, smiles)
+    label = label_column or _guess_label(table, (smiles, *(target_columns or ())))
     used = (smiles, label)
     targets = _guess_targets(table, used) if target_columns is None else list(target_columns)
+    _check_once(table, [smiles, *([label] if label else []), *targets])
     classes = None if label is None else _classes(table, label)
     numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
     title = name or table.path.name.split(".")[0]
@@ -96,7 +77,9 @@ def read_smiles_table(
     if found.graphs is None:
         raise DataError(f"{path}: {failure_report(failures, len(texts), title)}")
     kept = found.kept
+    _warn_of_failures(table, failures)
     columns: dict[str, Any] = {"notes": smiles_notes(failures, doubtful)}
+    columns["lines"] = np.array(table.lines, np.int64)[kept]
     if classes is not None:
         columns |= {"classes": classes[0][kept], "class_names": classes[1]}
     if numbers is not None:
@@ -104,39 +87,33 @@ def read_smiles_table(
     return SmilesTable(replace(found.graphs, **columns), failures, kept)
 
 
-def _read_table(path: Path) -> _Table:
-    """Return the table of text in a file, decompressed where its content says so."""
-    refuse_pickle(path)
-    try:
-        raw = path.read_bytes()
-        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        text = raw.decode("utf-8-sig")
-        first = text.lstrip().split("\n", 1)[0]
-        delimiter = max("\t,;", key=first.count)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        rows = [(row, reader.line_num) for row in reader if any(cell.strip() for cell in row)]
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(
-            f"{path} cannot be read as a CSV or TSV table of text (UTF-8): {error}."
-        ) from error
-    if len(rows) < 2:
-        raise DataError(
-            f"{path} has {len(rows)} lines; a first line with the names of the columns and at "
-            "least one row were expected."
-        )
-    columns = [cell.strip() for cell in rows[0][0]]
-    for row, line in rows[1:]:
-        if len(row) > len(columns):
+def _check_once(table: TextTable, columns: Sequence[str]) -> None:
+    """Raise ``DataError`` where a column has been given two tasks."""
+    for column in columns:
+        if columns.count(column) > 1:
             raise DataError(
-                f"{path}, line {line}: {len(columns)} columns expected, found {len(row)}. "
-                "Put quotes around cells that hold the separator."
+                f"The column {column!r} of {table.path} is named twice. A column is either the "
+                "SMILES, the label or one target: name each once."
             )
-        # Some programs leave out empty cells at the end of a row.
-        row.extend([""] * (len(columns) - len(row)))
-    return _Table(path, columns, [row for row, _ in rows[1:]], [line for _, line in rows[1:]])
 
 
-def _guess_smiles(table: _Table) -> str:
+def _warn_of_failures(table: TextTable, failures: Sequence[SmilesFailure]) -> None:
+    """Warn that rows were left out, and name their lines."""
+    if not failures:
+        return
+    lines = enumerated([failure.line for failure in failures], most=10)
+    what = "was left out, being no molecule: line" if len(failures) == 1 else ""
+    what = what or "were left out, being no molecules: lines"
+    first = f"{'' if len(failures) == 1 else 'the first: '}{failures[0].text!r}"
+    warnings.warn(
+        f"{len(failures)} of {counted(len(table.rows), 'row')} of {table.path.name} {what} {lines} "
+        f"({first}, {failures[0].reason}).",
+        IGSDWarning,
+        stacklevel=3,
+    )
+
+
+def _guess_smiles(table: TextTable) -> str:
     """Return the column whose name says that it holds SMILES."""
     by_name = {column.lower(): column for column in reversed(table.columns)}
     for name in _SMILES_COLUMNS:
@@ -145,27 +122,46 @@ def _guess_smiles(table: _Table) -> str:
     for lower, column in by_name.items():
         if "smiles" in lower:
             return column
+    molecule = next((name for name in table.columns if _looks_like_a_molecule(name)), None)
+    if molecule is not None:
+        raise DataError(
+            f"{table.path} has no first line with the names of its columns: {molecule!r} there is "
+            "a molecule. Put a line such as `smiles,label` before the first row."
+        )
     raise DataError(
         f"{table.path} has no column called smiles (or canonical_smiles and the like). Its columns "
-        f"are: {', '.join(table.columns)}. Name the one that holds SMILES with 'smiles_column'."
+        f"are: {', '.join(table.columns)}. Name the one that holds SMILES: `igsd data import "
+        f"{table.path} -o NEW --smiles-column NAME`, or smiles_column=... in Python."
     )
 
 
-def _guess_label(table: _Table, smiles: str) -> str | None:
+def _looks_like_a_molecule(text: str) -> bool:
+    """Say whether a column's name is rather SMILES: RDKit reads it, and it has two atoms."""
+    try:
+        from rdkit import Chem, rdBase
+    except ImportError:
+        return False
+    with rdBase.BlockLogs():
+        molecule = Chem.MolFromSmiles(text)
+    return molecule is not None and molecule.GetNumAtoms() > 1
+
+
+def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
     """Return a column called label, class or y if its values are categories."""
     for column in table.columns:
-        if column.lower() in _LABEL_COLUMNS and column != smiles:
+        if column.lower() in _LABEL_COLUMNS and column not in used:
             values = [_value(text) for text in table.column(column)]
             if not any(isinstance(value, float) and not value.is_integer() for value in values):
                 return column
     return None
 
 
-def _guess_targets(table: _Table, used: tuple[str | None, ...]) -> list[str]:
+def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
     """Return the other columns of numbers, without those that only count the rows."""
     found = []
     for column in table.columns:
-        if column in used or column.lower().strip(". #") in _NUMBERING:
+        counts_rows = column.lower().strip(". #") in _NUMBERING
+        if column in used or counts_rows or table.columns.count(column) > 1:
             continue
         values = [_value(text) for text in table.column(column)]
         known = [value for value in values if value is not None]
@@ -174,7 +170,7 @@ def _guess_targets(table: _Table, used: tuple[str | None, ...]) -> list[str]:
     return found
 
 
-def _classes(table: _Table, column: str) -> tuple[np.ndarray, tuple[Any, ...]]:
+def _classes(table: TextTable, column: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Return (codes, names) of the label column."""
     values = [_value(text) for text in table.column(column)]
     for value, line in zip(values, table.lines, strict=True):
@@ -187,7 +183,7 @@ def _classes(table: _Table, column: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     return encode_categories(values)
 
 
-def _numbers(table: _Table, column: str) -> list[float]:
+def _numbers(table: TextTable, column: str) -> list[float]:
     """Return the numbers of a target column, NaN where empty."""
     values = [_value(text) for text in table.column(column)]
     for value, line in zip(values, table.lines, strict=True):
@@ -209,6 +205,6 @@ def _value(text: str) -> float | str | None:
         return text
 
 
-def _with_lines(failures: Sequence[SmilesFailure], table: _Table) -> tuple[SmilesFailure, ...]:
+def _with_lines(failures: Sequence[SmilesFailure], table: TextTable) -> tuple[SmilesFailure, ...]:
     """Return the failures with the line of the file on which each row ends."""
     return tuple(replace(failure, line=table.lines[failure.row]) for failure in failures)

@@ -43,8 +43,8 @@ def read_tu(path: str | os.PathLike[str]) -> GraphSet:
     files = find_tu_files(Path(path))
     counts, first_graph = _node_counts(files)
     num_nodes, num_graphs = int(counts.sum()), len(counts)
-    source, target = _edges(files, counts, first_graph)
-    notes: list[str] = []
+    notes = ["graphs are numbered from 0 in the files"] if first_graph == 0 else []
+    source, target = _edges(files, counts, first_graph, notes)
     columns: dict[str, Any] = {}
     for kind, expected in (("node", num_nodes), ("edge", len(source))):
         columns |= _labels(files, f"{kind}_labels", expected, kind, notes)
@@ -87,7 +87,9 @@ def _node_counts(files: TUFiles) -> tuple[np.ndarray, int]:
     return np.bincount(ids - ids[0]), int(ids[0])
 
 
-def _edges(files: TUFiles, counts: np.ndarray, first_graph: int) -> tuple[np.ndarray, np.ndarray]:
+def _edges(
+    files: TUFiles, counts: np.ndarray, first_graph: int, notes: list[str]
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (source, target) of every line of ``DS_A.txt``, counted from 0 over all graphs."""
     raw = files.read("A")
     file, num_nodes = files.label("A"), int(counts.sum())
@@ -103,6 +105,8 @@ def _edges(files: TUFiles, counts: np.ndarray, first_graph: int) -> tuple[np.nda
             f"{base + num_nodes - 1} (the graph indicator has {num_nodes} lines), "
             f"found {_pair(pairs, row)}."
         )
+    if base == 0:
+        notes.append("nodes are numbered from 0 in the files")
     pairs -= base
     source, target = pairs[:, 0], pairs[:, 1]
     graph = np.repeat(np.arange(len(counts), dtype=np.int32), counts)

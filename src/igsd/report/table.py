@@ -64,7 +64,5 @@ def print_scores(rows: Sequence[Row], beside: Sequence[Row] = (), title: str = "
 
 
 def _cells(row: Row) -> list[str]:
-    mean, seeds, folds = row.mean, row.std_over_seeds, row.std_over_folds
-    if mean is None or seeds is None or folds is None:
-        return ["-", "-", "-"]
-    return [f"{100 * mean:.1f}", f"{100 * seeds:.1f}", f"{100 * folds:.1f}"]
+    figures = (row.mean, row.std_over_seeds, row.std_over_folds)
+    return ["-" if figure is None else f"{100 * figure:.1f}" for figure in figures]

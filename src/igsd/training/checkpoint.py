@@ -71,18 +71,32 @@ def load_checkpoint(
             f"{path} is a checkpoint of format {header.get('version')}, this igsd writes format "
             f"{_VERSION}. Start again in a new folder."
         )
-    _check_identity(path, header["identity"], identity)
+    try:
+        _check_identity(path, header["identity"], identity)
+        progress = Progress(**header["progress"])
+        groups = _grouped(arrays)
+        try:
+            module.load_state_dict(groups["model"])
+        except RuntimeError as error:
+            raise StorageError(f"{path} does not fit the model of this run: {error}") from error
+        _load_optimizer(optimizer, groups["optimizer"])
+        _set_random_states(groups["random"], device)
+    except (KeyError, TypeError, AttributeError, RuntimeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise StorageError(
+            f"{path} is damaged, or a checkpoint of another version: {what}. Start again in a new "
+            "folder."
+        ) from error
+    return progress
+
+
+def _grouped(arrays: dict[str, np.ndarray]) -> dict[str, dict[str, Tensor]]:
+    """Return the arrays of a checkpoint as tensors, by what they belong to."""
     groups: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "random": {}}
     for name, array in arrays.items():
         group, _, rest = name.partition(".")
         groups[group][rest] = torch.from_numpy(np.array(array))
-    try:
-        module.load_state_dict(groups["model"])
-    except RuntimeError as error:
-        raise StorageError(f"{path} does not fit the model of this run: {error}") from error
-    _load_optimizer(optimizer, groups["optimizer"])
-    _set_random_states(groups["random"], device)
-    return Progress(**header["progress"])
+    return groups
 
 
 def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:

@@ -3,15 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import weakref
+from typing import Any
 
 from igsd.errors import TrainingError
 
 
-def epoch_logger(
-    log_dir: str | os.PathLike[str] | None,
-) -> Callable[[dict[str, float]], None] | None:
-    """Return a function that writes an epoch's losses to ``log_dir``, or None without one."""
+class EpochLogger:
+    """Writes an epoch's losses when called, until it is closed.
+
+    A context manager. One that is simply dropped at the end of a training closes its file too.
+    """
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+        self._finalizer = weakref.finalize(self, writer.close)
+
+    def __call__(self, entry: dict[str, float]) -> None:
+        """Write the losses of one epoch."""
+        for name, value in entry.items():
+            if name != "epoch":
+                self._writer.add_scalar(f"loss/{name}", value, int(entry["epoch"]))
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Close the file; a second time does nothing."""
+        self._finalizer()
+
+    def __enter__(self) -> EpochLogger:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def epoch_logger(log_dir: str | os.PathLike[str] | None) -> EpochLogger | None:
+    """Return what writes an epoch's losses to ``log_dir``, or None without one."""
     if log_dir is None:
         return None
     try:
@@ -20,12 +47,4 @@ def epoch_logger(
         raise TrainingError(
             'Logging to TensorBoard needs an extra: pip install "igsd[tensorboard]".'
         ) from error
-    writer = SummaryWriter(str(log_dir))
-
-    def write(entry: dict[str, float]) -> None:
-        for name, value in entry.items():
-            if name != "epoch":
-                writer.add_scalar(f"loss/{name}", value, int(entry["epoch"]))
-        writer.flush()
-
-    return write
+    return EpochLogger(SummaryWriter(str(log_dir)))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from igsd.cache import cache_dir
-from igsd.errors import StorageError
+from igsd.errors import IGSDWarning, StorageError
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays
@@ -46,6 +46,7 @@ def cached_view(graphs: GraphSet, spec: ViewSpec) -> Adjacency:
         warnings.warn(
             f"The view of {graphs.name!r} could not be cached and will be computed again next "
             f"time. {error} Set IGSD_CACHE to a folder that can be written.",
+            IGSDWarning,
             stacklevel=2,
         )
     return view

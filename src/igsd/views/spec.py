@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from igsd.config import Config, check_setting
 from igsd.errors import ConfigError, nearest
 
-KINDS = ("ppr", "heat", "edge-drop")
+KINDS: tuple[str, ...] = Config.__dataclass_fields__["view"].metadata["choices"]
 DIFFUSION_KINDS = ("ppr", "heat")
 
 
@@ -24,16 +23,16 @@ class ViewSpec:
     edges that edge removal takes away. ``exact_limit``: graphs with more nodes than this are
     diffused by a truncated series. ``tolerance``: bound on the error of an entry in that series.
 
-    Raises ``ConfigError`` for a value outside its range.
+    Defaults and ranges are those of ``Config``. Raises ``ConfigError`` for a value outside them.
     """
 
-    kind: str = "ppr"
-    teleport: float = 0.2
-    heat_time: float = 5.0
-    threshold: float = 1e-3
+    kind: str = Config.view
+    teleport: float = Config.teleport
+    heat_time: float = Config.heat_time
+    threshold: float = Config.threshold
     top_k: int | None = None
-    drop_rate: float = 0.2
-    exact_limit: int = 2000
+    drop_rate: float = Config.drop_rate
+    exact_limit: int = Config.exact_limit
     tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
@@ -42,14 +41,14 @@ class ViewSpec:
                 f"The 'kind' parameter of ViewSpec must be one of {', '.join(KINDS)}. "
                 f"Got {self.kind!r} instead. {nearest(str(self.kind), KINDS)}"
             )
-        _check("teleport", self.teleport, "in (0, 1)", lambda x: 0 < x < 1)
-        _check("heat_time", self.heat_time, "above 0 and finite", lambda x: 0 < x < math.inf)
-        _check("threshold", self.threshold, "in [0, 1)", lambda x: 0 <= x < 1)
-        _check("drop_rate", self.drop_rate, "in [0, 1)", lambda x: 0 <= x < 1)
-        _check("tolerance", self.tolerance, "in (0, 1)", lambda x: 0 < x < 1)
-        _check_count("exact_limit", self.exact_limit, 0, "a whole number from 0 up")
-        if self.top_k is not None:
-            _check_count("top_k", self.top_k, 1, "None or a whole number from 1 up")
+        for name in ("teleport", "heat_time", "threshold", "drop_rate", "exact_limit"):
+            check_setting(name, getattr(self, name), "ViewSpec")
+        if not isinstance(self.tolerance, float) or not 0 < self.tolerance < 1:
+            raise _broken("tolerance", "greater than 0 and less than 1", self.tolerance)
+        # In Config 0 stands for "off", since TOML has no None; here it would drop every entry.
+        top_k = self.top_k
+        if top_k is not None and (type(top_k) is not int or top_k < 1):
+            raise _broken("top_k", "None or a whole number, at least 1", top_k)
 
     @property
     def is_diffusion(self) -> bool:
@@ -70,18 +69,5 @@ class ViewSpec:
         return {"kind": self.kind} | values | series
 
 
-def _check(name: str, value: Any, rule: str, holds: Callable[[float], bool]) -> None:
-    """Raise ``ConfigError`` unless ``value`` is a number for which ``holds`` is true."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not holds(value):
-        raise ConfigError(
-            f"The {name!r} parameter of ViewSpec must be {rule}. Got {value!r} instead."
-        )
-
-
-def _check_count(name: str, value: Any, least: int, rule: str) -> None:
-    """Raise ``ConfigError`` unless ``value`` is a whole number of at least ``least``."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ConfigError(
-            f"The {name!r} parameter of ViewSpec must be {rule}. Got {value!r} instead."
-        )
+def _broken(name: str, rule: str, value: Any) -> ConfigError:
+    return ConfigError(f"The {name!r} parameter of ViewSpec must be {rule}. Got {value!r} instead.")

@@ -15,23 +15,28 @@ from torch import nn
 
 from igsd.config import Config, load_recipe
 from igsd.errors import ConfigError, StorageError
+from igsd.estimator_base import GraphInputMixin, draw_seed, is_drawn
 from igsd.evaluation.embed import embed_chunks
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.features import FeatureMap
 from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
-from igsd.model_file import read_model, write_model
+from igsd.model_file import read_model, whole_model, write_model
 from igsd.progress import progress_bar
 from igsd.training.fit import Fitted, fit_self_supervised, view_spec
 
 
-class IGSD(TransformerMixin, BaseEstimator):
+class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
     """Learns a vector for each graph from graphs alone, by Iterative Graph Self-Distillation.
 
     ``fit`` and ``transform`` take a ``GraphSet``, or a list of NetworkX graphs, PyTorch Geometric
-    ``Data`` objects or SMILES strings. Labels are never read. The settings are those of
-    ``igsd.config.Config``, explained there and by ``igsd train --help``; ``random_state`` is its
-    ``seed``. Besides them:
+    ``Data`` objects or SMILES strings; a string that is no molecule raises ``DataError`` with its
+    place in the list, since a row left out would shift all that follow. Labels are never read.
+
+    The settings are those of ``igsd.config.Config``, explained there and by ``igsd train --help``;
+    ``random_state`` is its ``seed``, and may also be None, a ``RandomState`` or a ``Generator``:
+    then each ``fit`` draws a seed of its own, which ``config_.seed`` and the saved file keep.
+    Besides them:
 
     - ``encoder``: ``"gin"``, ``"gcn"``, or an ``nn.Module`` of your own (see ``build_model``).
     - ``checkpoint``: a file in which training saves itself; ``fit`` goes on from it if it exists.
@@ -91,7 +96,7 @@ class IGSD(TransformerMixin, BaseEstimator):
         devices: int = 1,
         precision: str = "32-true",
         checkpoint_every: int = 200,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         checkpoint: str | os.PathLike[str] | None = None,
         log_dir: str | os.PathLike[str] | None = None,
         verbose: bool = False,
@@ -113,9 +118,17 @@ class IGSD(TransformerMixin, BaseEstimator):
         return cls(random_state=settings.pop("seed"), **settings, **others)
 
     def config(self) -> Config:
-        """Return the settings, checked; raises ``ConfigError`` for one outside its rule."""
-        given = self.get_params(deep=False)
-        given["seed"] = given["random_state"]
+        """Return the settings, checked; raises ``ConfigError`` for one outside its rule.
+
+        Where ``random_state`` is no number, the seed is the one that ``fit`` drew, 0 before it.
+        """
+        seed = self.get_params(deep=False)["random_state"]
+        if is_drawn(seed):
+            seed = self.config_.seed if hasattr(self, "config_") else Config.seed
+        return self._config_with(seed)
+
+    def _config_with(self, seed: Any) -> Config:
+        given = self.get_params(deep=False) | {"seed": seed}
         if isinstance(given["encoder"], nn.Module):
             given["encoder"] = Config.encoder
         try:
@@ -126,7 +139,7 @@ class IGSD(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> IGSD:
         """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
-        config = self.config()
+        config = self._config_with(draw_seed(self.get_params(deep=False)["random_state"]))
         graphs = as_graphset(X)
         own = self.encoder if isinstance(self.encoder, nn.Module) else None
         fitted = fit_self_supervised(
@@ -188,6 +201,7 @@ class IGSD(TransformerMixin, BaseEstimator):
     def load(cls, path: str | os.PathLike[str], *, encoder: nn.Module | None = None) -> IGSD:
         """Return the estimator that ``save`` wrote; its ``transform`` is bit-equal.
 
+        ``path``: the file, or the run folder of ``igsd train`` with a model in it.
         ``encoder``: the module of your own that it was trained with, if it was: a file holds
         numbers, never code. Raises ``StorageError`` for any other file, ``ConfigError`` where the
         encoder is missing or does not fit.
@@ -195,16 +209,18 @@ class IGSD(TransformerMixin, BaseEstimator):
         tensors, header = read_model(path)
         if header.get("estimator") != "IGSD":
             raise StorageError(f"{path} holds a {header.get('estimator')} model, but no IGSD.")
-        if header["own_encoder"] and encoder is None:
+        with whole_model(path):
+            own, history = header["own_encoder"], list(header["history"])
+            config = Config().updated(header["config"])
+            features = FeatureMap.from_json(header["features"])
+        if own and encoder is None:
             raise ConfigError(
-                f"{path} was trained with an encoder of your own, {header['own_encoder']}. "
+                f"{path} was trained with an encoder of your own, {own}. "
                 "Load it with IGSD.load(path, encoder=...)."
             )
-        config = Config().updated(header["config"])
         estimator = cls.from_config(config)
         if encoder is not None:
             estimator.encoder = encoder
-        features = FeatureMap.from_json(header["features"])
         with torch.random.fork_rng(devices=[]):
             model = build_model(config, features.dim, encoder)
         try:
@@ -214,10 +230,10 @@ class IGSD(TransformerMixin, BaseEstimator):
                 raise StorageError(f"{path} is damaged: weights are missing: {error}") from error
             raise ConfigError(
                 f"The weights in {path} belong to the encoder "
-                f"{header['own_encoder'] or config.encoder!r} and do not fit the given "
+                f"{own or config.encoder!r} and do not fit the given "
                 f"{type(encoder).__qualname__}: {error}"
             ) from error
-        estimator._set_fitted(config, encoder, Fitted(model.eval(), features, header["history"]))
+        estimator._set_fitted(config, encoder, Fitted(model.eval(), features, history))
         return estimator
 
     @property
@@ -235,11 +251,3 @@ class IGSD(TransformerMixin, BaseEstimator):
         self.model_, self.features_, self.history_ = fitted.model, fitted.features, fitted.history
         self.config_ = config
         self.own_encoder_ = None if own is None else type(own).__qualname__
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that the input is graphs and not a table of numbers."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.no_validation = True
-        return tags

@@ -1,0 +1,169 @@
+"""``SemiConfig``: the settings of training with few labels, on top of those of ``Config``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
+from importlib import resources
+from typing import Any, ClassVar, TypeVar
+
+from igsd.config import GROUPS, Config, setting
+from igsd.errors import ConfigError, nearest
+
+_BEFORE = ("embedding", "runtime")
+_LABEL_GROUPS = {
+    "labels": "Learning from few labels (Eq. semi, Eq. supcon)",
+    "self-training": "Pseudo-labels (Alg. self-training)",
+}
+
+VIEW_SETTINGS = frozenset(
+    entry.name for entry in fields(Config) if entry.metadata["group"] == "view"
+)
+"""The settings of views: a method without views leaves them out."""
+
+SELF_TRAINING_SETTINGS = frozenset(
+    {
+        "self_training",
+        "self_training_start",
+        "self_training_rounds",
+        "self_training_threshold",
+        "pseudo_labels_for",
+    }
+)
+SUPCON_SETTINGS = frozenset({"supcon_weight", "supcon_reduction"})
+IGSD_SETTINGS = (
+    VIEW_SETTINGS
+    | SUPCON_SETTINGS
+    | {
+        entry.name
+        for entry in fields(Config)
+        if entry.metadata["group"] in ("heads", "loss", "embedding")
+    }
+    | {"self_weight", "pseudo_labels_for"}
+)
+"""The settings of IGSD that a method without student and teacher leaves out."""
+
+
+@dataclass(frozen=True)
+class SemiConfig(Config):
+    """All settings of semi-supervised IGSD. Raises ``ConfigError`` for a value outside its rule.
+
+    The encoder and its learning rate are GIN's, as its paper tunes it: five layers, width 32,
+    0.01 halved every 50 epochs. An epoch is one pass over the labelled graphs. Other methods that
+    learn from few labels share these settings: a subclass names the ones it does not use in
+    ``leaves_out`` and adds its own.
+    """
+
+    groups: ClassVar[Mapping[str, str]] = (
+        {key: title for key, title in GROUPS.items() if key not in _BEFORE}
+        | _LABEL_GROUPS
+        | {key: title for key, title in GROUPS.items() if key in _BEFORE}
+    )
+    leaves_out: ClassVar[frozenset[str]] = frozenset({"embed_views"})
+    """Settings of a parent class that this method has no use for."""
+
+    epochs: int = setting(100, "run", "passes over the labelled graphs", low=0)
+    batch_size: int = setting(64, "run", "graphs without a label per step", low=2)
+    learning_rate: float = setting(0.01, "run", "step size of Adam at the start", above=0)
+    num_layers: int = setting(5, "encoder", "number of layers", low=1)
+    hidden_dim: int = setting(32, "encoder", "width of a layer", low=1)
+
+    label_batch_size: int = setting(32, "run", "labelled graphs per step", low=2)
+    halve_every: int = setting(50, "run", "epochs until the step size halves; 0: never", low=0)
+
+    head_dropout: float = setting(
+        0.0, "labels", "dropout in front of the output layer", low=0, high=1
+    )
+    self_weight: float = setting(0.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
+    supcon_weight: float = setting(1.0, "labels", "w': weight of Eq. supcon", low=0.0)
+    supcon_reduction: str = setting(
+        "mean",
+        "labels",
+        "Eq. supcon over the number of views, or the paper's plain sum",
+        choices=("mean", "sum"),
+    )
+
+    self_training: bool = setting(True, "self-training", "give pseudo-labels while training")
+    self_training_start: int = setting(30, "self-training", "epoch of the first round", low=0)
+    self_training_rounds: int = setting(20, "self-training", "rounds of labelling", low=1)
+    self_training_threshold: float = setting(
+        0.9, "self-training", "probability from which a guess becomes a label", low=0, high=1
+    )
+    pseudo_labels_for: str = setting(
+        "auto",
+        "self-training",
+        "what they feed; auto: supcon where it has a weight, else cross-entropy",
+        choices=("auto", "supcon", "cross-entropy", "both"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.head_dropout >= 1:
+            raise ConfigError(
+                "The 'head_dropout' parameter of IGSD must be below 1. "
+                f"Got {self.head_dropout!r} instead."
+            )
+        asked = self.pseudo_labels_for in ("supcon", "both")
+        if asked and self.self_training and not self.supcon_weight:
+            raise ConfigError(
+                f"pseudo_labels_for={self.pseudo_labels_for!r} feeds Eq. supcon, but "
+                "supcon_weight=0 switches that off. Use pseudo_labels_for='cross-entropy', or give "
+                "supcon_weight a value."
+            )
+
+    @classmethod
+    def settings(cls) -> list[Field[Any]]:
+        """Return the settings that this method uses, each with its rule as ``metadata``."""
+        return [entry for entry in fields(cls) if entry.name not in cls.leaves_out]
+
+    @property
+    def pseudo_labels_feed(self) -> frozenset[str]:
+        """Which losses pseudo-labels feed: ``supcon``, ``cross-entropy`` or both."""
+        if self.pseudo_labels_for == "both":
+            return frozenset({"supcon", "cross-entropy"})
+        if self.pseudo_labels_for != "auto":
+            return frozenset({self.pseudo_labels_for})
+        is_contrastive = self.supcon_weight > 0 and "supcon_weight" not in self.leaves_out
+        return frozenset({"supcon" if is_contrastive else "cross-entropy"})
+
+
+@dataclass(frozen=True)
+class SemiRegressionConfig(SemiConfig):
+    """All settings of semi-supervised IGSD for numbers: no classes, so no supcon, no guesses."""
+
+    leaves_out: ClassVar[frozenset[str]] = (
+        SemiConfig.leaves_out | SUPCON_SETTINGS | SELF_TRAINING_SETTINGS
+    )
+
+    self_weight: float = setting(1.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
+    self_training: bool = setting(False, "self-training", "not for numbers")
+
+
+S = TypeVar("S", bound=SemiConfig)
+
+
+def semi_recipe_names() -> list[str]:
+    """Return the names of the shipped recipes for training with few labels."""
+    folder = resources.files("igsd.recipes") / "semi"
+    return sorted(
+        f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")
+    )
+
+
+def load_semi_recipe(name: str, config_class: type[S]) -> S:
+    """Return a method's configuration by a shipped recipe; raises ``ConfigError``.
+
+    A recipe is for all methods that learn from few labels: what a method has no use for is passed
+    over, so that all of them get the same encoder, batches and number of epochs.
+    """
+    if name not in semi_recipe_names():
+        raise ConfigError(
+            f"There is no recipe {name!r} for training with labels. "
+            f"{nearest(name, semi_recipe_names())}"
+        )
+    text = (resources.files("igsd.recipes") / "semi" / f"{name}.toml").read_text()
+    settings = tomllib.loads(text)
+    SemiConfig().updated(settings)  # a recipe with a misspelt key must not pass for any method
+    used = {entry.name for entry in config_class.settings()}
+    return config_class().updated({k: v for k, v in settings.items() if k in used})

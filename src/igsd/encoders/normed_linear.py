@@ -1,0 +1,22 @@
+"""``normed_linear``: a linear map followed by BatchNorm, as one map where it is one."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+
+def normed_linear(layer: nn.Linear, norm: nn.Module, x: Tensor) -> Tensor:
+    """Return norm(layer(x)), [n, out].
+
+    After training, BatchNorm is a fixed scale and shift for each column, so it goes into the
+    weights and costs no pass over the nodes.
+    """
+    if layer.training or not isinstance(norm, nn.BatchNorm1d) or torch.is_grad_enabled():
+        return norm(layer(x))
+    scale = norm.weight * torch.rsqrt(norm.running_var + norm.eps)
+    shift = norm.bias - norm.running_mean * scale
+    if layer.bias is not None:
+        shift = shift + layer.bias * scale
+    return linear(x, layer.weight * scale.unsqueeze(1), shift)

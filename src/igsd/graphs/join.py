@@ -1,0 +1,73 @@
+"""``join_sets``: several sets of graphs as one, for example the graphs that a loop has picked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import DataError
+from igsd.graphs.adjacency import Adjacency, pointers
+from igsd.graphs.graphset import GraphSet
+
+_COLUMNS = (
+    "node_labels",
+    "node_attributes",
+    "edge_labels",
+    "edge_attributes",
+    "classes",
+    "targets",
+    "lines",
+)
+
+
+def join_sets(sets: Sequence[GraphSet], *, name: str = "graphs") -> GraphSet:
+    """Return the graphs of all sets, one set after the other.
+
+    The sets must have the same columns with the same names, as parts of one set have. Raises
+    ``DataError`` where they differ.
+    """
+    first = sets[0]
+    for place, other in enumerate(sets):
+        for entry in fields(GraphSet):
+            _check_alike(entry.name, getattr(first, entry.name), getattr(other, entry.name), place)
+    names = [s.graph_names for s in sets if s.graph_names is not None]
+    columns: dict[str, Any] = {
+        key: None if getattr(first, key) is None else _joined([getattr(s, key) for s in sets])
+        for key in _COLUMNS
+    }
+    return replace(
+        first,
+        node_ptr=pointers(_joined([s.node_counts() for s in sets])),
+        adjacency=_joined_adjacency([s.adjacency for s in sets]),
+        graph_names=sum(names, ()) if len(names) == len(sets) else None,
+        name=name,
+        notes=tuple(dict.fromkeys(note for s in sets for note in s.notes)),
+        **columns,
+    )
+
+
+def _joined_adjacency(parts: Sequence[Adjacency]) -> Adjacency:
+    weights = [part.weight for part in parts if part.weight is not None]
+    return Adjacency(
+        pointers(_joined([np.diff(part.row_ptr) for part in parts])),
+        _joined([part.col for part in parts]),
+        _joined(weights) if len(weights) == len(parts) else None,
+    )
+
+
+def _check_alike(column: str, first: Any, other: Any, place: int) -> None:
+    """Raise ``DataError`` where a column is not in both sets, or its names differ."""
+    differ = column in _COLUMNS and (first is None) != (other is None)
+    is_names = column.endswith("_names") and column != "graph_names"
+    if differ or (is_names and first != other):
+        raise DataError(
+            f"Sets of graphs can be joined when they have the same columns with the same names, as "
+            f"parts of one set have: {column!r} of set {place} is not that of set 0."
+        )
+
+
+def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate(arrays)

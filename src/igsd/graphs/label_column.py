@@ -1,0 +1,168 @@
+"""``find_labels``: the labels that a command line names, from a column or from a file."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from igsd.errors import DataError, nearest
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.text_table import read_text_table
+from igsd.storage import read_header, refuse_pickle
+from igsd.wording import counted
+
+Task = Literal["auto", "classes", "numbers"]
+
+_MISSING = ("", "nan", "na", "none", "null")
+_CLASS_WORDS = ("class", "classes", "label", "labels", "y")
+# Whole numbers with more different values than this are rather counts than classes.
+_MOST_CLASSES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLabels:
+    """Labels of the graphs of a set, as estimators take them.
+
+    ``y``: a list of class names, None where unknown; or numbers [G] or [G, t], NaN where unknown.
+    ``names``: of the columns.
+    """
+
+    y: Any
+    are_classes: bool
+    names: tuple[str, ...]
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Whether a graph has a label, [G] bool."""
+        if self.are_classes:
+            return np.array([value is not None for value in self.y])
+        return ~np.isnan(self.y.reshape(len(self.y), -1)).all(axis=1)
+
+
+def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") -> GivenLabels:
+    """Return the labels of ``graphs`` that ``asked`` names.
+
+    ``asked``: a file with one label per line (or ``.npy``), a column of the table ``data``, a
+    target of the set, several of those joined by commas, or ``class`` for the classes of the set.
+    Nothing, nan, none or null means no label. ``task``: by default numbers where a value has a
+    fraction or there are many different ones, else classes.
+
+    Raises ``DataError`` for what is not there, a file of another length, and numbers that are none.
+    """
+    if os.path.isfile(asked):
+        return _from_texts([_file_texts(Path(asked), len(graphs))], (Path(asked).stem,), task)
+    if asked in graphs.target_names:
+        columns = [asked]
+    else:
+        columns = [name.strip() for name in asked.split(",")]
+    if _is_table(data):
+        return _from_texts(*_table_texts(graphs, data, asked, columns), task)
+    if graphs.targets is not None and set(columns) <= set(graphs.target_names):
+        return _from_targets(graphs, columns, task)
+    if asked.lower() in _CLASS_WORDS and graphs.classes is not None:
+        values = [None if code < 0 else str(graphs.class_names[code]) for code in graphs.classes]
+        return _from_texts([["" if value is None else value for value in values]], (asked,), task)
+    names = [*graphs.target_names, *(["class"] if graphs.classes is not None else [])]
+    hint = nearest(asked, names) if names else "It has neither classes nor targets."
+    raise DataError(f"{asked!r} is no file, and {graphs.name!r} has no labels of that name. {hint}")
+
+
+def _from_targets(graphs: GraphSet, columns: list[str], task: Task) -> GivenLabels:
+    places = [graphs.target_names.index(name) for name in columns]
+    values = np.asarray(graphs.targets)[:, places]
+    texts = [["" if math.isnan(v) else repr(float(v)) for v in column] for column in values.T]
+    return _from_texts(texts, tuple(columns), task)
+
+
+def _from_texts(texts: list[list[str]], names: tuple[str, ...], task: Task) -> GivenLabels:
+    """Return columns of text as classes or as numbers, one entry per graph."""
+    if task == "auto":
+        task = "numbers" if all(map(_are_numbers, texts)) or len(texts) > 1 else "classes"
+    if task == "classes":
+        if len(texts) > 1:
+            raise DataError(f"Classes are one column. Got {', '.join(names)}.")
+        return GivenLabels([_class_name(text) for text in texts[0]], True, names)
+    columns = [
+        [_number(text, name) for text in column] for column, name in zip(texts, names, strict=True)
+    ]
+    values = np.array(columns).T
+    return GivenLabels(values[:, 0] if len(names) == 1 else values, False, names)
+
+
+def _table_texts(
+    graphs: GraphSet, data: str, asked: str, columns: list[str]
+) -> tuple[list[list[str]], tuple[str, ...]]:
+    """Return the texts of columns of a table, for the lines that are graphs."""
+    table = read_text_table(Path(data))
+    columns = [asked] if asked in table.columns else columns
+    if graphs.lines is None:
+        raise DataError(f"{data} is a table, but its graphs do not say on which line they stood.")
+    place = {line: row for row, line in enumerate(table.lines)}
+    rows = [place[line] for line in graphs.lines.tolist()]
+    found = [table.column(name) for name in columns]
+    return [[texts[row] for row in rows] for texts in found], tuple(columns)
+
+
+def _file_texts(path: Path, num_graphs: int) -> list[str]:
+    """Return the labels in a file, one per graph; a first line more is the name of the column."""
+    refuse_pickle(path)
+    try:
+        if path.suffix.lower() == ".npy":
+            array = np.load(path, allow_pickle=False)
+            lines = [str(value) for value in array.reshape(len(array), -1)[:, 0].tolist()]
+        else:
+            lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
+    except (OSError, ValueError, EOFError, TypeError) as error:
+        raise DataError(f"{path} cannot be read as a file of labels: {error}.") from error
+    if len(lines) == num_graphs + 1:
+        lines = lines[1:]
+    if len(lines) != num_graphs:
+        raise DataError(
+            f"{path} holds {counted(len(lines), 'label')} for {counted(num_graphs, 'graph')}. "
+            "There must be one line per graph, an empty one where the label is unknown."
+        )
+    return [line.strip() for line in lines]
+
+
+def _is_table(data: str) -> bool:
+    path = Path(data)
+    suffixes = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+    return path.is_file() and path.name.lower().endswith(suffixes) and read_header(path) is None
+
+
+def _are_numbers(texts: list[str]) -> bool:
+    """Say whether a column is rather numbers to predict than classes."""
+    known = [text for text in texts if text.lower() not in _MISSING]
+    try:
+        values = {float(text) for text in known}
+    except ValueError:
+        return False
+    return any(not value.is_integer() for value in values) or len(values) > _MOST_CLASSES
+
+
+def _class_name(text: str) -> str | None:
+    """Return a class as text; whole numbers are written alike, 1.0 as 1."""
+    if text.lower() in _MISSING:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return str(int(value)) if value.is_integer() else text
+
+
+def _number(text: str, name: str) -> float:
+    if text.lower() in _MISSING:
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        raise DataError(
+            f"The label column {name!r} must hold numbers or nothing here. Found {text!r}; "
+            "--task classes takes text."
+        ) from None
