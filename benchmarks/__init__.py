@@ -1,0 +1,1 @@
+"""Speed and memory of igsd, as ratios against what one would use instead; ``make bench``."""

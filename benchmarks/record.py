@@ -1,0 +1,78 @@
+"""The record of a run of the benchmarks: its rows, and the machine they were measured on."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from benchmarks.row import Row
+from igsd.errors import StorageError
+from igsd.experiments.environment import commit, now, versions
+from igsd.storage import write_json
+
+KIND = "igsd benchmarks"
+FOLDER = Path("results") / "benchmarks"
+
+
+def make_record(rows: Sequence[Row], seconds: float, load: Sequence[float]) -> dict[str, Any]:
+    """Return the record of a run that took so many seconds; ``load``: before and after it."""
+    packages = versions()
+    for name in ("torch_geometric", "PyGCL"):
+        try:
+            packages[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            packages[name] = None
+    return {
+        "kind": KIND,
+        "date": now(),
+        "commit": commit(),
+        "machine": {"processor": processor(), "cores": os.cpu_count(), "load": list(load)},
+        "versions": packages,
+        "seconds": round(seconds, 1),
+        "rows": [row.to_json() for row in rows],
+    }
+
+
+def write_record(path: Path, record: dict[str, Any]) -> None:
+    """Write a record, whole or not at all."""
+    write_json(path, record)
+
+
+def default_path(record: dict[str, Any], folder: Path = FOLDER) -> Path:
+    """Return where a record goes: named after its date, so that the last name is the newest."""
+    return folder / f"{record['date'][:19].replace(':', '-')}.json"
+
+
+def read_newest(folder: Path) -> dict[str, Any]:
+    """Return the newest record in a folder; raises ``StorageError`` where there is none."""
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise StorageError(f"There is no record in {folder}; `make bench` writes one.")
+    return read_record(paths[-1])
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return the record in a file; raises ``StorageError`` for any other file."""
+    try:
+        record = json.loads(path.read_text())
+        if record["kind"] == KIND:
+            return record
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise StorageError(f"{path} is not a record of the benchmarks.")
+
+
+def processor() -> str:
+    """Return the name of the processor, as far as the system tells."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -1,0 +1,76 @@
+"""``python -m benchmarks.render``: the table of ``docs/performance.md``, from the newest record.
+
+Rewrites what stands between the markers and leaves the rest alone; with ``--check`` it writes
+nothing and exits with 1 where the page and the record differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.record import read_newest
+from benchmarks.row import Row
+from benchmarks.table import markdown_table
+from igsd.errors import IGSDError, StorageError
+from igsd.storage import write_text
+
+BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+
+
+def render(record: dict[str, Any]) -> str:
+    """Return the Markdown of a record: its table, and what it was measured on."""
+    rows = [Row.from_json(value) for value in record["rows"]]
+    machine, versions = record["machine"], record["versions"]
+    loads = " and ".join(f"{load:.1f}" for load in machine["load"])
+    packages = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+    source = (record["commit"]["id"] or "unknown")[:12]
+    changed = " with changes" if record["commit"]["dirty"] else ""
+    measured = (
+        f"Measured on {record['date'][:10]}, commit {source}{changed}: {machine['processor']}, "
+        f"{machine['cores']} cores, load {loads} before and after, {record['seconds'] / 60:.0f} "
+        f"minutes. {packages}."
+    )
+    return f"{markdown_table(rows)}\n\n{measured}"
+
+
+def replace_table(text: str, table: str) -> str:
+    """Return ``text`` with ``table`` between the markers; raises ``StorageError`` without them.
+
+    >>> replace_table(f"a {BEGIN} old {END} b", "new").splitlines()
+    ['a <!-- benchmarks: begin -->', 'new', '<!-- benchmarks: end --> b']
+    """
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or BEGIN in rest or END in before + after:
+        raise StorageError(f"The text must hold the lines {BEGIN} and {END}, in this order, once.")
+    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Bring the page up to date and return the exit code; 1: ``--check`` found a difference."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.render", description=__doc__)
+    parser.add_argument("records", metavar="RECORDS", help="folder of the records")
+    parser.add_argument("page", metavar="PAGE", help="Markdown file with the two markers")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 where they differ")
+    args = parser.parse_args(arguments)
+    page = Path(args.page)
+    try:
+        old = page.read_text(encoding="utf-8")
+        new = replace_table(old, render(read_newest(Path(args.records))))
+        if old != new and not args.check:
+            write_text(page, new)
+    except (IGSDError, OSError) as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 2
+    if old != new and args.check:
+        print(f"{page} differs from the newest record: run `make performance`.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
