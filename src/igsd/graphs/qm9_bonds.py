@@ -1,0 +1,171 @@
+"""``qm9_bonds``: the bonds of QM9's molecules, from SMILES and geometry together.
+
+QM9 publishes atoms and coordinates, not bonds. Those between heavy atoms are what RDKit reads in
+the SMILES; its atoms stand in the order of the geometry. Each hydrogen is bound to the nearest
+heavy atom. Both must agree on how many hydrogens every heavy atom has. Where they do not (six
+molecules of 130,831), the order of the SMILES is not that of the geometry, and the one that fits
+is searched.
+"""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from igsd.errors import DataError
+from igsd.graphs.adjacency import pointers
+from igsd.graphs.qm9_files import QM9Columns
+
+BOND_NAMES = ("aromatic", "double", "single", "triple")
+"""The kinds of bonds in QM9, named and ordered as the reader of SMILES does."""
+
+_SINGLE = BOND_NAMES.index("single")
+_CHUNK = 200_000
+
+
+@dataclass(frozen=True)
+class _Skeletons:
+    """Heavy atoms and bonds of many SMILES, packed.
+
+    ``counts`` [G] atoms, ``z`` and ``hydrogens`` one per atom, ``bond_counts`` [G], ``source`` and
+    ``target`` atoms counted inside the molecule, ``kinds`` codes into ``BOND_NAMES``.
+    """
+
+    counts: np.ndarray
+    z: np.ndarray
+    hydrogens: np.ndarray
+    bond_counts: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    kinds: np.ndarray
+
+
+def qm9_bonds(columns: QM9Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (source, target, kind) of every bond, each once: [M] int64, [M] int64, [M] int32.
+
+    Atoms are counted over all molecules; ``kind`` is a code into ``BOND_NAMES``. Raises
+    ``DataError`` without RDKit, and for a molecule whose SMILES does not fit its atoms.
+    """
+    smiles = _read_smiles(columns.smiles)
+    graph = np.repeat(np.arange(len(columns.counts)), columns.counts)
+    heavy = np.flatnonzero(columns.z != 1)
+    first = pointers(np.bincount(graph[heavy], minlength=len(columns.counts)))
+    _check_counts(smiles, np.diff(first), columns)
+    hydrogen = np.flatnonzero(columns.z == 1)
+    owner = first[graph[hydrogen]] + _nearest_heavy(columns, graph, heavy, first, hydrogen)
+    found = np.bincount(owner, minlength=len(heavy))
+    wrong = (smiles.z != columns.z[heavy]) | (smiles.hydrogens != found)
+    order = np.arange(len(heavy))
+    for molecule in np.unique(graph[heavy[wrong]]).tolist():
+        atoms = slice(first[molecule], first[molecule + 1])
+        order[atoms] = first[molecule] + _fitting_order(
+            molecule, smiles, columns, heavy[atoms], found[atoms], atoms
+        )
+    offsets = np.repeat(first[:-1], smiles.bond_counts)
+    return (
+        np.concatenate([heavy[order[offsets + smiles.source]], heavy[owner]]),
+        np.concatenate([heavy[order[offsets + smiles.target]], hydrogen]),
+        np.concatenate([smiles.kinds, np.full(len(hydrogen), _SINGLE, np.int32)]),
+    )
+
+
+def _read_smiles(texts: Sequence[str]) -> _Skeletons:
+    """Return what RDKit reads; it works on one molecule at a time, so this is a plain loop."""
+    try:
+        from rdkit import Chem
+    except ImportError as error:
+        raise DataError(
+            "The bonds of QM9 are read from SMILES with RDKit, which is not installed: "
+            'pip install "igsd[qm9]".'
+        ) from error
+    kinds = {getattr(Chem.BondType, name.upper()): code for code, name in enumerate(BOND_NAMES)}
+    # Flat arrays of machine numbers: lists of Python objects would take ten times the memory.
+    counts, z, hydrogens, bond_counts, source, target, kind = (array("i") for _ in range(7))
+    for row, text in enumerate(texts):
+        molecule = Chem.MolFromSmiles(text)
+        if molecule is None:
+            raise DataError(
+                f"Molecule {row} of QM9 (counted from 0) has no valid SMILES: {text!r}."
+            )
+        counts.append(molecule.GetNumAtoms())
+        bond_counts.append(molecule.GetNumBonds())
+        for atom in molecule.GetAtoms():
+            z.append(atom.GetAtomicNum())
+            hydrogens.append(atom.GetTotalNumHs())
+        for bond in molecule.GetBonds():
+            source.append(bond.GetBeginAtomIdx())
+            target.append(bond.GetEndAtomIdx())
+            kind.append(kinds[bond.GetBondType()])
+    columns = (counts, z, hydrogens, bond_counts, source, target, kind)
+    return _Skeletons(*(np.array(column, dtype=np.int32) for column in columns))
+
+
+def _check_counts(smiles: _Skeletons, heavy_counts: np.ndarray, columns: QM9Columns) -> None:
+    wrong = np.flatnonzero(smiles.counts != heavy_counts)
+    if len(wrong):
+        row = int(wrong[0])
+        raise DataError(
+            f"Molecule gdb_{columns.gdb_index[row]} of QM9 has {int(heavy_counts[row])} heavy "
+            f"atoms in its geometry, but {int(smiles.counts[row])} in its SMILES "
+            f"{columns.smiles[row]!r}. The files are damaged or do not belong together."
+        )
+
+
+def _nearest_heavy(
+    columns: QM9Columns,
+    graph: np.ndarray,
+    heavy: np.ndarray,
+    first: np.ndarray,
+    hydrogen: np.ndarray,
+) -> np.ndarray:
+    """Return for each hydrogen its nearest heavy atom, counted inside the molecule, [H] int64."""
+    counts = np.diff(first)
+    block = np.full((len(counts), int(counts.max()), 3), np.inf, np.float32)
+    local = np.arange(len(heavy)) - np.repeat(first[:-1], counts)
+    block[graph[heavy], local] = columns.positions[heavy]
+    nearest = np.empty(len(hydrogen), np.int64)
+    for start in range(0, len(hydrogen), _CHUNK):
+        atoms = hydrogen[start : start + _CHUNK]
+        gaps = block[graph[atoms]] - columns.positions[atoms][:, None]
+        nearest[start : start + _CHUNK] = np.square(gaps).sum(-1).argmin(1)
+    return nearest
+
+
+def _fitting_order(
+    molecule: int,
+    smiles: _Skeletons,
+    columns: QM9Columns,
+    heavy: np.ndarray,
+    hydrogens: np.ndarray,
+    atoms: slice,
+) -> np.ndarray:
+    """Return the place in the geometry of each heavy atom of a SMILES, [k] int64.
+
+    Of all orders that agree in elements and hydrogens, the one with the shortest bonds; a molecule
+    of QM9 has at most nine heavy atoms, so all of them can be looked at.
+    """
+    wanted = list(zip(smiles.z[atoms].tolist(), smiles.hydrogens[atoms].tolist(), strict=True))
+    there = list(zip(columns.z[heavy].tolist(), hydrogens.tolist(), strict=True))
+    if sorted(wanted) != sorted(there):
+        raise DataError(
+            f"Molecule gdb_{columns.gdb_index[molecule]} of QM9 has other atoms or hydrogens in "
+            f"its geometry than in its SMILES {columns.smiles[molecule]!r}. The files are damaged "
+            "or do not belong together."
+        )
+    orders = np.zeros((1, len(wanted)), np.int64)
+    for kind in sorted(set(wanted)):
+        slots = [i for i, own in enumerate(wanted) if own == kind]
+        places = [i for i, own in enumerate(there) if own == kind]
+        choices = np.array(list(itertools.permutations(places)))
+        orders, repeats = np.repeat(orders, len(choices), axis=0), len(orders)
+        orders[:, slots] = np.tile(choices, (repeats, 1))
+    begin = int(smiles.bond_counts[:molecule].sum())
+    bonds = slice(begin, begin + int(smiles.bond_counts[molecule]))
+    gaps = columns.positions[heavy][:, None] - columns.positions[heavy]
+    lengths = np.sqrt(np.square(gaps).sum(-1))
+    total = lengths[orders[:, smiles.source[bonds]], orders[:, smiles.target[bonds]]].sum(1)
+    return orders[int(total.argmin())]
