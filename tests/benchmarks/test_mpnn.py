@@ -5,7 +5,6 @@ import pytest
 pytest.importorskip("torch_geometric")
 
 from benchmarks.mpnn import TOLERANCE, difference, make_problem
-
 from tests.small_molecules import make_molecules
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from igsd.encoders.gin import GINLayer
 from igsd.encoders.readout import parse_readout, readout
 from igsd.errors import ConfigError, nearest
 from igsd.graphs.batch import Batch
+from igsd.graphs.distinct_batch import DistinctBatch
 
 LAYERS: dict[str, type[GINLayer] | type[GCNLayer]] = {"gin": GINLayer, "gcn": GCNLayer}
 
@@ -45,11 +47,28 @@ class GNNEncoder(nn.Module):
         self.concat_layers = concat_layers
         self.out_dim = hidden_dim * len(self.readouts) * (num_layers if concat_layers else 1)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: Batch | DistinctBatch) -> Tensor:
         """Return the representations h [B, out_dim] of a batch of graphs."""
+        if isinstance(batch, DistinctBatch):
+            return self._forward_distinct(batch)
         x, parts = batch.x, []
         for layer in self.layers:
             x = layer(x, batch)
             if self.concat_layers:
                 parts.append(readout(x, batch.ptr, self.readouts))
         return torch.cat(parts, dim=1) if parts else readout(x, batch.ptr, self.readouts)
+
+    @property
+    def takes_distinct(self) -> bool:
+        """Whether ``forward`` takes a ``DistinctBatch``: layers and readouts are plain sums."""
+        sums = all(isinstance(layer, GINLayer) for layer in self.layers)
+        return sums and set(self.readouts) <= {"sum", "mean"}
+
+    def _forward_distinct(self, batch: DistinctBatch) -> Tensor:
+        x, parts = batch.x, []
+        for layer, level in zip(self.layers, batch.levels, strict=True):
+            x = cast(GINLayer, layer).update(level.gather @ x)
+            sums = level.members @ x
+            sizes = batch.sizes.unsqueeze(1).to(x.dtype)
+            parts += [sums if name == "sum" else sums / sizes for name in self.readouts]
+        return torch.cat(parts if self.concat_layers else parts[-len(self.readouts) :], dim=1)

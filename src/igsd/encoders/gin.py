@@ -26,5 +26,8 @@ class GINLayer(nn.Module):
 
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
         """Return the next node vectors [n, out] of x [n, in]."""
-        gathered = batch.adjacency.multiply(x, own=1.0)
+        return self.update(batch.adjacency.multiply(x, own=1.0))
+
+    def update(self, gathered: Tensor) -> Tensor:
+        """Return the next node vectors from the sums of the last ones, [n, in] -> [n, out]."""
         return normed_linear(self.second, self.norm, self.first(gathered).relu_()).relu_()

@@ -15,8 +15,11 @@ def normed_linear(layer: nn.Linear, norm: nn.Module, x: Tensor) -> Tensor:
     """
     if layer.training or not isinstance(norm, nn.BatchNorm1d) or torch.is_grad_enabled():
         return norm(layer(x))
-    scale = norm.weight * torch.rsqrt(norm.running_var + norm.eps)
-    shift = norm.bias - norm.running_mean * scale
+    mean, variance = norm.running_mean, norm.running_var
+    if mean is None or variance is None:
+        return norm(layer(x))
+    scale = norm.weight * torch.rsqrt(variance + norm.eps)
+    shift = norm.bias - mean * scale
     if layer.bias is not None:
         shift = shift + layer.bias * scale
     return linear(x, layer.weight * scale.unsqueeze(1), shift)

@@ -8,7 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from igsd.encoders.encoder import GNNEncoder
 from igsd.graphs.batch import Batch, Collator
+from igsd.graphs.distinct_batch import distinct_batch
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.unseen_labels import warn_of_unseen_labels
@@ -17,7 +19,10 @@ from igsd.training.memory import kept_memory
 from igsd.views.spec import ViewSpec
 from igsd.views.view import diffusion_view
 
+# Few enough for the processor's cache; and where equal neighbourhoods are computed once, many, so
+# that there are many equal ones.
 CHUNK_NODES = 8_000
+DISTINCT_CHUNK_NODES = 100_000
 
 
 def chunks(node_ptr: np.ndarray, max_nodes: int = CHUNK_NODES) -> Iterator[tuple[int, int]]:
@@ -46,25 +51,39 @@ def embed_chunks(
     """
     warn_of_unseen_labels(features, graphs)
     model.eval()
+    depth = distinct_depth(model, features)
+    max_nodes = DISTINCT_CHUNK_NODES if depth and view is None else CHUNK_NODES
     with kept_memory():
-        for start, stop in chunks(graphs.node_ptr):
+        for start, stop in chunks(graphs.node_ptr, max_nodes):
             part = graphs.take(np.arange(start, stop))
             collator = Collator(part.node_ptr, features.transform(part), device)
-            batch = collator.batch(np.arange(len(part)), part.adjacency)
-            rows = model.embed(batch, mix_weight)
+            if depth:
+                rows = model.embed(distinct_batch(collator, part.adjacency, depth), mix_weight)
+            else:
+                rows = model.embed(_whole_batch(collator, part), mix_weight)
             if view is not None:
-                views = _embed_view(model, collator, batch, part, view, mix_weight)
-                rows = torch.cat([rows, views], 1)
+                rows = torch.cat([rows, _embed_view(model, collator, part, view, mix_weight)], 1)
             yield rows.float().cpu().numpy()
 
 
+def distinct_depth(model: IGSDModel, features: FeatureMap) -> int:
+    """Return the number of layers if equal neighbourhoods can be computed once, else 0.
+
+    They can where layers and readouts are plain sums and what nodes show is one-hot.
+    """
+    encoder = model.student.encoder
+    discrete = "attributes" not in features.parts
+    if discrete and isinstance(encoder, GNNEncoder) and encoder.takes_distinct:
+        return len(encoder.layers)
+    return 0
+
+
+def _whole_batch(collator: Collator, part: GraphSet) -> Batch:
+    return collator.batch(np.arange(len(part)), part.adjacency)
+
+
 def _embed_view(
-    model: IGSDModel,
-    collator: Collator,
-    batch: Batch,
-    part: GraphSet,
-    view: ViewSpec,
-    mix_weight: float,
+    model: IGSDModel, collator: Collator, part: GraphSet, view: ViewSpec, mix_weight: float
 ) -> Tensor:
     operator = collator.operator(diffusion_view(part, view), part.node_ptr, diagonal=True)
-    return model.embed(batch.with_adjacency(operator), mix_weight)
+    return model.embed(_whole_batch(collator, part).with_adjacency(operator), mix_weight)

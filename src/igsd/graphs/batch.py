@@ -54,6 +54,8 @@ class Batch:
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
         """Return one batch with the graphs of all, in order."""
+        if type(batches[0]) is not cls:
+            return type(batches[0]).joined(batches)
         if len(batches) == 1:
             return batches[0]
         ptrs, nodes = [batches[0].ptr[:1]], 0
@@ -81,7 +83,7 @@ class Collator:
         nodes = ranges(starts, stops)
         ptr = np.concatenate([[0], np.cumsum(stops - starts)])
         return Batch(
-            x=self._features(nodes),
+            x=self.node_features(nodes),
             ptr=torch.from_numpy(ptr).to(self.device),
             adjacency=self.operator(adjacency.take(self.node_ptr, indices), ptr, diagonal=False),
         )
@@ -100,7 +102,7 @@ class Collator:
             np.diff(ptr),
         )
 
-    def _features(self, nodes: np.ndarray) -> Tensor:
+    def node_features(self, nodes: np.ndarray) -> Tensor:
         """Return the dense features [n, d] of these nodes."""
         codes = np.asarray(self.features.codes[nodes])
         x = torch.zeros(len(nodes), self.features.dim)

@@ -78,7 +78,7 @@ class MoleculeCollator(Collator):
         else:
             links, categories = self._complete(links, bonds, ptr, self.positions[nodes])
         return MoleculeBatch(
-            self._features(nodes),
+            self.node_features(nodes),
             torch.from_numpy(ptr).to(self.device),
             self.operator(links, ptr, diagonal=False),
             torch.from_numpy(categories).to(self.device),

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from igsd.graphs.batch import Batch
+from igsd.graphs.distinct_batch import DistinctBatch
 from igsd.model.student import Student
 from igsd.model.teacher import Teacher
 
@@ -57,6 +58,6 @@ class IGSDModel(nn.Module):
         ]
 
     @torch.no_grad()
-    def embed(self, batch: Batch, weight: float) -> Tensor:
+    def embed(self, batch: Batch | DistinctBatch, weight: float) -> Tensor:
         """Return the embedding [B, d] of a batch: Eq. mix of both encoders' representations."""
         return mix(self.student.encoder(batch), self.teacher.encoder(batch), weight)

@@ -11,6 +11,7 @@ import numpy as np
 
 from igsd.errors import ConfigError
 from igsd.graphs.adjacency import Adjacency, pointers
+from igsd.hashing import splitmix64
 
 
 def edge_drop(
@@ -49,11 +50,3 @@ def edge_uniform(graph: np.ndarray, u: np.ndarray, v: np.ndarray, seed: int) -> 
     of_graph = splitmix64(start ^ graph.astype(np.uint64))
     bits = splitmix64(of_graph ^ splitmix64((low << np.uint64(32)) | high))
     return (bits >> np.uint64(11)) * 2.0**-53
-
-
-def splitmix64(x: np.ndarray) -> np.ndarray:
-    """Return 64 well-mixed bits for each number, uint64: one step of the SplitMix64 generator."""
-    z = x + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
