@@ -19,7 +19,7 @@ def ema_update(teacher: nn.Module, student: nn.Module, decay: float) -> None:
     BatchNorm statistics of the teacher come from the teacher's own forward passes, since an average
     of the student's statistics would describe activations that the teacher never had.
     """
-    targets, sources = list(teacher.parameters()), list(student.parameters())
+    targets, sources = tuple(teacher.parameters()), tuple(student.parameters())
     torch._foreach_lerp_(targets, sources, 1.0 - decay)
 
 

@@ -1,0 +1,63 @@
+"""``igsd predict``: the class or the value that a model says for each graph, as a table."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from igsd.cli.arguments import add_model_and_data, prepare_output
+from igsd.errors import StorageError
+from igsd.wording import counted
+
+_DESCRIPTION = """\
+Writes what a model trained with `igsd train --labels` says of the graphs of DATA, one row per graph
+in the order of DATA: its class, the probability of that class and of every class; or its value in
+the units of the labels, one column per target.
+
+The suffix of FILE decides: .csv or .parquet. Before the predictions stand the columns graph; line,
+the line of the table that a graph was read from, where DATA is a table; and name, where graphs
+have names. FILE is written whole or not at all; one that exists is replaced."""
+
+_EXAMPLES = """\
+examples:
+  igsd train molecules.csv --labels active -o runs/active
+  igsd predict runs/active molecules.csv -o predictions.csv"""
+
+SUFFIXES = (".csv", ".parquet")
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "predict",
+        help="write the class or value of each graph to a file",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_model_and_data(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=".csv or .parquet")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the predictions and return the exit code."""
+    if Path(args.output).suffix.lower() not in SUFFIXES:
+        raise StorageError(
+            f"The suffix of {args.output!r} does not say how to write predictions. Use one of "
+            f"{', '.join(SUFFIXES)}."
+        )
+    written = prepare_output(args.output, args.model, args.data)
+    from igsd.experiments.models import load_model
+    from igsd.experiments.predictions import prediction_columns, write_columns
+    from igsd.graphs.datasets import open_data
+
+    model = load_model(args.model)
+    graphs = open_data(args.data)
+    columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)
+    write_columns(args.output, columns)
+    written()
+    print(f"{counted(len(graphs), 'prediction')}: {args.output}")
+    return 0

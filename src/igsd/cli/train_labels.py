@@ -1,0 +1,220 @@
+"""``igsd train --labels``: from graphs and few labels to a run folder with a predicting model."""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from dataclasses import dataclass
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.jobs import RUNS
+from igsd.cli.settings import choose_recipe
+from igsd.config import parse_settings, read_settings
+from igsd.errors import ConfigError, IGSDError, IGSDWarning
+from igsd.wording import counted
+
+if TYPE_CHECKING:
+    from igsd.config_semi import SemiConfig
+    from igsd.experiments.run_folder import RunFolder
+    from igsd.graphs.graphset import GraphSet
+    from igsd.graphs.label_column import GivenLabels
+
+
+@dataclass(frozen=True)
+class LabelJob:
+    """A training with labels that has passed all checks.
+
+    ``given``: all labels that are known; ``used``: those that the training is shown.
+    """
+
+    graphs: GraphSet
+    given: GivenLabels
+    used: GivenLabels
+    recipe: str
+    config: SemiConfig
+    folder: RunFolder
+    is_new: bool
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, or go on training, and return the exit code."""
+    job = _job(args)
+    if job.folder.state == "finished":
+        print(f"{job.folder.path} is finished: nothing to do.")
+        return 0
+    return _train(args, job)
+
+
+def _job(args: argparse.Namespace) -> LabelJob:
+    """Return the training, its folder found or made; raises where it cannot be."""
+    from igsd.config_semi import load_semi_recipe
+    from igsd.experiments.label_runs import estimator_for, hide_labels
+    from igsd.graphs.datasets import open_data
+    from igsd.graphs.label_column import find_labels
+    from igsd.training.fit_labelled import check_labels_trainable
+
+    graphs = open_data(args.data)
+    given = find_labels(graphs, args.data, args.labels, args.task)
+    changes = read_settings(args.config) if args.config else {}
+    changes |= parse_settings(args.settings)
+    recipe = choose_recipe(args.recipe, graphs)
+    kind = estimator_for(given)
+    config = load_semi_recipe(recipe, kind._config_class).updated(changes)
+    old = _old_folder(args, graphs, recipe)
+    if old is not None:
+        config = _stored_config(old, config, changes)
+    check_labels_trainable(graphs, config)
+    used = hide_labels(given, args.label_rate, config.seed)
+    _check_labels(used, len(graphs))
+    folder = old or _new_folder(args, graphs, recipe)
+    return LabelJob(graphs, given, used, recipe, config, folder, old is None)
+
+
+def _check_labels(used: GivenLabels, num_graphs: int) -> None:
+    """Raise for labels that nothing can be learned from, before a folder is made for it."""
+    from igsd.estimators.class_labels import encode_classes
+    from igsd.estimators.target_values import check_known, read_targets
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IGSDWarning)  # fit says it again
+        if used.are_classes:
+            encode_classes(used.y, num_graphs)
+        else:
+            check_known(read_targets(used.y, num_graphs)[0])
+
+
+def _old_folder(args: argparse.Namespace, graphs: GraphSet, recipe: str) -> RunFolder | None:
+    """Return the folder of the run to go on with, None where there is nothing to continue."""
+    from igsd.experiments.run_folder import RunFolder, latest_run_folder
+
+    if not args.resume:
+        return None
+    if args.output is None:
+        return latest_run_folder(RUNS, graphs.name, f"labels-{recipe}")
+    folder = RunFolder(args.output)
+    return folder if folder.state in ("unfinished", "finished") else None
+
+
+def _new_folder(args: argparse.Namespace, graphs: GraphSet, recipe: str) -> RunFolder:
+    from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
+
+    if args.output is None:
+        return new_run_folder(RUNS, graphs.name, f"labels-{recipe}")
+    folder = RunFolder(args.output)
+    claim(folder, force=args.force, way_out="--resume goes on with it, --force replaces it.")
+    return folder
+
+
+def _stored_config(folder: RunFolder, config: SemiConfig, changes: dict[str, Any]) -> SemiConfig:
+    """Return the settings of a run; raises ``ConfigError`` where others are given."""
+    if "labels" not in (folder.metrics() or {}):
+        raise ConfigError(
+            f"The run in {folder.path} was made without --labels. Leave that out to go on with it, "
+            "or give another folder with -o."
+        )
+    path = folder / "config.toml"
+    if not path.exists():
+        return config
+    stored = type(config)().updated(read_settings(path))
+    for key, value in changes.items():
+        if key in stored.learned() and getattr(stored, key) != getattr(config, key):
+            raise ConfigError(
+                f"{folder.path} is a run with {key} {getattr(stored, key)!r}, and {value!r} was "
+                "given. Leave it out to go on with that run, or give another folder with -o."
+            )
+    return stored
+
+
+def _train(args: argparse.Namespace, job: LabelJob) -> int:
+    """Train and leave the finished run folder."""
+    from igsd.experiments.label_runs import estimator_for, hidden_score
+    from igsd.experiments.run_folder import discard
+    from igsd.experiments.runner import data_summary
+
+    folder, num_used = job.folder, int(job.used.is_known.sum())
+    about = {"recipe": job.recipe, "data": data_summary(job.graphs) | {"source": args.data}}
+    about["labels"] = _about_labels(args, job)
+    checkpoint = folder / "checkpoint.safetensors"
+    verbose, begin = not args.quiet, time.perf_counter()
+    model = estimator_for(job.given).from_config(
+        job.config, checkpoint=checkpoint, log_dir=args.log_dir, verbose=verbose
+    )
+    try:
+        folder.create(about, job.config)
+        if verbose:
+            labels = f"{num_used} of {counted(len(job.graphs), 'graph')} with a label"
+            print(f"{job.graphs.name}: {labels}, recipe {job.recipe}, run folder {folder.path}")
+        model.fit(job.graphs, job.used.y, **_names(job))
+    except KeyboardInterrupt as stop:
+        again = f"igsd train {quote(args.data)} --labels {quote(args.labels)}"
+        if args.label_rate != 1:
+            again += f" --label-rate {args.label_rate:g}"
+        again += f" -o {quote(str(folder.path))} --resume"
+        raise KeyboardInterrupt(f"Stopped. To go on: {again}") from stop
+    except IGSDError:
+        if job.is_new and not checkpoint.exists():
+            discard(folder, RUNS if args.output is None else None)
+        raise
+    seconds = time.perf_counter() - begin
+    _write_files(model, job)
+    figures: dict[str, Any] = {"hidden": hidden_score(model, job.graphs, job.given, job.used)}
+    figures |= {"pseudo_labels": len(model.pseudo_labels_), "epochs": len(model.history_)}
+    folder.finish(about | figures | {"seed": job.config.seed, "seconds": round(seconds, 3)})
+    _say(figures["hidden"])
+    print(f"trained in {seconds:.1f} s: {folder.path}")
+    return 0
+
+
+def _about_labels(args: argparse.Namespace, job: LabelJob) -> dict[str, Any]:
+    """Return what the run folder says of its labels."""
+    return {
+        "source": args.labels,
+        "names": list(job.given.names),
+        "task": "classes" if job.given.are_classes else "numbers",
+        "rate": args.label_rate,
+        "used": int(job.used.is_known.sum()),
+    }
+
+
+def _names(job: LabelJob) -> dict[str, Any]:
+    return {} if job.given.are_classes else {"target_names": job.given.names}
+
+
+def _write_files(model: Any, job: LabelJob) -> None:
+    """Write model, embeddings, history and pictures, and the pseudo-labels where there are any."""
+    from igsd.experiments.label_runs import pseudo_label_columns
+    from igsd.experiments.predictions import write_columns
+    from igsd.report.embedding_plot import save_embedding_plot
+    from igsd.report.pseudo_label_plot import save_pseudo_label_plot
+
+    vectors, title = model.transform(job.graphs), f"{job.graphs.name}, with labels"
+    job.folder.write_model(model, vectors)
+    classes, names = None, ()
+    if job.given.are_classes:
+        from igsd.estimators.class_labels import codes_of
+
+        names = tuple(model.classes_.tolist())
+        known = [value if value in names else None for value in job.given.y]
+        classes = codes_of(known, model.classes_, len(job.graphs))
+    save_embedding_plot(job.folder / "embedding.png", vectors, classes, names, title)
+    if len(model.pseudo_labels_):
+        columns = pseudo_label_columns(model, job.graphs, job.given)
+        write_columns(job.folder / "pseudo_labels.csv", columns)
+        right = [
+            None if true is None else true == guess
+            for true, guess in zip(columns["true"], columns["class"], strict=True)
+        ]
+        plot = job.folder / "pseudo_labels.png"
+        save_pseudo_label_plot(plot, columns["round"], right, f"{job.graphs.name}, self-training")
+
+
+def _say(hidden: dict[str, Any]) -> None:
+    """Say how the model does where its labels were hidden."""
+    if "accuracy" in hidden:
+        share = f"{100 * hidden['accuracy']:.1f} %"
+        print(f"of the {counted(hidden['graphs'], 'graph')} whose label was hidden, {share} right")
+    elif "mae" in hidden:
+        errors = ", ".join(f"{value:.4g}" for value in hidden["mae"])
+        print(f"mean absolute error where labels were hidden: {errors}")

@@ -1,0 +1,35 @@
+"""The Jensen-Shannon estimate of mutual information, as InfoGraph and MVGRL use it."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+from torch.nn.functional import softplus
+
+
+def jsd(scores: Tensor, positives: Tensor) -> Tensor:
+    """Return the negative Jensen-Shannon estimate of mutual information, to be minimised.
+
+    mean over negatives of (softplus(-s) + s - log 2) - mean over positives of
+    (log 2 - softplus(-s)).
+
+    ``scores`` [n, m]: how well the two sides of each pair fit. ``positives`` [n, m] bool: which
+    pairs belong together. Scores of 0 give 0; the smallest value is -2 log 2. Without negatives (a
+    batch of one graph) their part is 0, and so it is without positives.
+    """
+    fit = (math.log(2.0) - softplus(-scores)) * positives
+    misfit = (softplus(scores) - math.log(2.0)) * ~positives
+    num_positives = positives.sum().clamp_min(1)
+    num_negatives = (~positives).sum().clamp_min(1)
+    return misfit.sum() / num_negatives - fit.sum() / num_positives
+
+
+def local_global_jsd(nodes: Tensor, graphs: Tensor, batch: Tensor) -> Tensor:
+    """Return ``jsd`` between every node and every graph of a batch.
+
+    ``nodes`` [n, d], ``graphs`` [B, d]: projected vectors; ``batch`` [n]: the graph of each node. A
+    node and its own graph are a positive pair, a node and another graph a negative one.
+    """
+    own = batch.unsqueeze(1) == batch.new_tensor(range(len(graphs))).unsqueeze(0)
+    return jsd(nodes @ graphs.T, own)

@@ -1,0 +1,63 @@
+"""``SemiModel``: student, teacher and an output layer that says a class or a number."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from igsd.graphs.batch import Batch
+from igsd.model.igsd import IGSDModel, Outputs
+
+
+class OutputHead(nn.Sequential):
+    """Dropout and a linear layer on the representations: logits of classes, or numbers.
+
+    On the concatenated readouts of all layers this is GIN's own output layer.
+    """
+
+    def __init__(self, in_dim: int, num_outputs: int, dropout: float) -> None:
+        super().__init__(nn.Dropout(dropout), nn.Linear(in_dim, num_outputs))
+
+
+class SemiModel(nn.Module):
+    """IGSD with an output layer on the student's representation of the original graph."""
+
+    def __init__(self, igsd: IGSDModel, head: nn.Module) -> None:
+        super().__init__()
+        self.igsd = igsd
+        self.head = head
+
+    def forward(
+        self, graphs: Batch, views: list[Batch], num_labelled: int
+    ) -> tuple[Tensor, list[Outputs]]:
+        """Return (outputs of the first ``num_labelled`` graphs, what Eq. con needs of each view).
+
+        As in ``IGSDModel`` graphs and views pass each network as one batch. Without views there is
+        nothing to compare, and the teacher is not asked.
+        """
+        joint = Batch.joined([graphs, *views])
+        student = self.igsd.student
+        h = student.encoder(joint)
+        outputs = self.head(h[:num_labelled])
+        if not views:
+            return outputs, []
+        sizes = [batch.num_graphs for batch in (graphs, *views)]
+        p, *p_views = student.predictor(student.projector(h)).split(sizes)
+        z, *z_views = self.igsd.teacher(joint).split(sizes)
+        pairs = zip(p_views, z_views, strict=True)
+        return outputs, [Outputs(p, p_view, z, z_view) for p_view, z_view in pairs]
+
+    def outputs(self, batch: Batch) -> Tensor:
+        """Return the logits [B, C], or the standardised numbers [B, t], of graphs."""
+        return self.head(self.igsd.student.encoder(batch))
+
+    @torch.no_grad()
+    def embed(self, batch: Batch, weight: float) -> Tensor:
+        """Return the embedding [B, d] of a batch. Implements Eq. mix."""
+        return self.igsd.embed(batch, weight)
+
+    @property
+    def out_dim(self) -> int:
+        """Width of an embedding."""
+        width: int = self.igsd.student.encoder.out_dim  # type: ignore[assignment]
+        return width

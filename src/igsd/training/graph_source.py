@@ -1,0 +1,65 @@
+"""``GraphSource``: batches of the graphs of one set, and of their views where a method has any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from igsd.graphs.batch import Batch, Collator
+from igsd.graphs.features import FeatureMap
+from igsd.graphs.graphset import GraphSet
+from igsd.views.pairs import PairSource
+from igsd.views.spec import ViewSpec
+
+_CHUNK_NODES = 20_000
+
+
+class GraphSource:
+    """Takes graphs out of one set by index, alone or with views.
+
+    ``view``: the view to make, None for a method without one. Another kind of input (molecules
+    with bonds) is a class with the same methods.
+    """
+
+    def __init__(
+        self,
+        graphs: GraphSet,
+        features: FeatureMap,
+        device: torch.device,
+        *,
+        view: ViewSpec | None = None,
+        seed: int = 0,
+        cache: bool = True,
+    ) -> None:
+        self.graphs = graphs
+        self.device = device
+        self._pairs: PairSource | None = None
+        if view is None:
+            self._collator = Collator(graphs.node_ptr, features.transform(graphs), device)
+        else:
+            self._pairs = PairSource(graphs, features, view, seed=seed, device=device, cache=cache)
+            self._collator = self._pairs.collator
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """Return the graphs ``indices`` as they are."""
+        return self._collator.batch(indices, self.graphs.adjacency)
+
+    def with_views(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, list[Batch]]:
+        """Return the graphs ``indices`` and their K views; none where the method has no view.
+
+        ``draw`` names the random view that is wanted, where the view is random.
+        """
+        if self._pairs is None:
+            return self.batch(indices), []
+        graphs, view = self._pairs.pair(indices, draw)
+        return graphs, [view]
+
+    def pieces(self, indices: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the indices in pieces of bounded size, for a pass without gradient."""
+        if not len(indices):
+            return
+        sizes = self.graphs.node_ptr[indices + 1] - self.graphs.node_ptr[indices]
+        cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK_NODES)) + 1
+        yield from np.split(indices, cuts)

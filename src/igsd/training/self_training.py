@@ -1,0 +1,103 @@
+"""Alg. self-training: in rounds, confident guesses become labels and stay."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from igsd.errors import IGSDWarning
+
+
+def round_starts(epochs: int, start: int, rounds: int) -> list[int]:
+    """Return the epochs in front of which a round of labelling takes place.
+
+    Implements the schedule of Alg. self-training: from epoch ``start`` on, ``rounds`` rounds share
+    the other epochs evenly, each followed by (epochs - start) / rounds epochs of training, at least
+    one; where there are fewer epochs than rounds, there are as many rounds as epochs.
+    """
+    length = max(1.0, (epochs - start) / rounds)
+    starts = [start + int(number * length) for number in range(rounds)]
+    return [epoch for epoch in starts if epoch < epochs]
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoLabels:
+    """The pseudo-labels of a training, one entry each, in the order of the graphs.
+
+    ``graphs``: which graph of the training set; ``codes``: the class it was given; ``confidence``:
+    the probability of that class then; ``rounds``: in which round, counted from 1.
+    """
+
+    graphs: np.ndarray
+    codes: np.ndarray
+    confidence: np.ndarray
+    rounds: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+
+class PseudoLabelStore(nn.Module):
+    """Keeps the pseudo-labels as buffers, so that they are saved and resumed with the weights.
+
+    ``codes`` [G]: the class given to each graph, -1 for none; ``confidence`` [G] then; ``rounds``
+    [G]: in which round, counted from 1, 0 for none. ``highest``: the largest confidence seen.
+    """
+
+    codes: Tensor
+    confidence: Tensor
+    rounds: Tensor
+    highest: Tensor
+
+    def __init__(self, num_graphs: int) -> None:
+        super().__init__()
+        self.register_buffer("codes", torch.full((num_graphs,), -1))
+        self.register_buffer("confidence", torch.zeros(num_graphs))
+        self.register_buffer("rounds", torch.zeros(num_graphs, dtype=torch.int64))
+        self.register_buffer("highest", torch.zeros(1))
+
+    @torch.no_grad()
+    def add(self, graphs: np.ndarray, logits: Tensor, threshold: float, number: int) -> int:
+        """Label the graphs whose top probability passes the threshold; return how many do.
+
+        ``graphs`` [m]: graphs without a label; ``logits`` [m, C] of the model as it is now. Labels
+        accumulate: a graph that has one keeps it.
+        """
+        if not len(graphs):
+            return 0
+        top, codes = logits.float().softmax(dim=1).max(dim=1)
+        top, codes = top.to(self.confidence.device), codes.to(self.codes.device)
+        self.highest.copy_(torch.maximum(self.highest, top.max()))
+        places = torch.from_numpy(graphs).to(self.codes.device)
+        chosen = (top >= threshold) & (self.codes[places] < 0)
+        self.codes[places[chosen]] = codes[chosen]
+        self.confidence[places[chosen]] = top[chosen]
+        self.rounds[places[chosen]] = number
+        return int(chosen.sum())
+
+    @property
+    def graphs(self) -> np.ndarray:
+        """The graphs with a pseudo-label, ascending."""
+        return torch.nonzero(self.codes >= 0).squeeze(1).cpu().numpy()
+
+    def collected(self) -> PseudoLabels:
+        """Return all pseudo-labels."""
+        graphs = self.graphs
+        columns = (self.codes, self.confidence, self.rounds)
+        return PseudoLabels(graphs, *(column.cpu().numpy()[graphs] for column in columns))
+
+    def warn_if_none(self, threshold: float) -> None:
+        """Warn where not one guess has passed the threshold."""
+        if len(self.graphs) == 0:
+            warnings.warn(
+                "Self-training gave no pseudo-label: the highest confidence seen was "
+                f"{float(self.highest):.3f}, below self_training_threshold={threshold}. The model "
+                "was trained on the given labels alone. Lower the threshold, or switch "
+                "self_training off.",
+                IGSDWarning,
+                stacklevel=2,
+            )

@@ -1,0 +1,134 @@
+"""Training with labels and predicting, from the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from igsd.graphs.graphset import GraphSet
+from igsd.training.label_task import LabelTask
+from tests.cli.conftest import SETTINGS, Run, write_toy
+
+LABELS = ["--labels", "class", "--quiet", *SETTINGS]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_from_labels_to_predictions(igsd: Run, toy: Path, tmp_path: Path) -> None:
+    settings = ["--set=self_training_start=1", "--set=self_training_threshold=0.5"]
+    code, out, err = igsd("train", toy, *LABELS, *settings, "-o", "run", "--label-rate", 0.5)
+    assert code == 0, err
+    assert "4 graphs whose label was hidden" in out
+    run = tmp_path / "run"
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["status"] == "finished"
+    assert metrics["labels"]["used"] == 4
+    assert metrics["hidden"]["graphs"] == 4
+    assert metrics["pseudo_labels"] == 4
+    pseudo = rows_of(run / "pseudo_labels.csv")
+    assert len(pseudo) == 4
+    assert set(pseudo[0]) == {"graph", "class", "confidence", "round", "true"}
+    for name in ("model.safetensors", "embeddings.npy", "history.csv", "embedding.png"):
+        assert (run / name).exists()
+    assert (run / "pseudo_labels.png").exists()
+
+    code, out, err = igsd("predict", "run", toy, "-o", "p.csv", "--quiet")
+    assert code == 0, err
+    assert "8 predictions" in out
+    found = rows_of(tmp_path / "p.csv")
+    assert list(found[0]) == ["graph", "class", "probability", "p_-1", "p_1"]
+    assert {row["class"] for row in found} <= {"-1", "1"}
+    assert igsd("predict", "run", toy, "-o", "p.parquet", "--quiet")[0] == 0
+    assert igsd("embed", "run", toy, "-o", "v.npy", "--quiet")[0] == 0
+
+
+def test_numbers(igsd: Run, toy_graphs: GraphSet, toy: Path, tmp_path: Path) -> None:
+    sizes = toy_graphs.node_counts()
+    lines = ["" if i % 3 == 0 else f"{n + 0.5}" for i, n in enumerate(sizes)]
+    (tmp_path / "sizes.txt").write_text("\n".join(lines) + "\n")
+    options = ["--labels", "sizes.txt", "--quiet", *SETTINGS, "-o", "run"]
+    code, _, err = igsd("train", toy, *options)
+    assert code == 0, err
+    assert igsd("predict", "run", toy, "-o", "p.csv", "--quiet")[0] == 0
+    assert list(rows_of(tmp_path / "p.csv")[0]) == ["graph", "sizes"]
+
+
+def test_stop_and_resume(
+    igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert igsd("train", toy, *LABELS, "-o", "whole")[0] == 0
+    original, done = LabelTask.after_step, 0
+
+    def after_step(task: LabelTask) -> None:
+        nonlocal done
+        original(task)
+        done += 1
+        if done == 1:
+            import os
+            import signal
+
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LabelTask, "after_step", after_step)
+        code, _, err = igsd("train", toy, *LABELS, "-o", "cut")
+    assert code == 130
+    assert "--labels class -o cut --resume" in err
+    assert igsd("train", toy, *LABELS, "-o", "cut")[0] == 2  # an unfinished run is in the way
+    code, _, err = igsd("train", toy, *LABELS, "-o", "cut", "--resume")
+    assert code == 0, err
+    whole, cut = (tmp_path / n / "model.safetensors" for n in ("whole", "cut"))
+    assert whole.read_bytes() == cut.read_bytes()
+    code, out, _ = igsd("train", toy, *LABELS, "-o", "cut", "--resume")
+    assert code == 0
+    assert "nothing to do" in out
+    code, _, err = igsd("train", toy, *LABELS, "--set=epochs=9", "-o", "cut", "--resume")
+    assert code == 2
+    assert "epochs 2" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--labels", "clas"], "has no labels of that name"),
+        (["--labels", "class", "--label-rate", "0"], "--label-rate must be a share"),
+        (["--labels", "class", "--set", "epoch=3"], "no setting 'epoch'"),
+        (["--labels", "class", "--recipe", "socail"], "no recipe 'socail'"),
+        (["--label-rate", "0.5"], "give --labels"),
+        (["--labels", "short.txt"], "holds 2 labels for 8 graphs"),
+        (["--labels", "one.txt"], "at least two classes"),
+        (["--labels", "none.txt"], "holds no label"),
+    ],
+)
+def test_bad_input_leaves_no_folder(
+    igsd: Run, toy: Path, tmp_path: Path, options: list[str], message: str
+) -> None:
+    (tmp_path / "short.txt").write_text("a\nb\n")
+    (tmp_path / "one.txt").write_text("a\n" * 8)
+    (tmp_path / "none.txt").write_text("\n" * 8)
+    code, _, err = igsd("train", toy, *options, "-o", "run")
+    assert code == 2
+    assert message in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_without_labels_predicts_nothing(igsd: Run, trained: Path, toy: Path) -> None:
+    code, _, err = igsd("predict", trained, toy, "-o", "p.csv")
+    assert code == 2
+    assert "predicts nothing" in err
+    code, _, err = igsd("predict", trained, toy, "-o", "p.txt")
+    assert code == 2
+    assert ".csv, .parquet" in err
+
+
+def test_going_on_without_the_labels(igsd: Run, tmp_path: Path, trained: Path) -> None:
+    toy = write_toy(tmp_path)
+    code, _, err = igsd("train", toy, *LABELS, "-o", trained, "--resume")
+    assert code == 2
+    assert "without --labels" in err

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd.errors import DataError, StorageError
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.label_column import find_labels
+from tests.small_graphs import make_graphs
+
+NAN = float("nan")
+
+
+@pytest.fixture
+def graphs() -> GraphSet:
+    made = make_graphs(4, classes=True)
+    targets = np.array([[0.5, 1], [NAN, 2], [2.5, NAN], [1.0, 0]])
+    return replace(made, targets=targets, target_names=("logP", "count"))
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> tuple[str, GraphSet]:
+    path = tmp_path / "molecules.csv"
+    lines = ["smiles,active,logS,kind", "CC,1,0.5,a", "XX,0,9,b", "CO,,1.5,b", "CN,0,,", "C,1,2,a"]
+    path.write_text("\n".join(lines) + "\n")
+    # The second row is no molecule, so line 3 is not among the graphs.
+    return str(path), replace(make_graphs(4), lines=np.array([2, 4, 5, 6]))
+
+
+def test_classes_of_the_set(graphs: GraphSet) -> None:
+    found = find_labels(graphs, "MUTAG", "class")
+    assert found.are_classes
+    assert found.y == ["-1", "1", "-1", "1"]
+
+
+def test_targets_of_the_set(graphs: GraphSet) -> None:
+    found = find_labels(graphs, "MUTAG", "logP")
+    assert not found.are_classes
+    np.testing.assert_array_equal(found.y, [0.5, NAN, 2.5, 1.0])
+    assert found.is_known.tolist() == [True, False, True, True]
+    both = find_labels(graphs, "MUTAG", "logP, count")
+    assert both.y.shape == (4, 2)
+    assert both.names == ("logP", "count")
+
+
+def test_whole_numbers_may_be_either(graphs: GraphSet) -> None:
+    assert find_labels(graphs, "MUTAG", "count").y == ["1", "2", None, "0"]
+    found = find_labels(graphs, "MUTAG", "count", "numbers")
+    np.testing.assert_array_equal(found.y, [1, 2, NAN, 0])
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [("active", ["1", None, "0", "1"]), ("kind", ["a", "b", None, "a"])],
+)
+def test_classes_in_a_column(
+    table: tuple[str, GraphSet], column: str, expected: list[str | None]
+) -> None:
+    path, graphs = table
+    assert find_labels(graphs, path, column).y == expected
+
+
+def test_numbers_in_a_column(table: tuple[str, GraphSet]) -> None:
+    path, graphs = table
+    np.testing.assert_array_equal(find_labels(graphs, path, "logS").y, [0.5, 1.5, NAN, 2])
+
+
+def test_a_column_that_is_not_there(table: tuple[str, GraphSet], graphs: GraphSet) -> None:
+    with pytest.raises(DataError, match=r"no column 'activ'.*'active'"):
+        find_labels(table[1], table[0], "activ")
+    with pytest.raises(DataError, match=r"'logp' is no file.*'logP'"):
+        find_labels(graphs, "MUTAG", "logp")
+    with pytest.raises(DataError, match="neither classes nor targets"):
+        find_labels(make_graphs(4), "x", "class")
+
+
+@pytest.mark.parametrize("text", ["a\n\nb\na\n", "kind\na\n\nb\na\n", "a\nnone\nb\na"])
+def test_a_file_of_labels(graphs: GraphSet, tmp_path: Path, text: str) -> None:
+    (tmp_path / "labels.txt").write_text(text)
+    found = find_labels(graphs, "MUTAG", str(tmp_path / "labels.txt"))
+    assert found.y == ["a", None, "b", "a"]
+
+
+def test_an_array_of_labels(graphs: GraphSet, tmp_path: Path) -> None:
+    np.save(tmp_path / "y.npy", np.array([0.5, NAN, 1.0, 2.0]))
+    found = find_labels(graphs, "MUTAG", str(tmp_path / "y.npy"))
+    np.testing.assert_array_equal(found.y, [0.5, NAN, 1.0, 2.0])
+
+
+def test_a_file_of_another_length(graphs: GraphSet, tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("a\nb\n")
+    with pytest.raises(DataError, match="holds 2 labels for 4 graphs"):
+        find_labels(graphs, "MUTAG", str(tmp_path / "labels.txt"))
+
+
+def test_a_pickle_is_refused(graphs: GraphSet, tmp_path: Path) -> None:
+    (tmp_path / "labels.npy").write_bytes(pickle.dumps([0, 1, 0, 1]))
+    with pytest.raises(StorageError):
+        find_labels(graphs, "MUTAG", str(tmp_path / "labels.npy"))
+
+
+def test_text_where_numbers_are_asked_for(table: tuple[str, GraphSet]) -> None:
+    with pytest.raises(DataError, match="'kind' must hold numbers"):
+        find_labels(table[1], table[0], "kind", "numbers")

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import torch
+
+from igsd.config_semi import SemiConfig
+from igsd.model.igsd import mix
+from igsd.training.semi_supervised import SemiSupervisedIGSD
+from tests.small_graphs import TINY, make_batch, make_graphs
+
+
+def test_outputs_and_embedding() -> None:
+    batch = make_batch(make_graphs(6))
+    config = SemiConfig(**TINY)
+    model = SemiSupervisedIGSD.build(config, batch.x.shape[1], 3).eval()
+    assert model.outputs(batch).shape == (6, 3)
+    student = model.igsd.student.encoder(batch)
+    torch.testing.assert_close(model.outputs(batch), model.head(student))
+    expected = mix(student, model.igsd.teacher.encoder(batch), 0.3)
+    torch.testing.assert_close(model.embed(batch, 0.3), expected)
+    assert model.out_dim == student.shape[1]
+
+
+def test_forward_is_that_of_igsd_with_an_output_for_the_labelled() -> None:
+    batch = make_batch(make_graphs(6))
+    model = SemiSupervisedIGSD.build(SemiConfig(**TINY), batch.x.shape[1], 2).eval()
+    outputs, (found,) = model(batch, [batch], 4)
+    torch.testing.assert_close(outputs, model.outputs(batch)[:4])
+    (expected,) = model.igsd(batch, [batch])
+    for left, right in zip(found, expected, strict=True):
+        torch.testing.assert_close(left, right)
+    assert not found.z.requires_grad
+    assert model(batch, [], 4)[1] == []
