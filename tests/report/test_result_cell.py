@@ -29,10 +29,10 @@ FIVE = runs(0.8, 0.8, 0.9, 1.0, 1.0)
         ([], "-"),
         (FIVE, "90.0 ± 8.9"),
         (runs(0.5, 0.7), "60.0 ± 10.0 (2 seeds)"),
-        (runs(0.5), "50.0 ± 0.0 (1 seed)"),
+        (runs(0.5), "50.0 (1 seed)"),
         (runs(0.5, **FAILED), "failed"),
         (FIVE + runs(0.0, first=5, **FAILED), "90.0 ± 8.9 (1 failed)"),
-        (runs(0.5) + runs(0.0, first=1, **FAILED), "50.0 ± 0.0 (1 seed, 1 failed)"),
+        (runs(0.5) + runs(0.0, first=1, **FAILED), "50.0 (1 seed, 1 failed)"),
         (runs(0.5, 0.7, **STALE), "60.0 ± 10.0 (stale, 2 seeds)"),
         (runs(0.5, **STALE, **FAILED), "failed (stale)"),
         (FIVE + runs(0.1, first=5, **STALE), "90.0 ± 8.9 (1 more stale)"),
@@ -62,4 +62,4 @@ def test_runs_that_are_not_the_shipped_recipe_are_marked(changes: dict[str, Any]
 
 def test_a_recipe_of_ones_own_has_no_shipped_settings() -> None:
     record = make_record("MUTAG", "mine", 0, {"igsd": 0.5})
-    assert score_cell([record], "igsd", "nested") == "50.0 ± 0.0 (1 seed)"
+    assert score_cell([record], "igsd", "nested") == "50.0 (1 seed)"

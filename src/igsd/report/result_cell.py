@@ -46,12 +46,15 @@ def score_cell(records: Sequence[Record], method: str, protocol: str) -> str:
     if failed:
         notes.append(f"{failed} failed")
     row = Row(method, protocol, tuple(results))
-    return _with_notes(mean_and_std(100 * (row.mean or 0), 100 * (row.std_over_seeds or 0)), notes)
+    std = row.std_over_seeds
+    return _with_notes(
+        mean_and_std(100 * (row.mean or 0), None if std is None else 100 * std), notes
+    )
 
 
-def mean_and_std(mean: float, std: float) -> str:
-    """Return both with one decimal; the values are per cent already."""
-    return f"{mean:.1f} ± {std:.1f}"
+def mean_and_std(mean: float, std: float | None) -> str:
+    """Return both with one decimal; the values are per cent already. One seed has no deviation."""
+    return f"{mean:.1f}" if std is None else f"{mean:.1f} ± {std:.1f}"
 
 
 def method_results(records: Sequence[Record], method: str, protocol: str) -> list[ProtocolResult]:
