@@ -26,7 +26,9 @@ class GINLayer(nn.Module):
 
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
         """Return the next node vectors [n, out] of x [n, in]."""
-        return self.update(batch.adjacency.multiply(x, own=1.0))
+        # Student and teacher begin with the same sums, which have no weights yet.
+        is_first = x is batch.x
+        return self.update(batch.input_sums() if is_first else batch.adjacency.multiply(x, own=1.0))
 
     def update(self, gathered: Tensor) -> Tensor:
         """Return the next node vectors from the sums of the last ones, [n, in] -> [n, out]."""

@@ -25,6 +25,13 @@ class Batch:
         self.x = x
         self.ptr = ptr
         self.adjacency = adjacency
+        self._input_sums: Tensor | None = None
+
+    def input_sums(self) -> Tensor:
+        """Return A x + x of the node features, [n, d]: computed once for all who ask."""
+        if self._input_sums is None:
+            self._input_sums = self.adjacency.multiply(self.x, own=1.0)
+        return self._input_sums
 
     @property
     def num_graphs(self) -> int:

@@ -55,22 +55,21 @@ class DenseBlocks:
         # Entry (row, column) stands at row_starts[row] + column, both counted over all graphs.
         local = np.arange(sizes.sum()) - np.repeat(nodes, sizes)
         row_starts = np.repeat(cells - nodes, sizes) + local * np.repeat(sizes, sizes)
-        starts = torch.from_numpy(row_starts).to(device)
-        places = starts.repeat_interleave((row_ptr[1:] - row_ptr[:-1]).long())
+        lengths = np.diff(row_ptr.cpu().numpy())
+        places = torch.from_numpy(np.repeat(row_starts, lengths)).to(device)
         flat = torch.zeros(runs.num_entries, dtype=matrix.dtype, device=device)
-        flat[places + matrix.col_indices()] = matrix.values()
+        places += matrix.col_indices()
+        flat.scatter_(0, places, matrix.values())
         if own:
-            flat[starts + torch.arange(len(starts), device=device)] += own
+            diagonal = row_starts + np.arange(len(row_starts))
+            flat[torch.from_numpy(diagonal).to(device)] += own
         pieces = flat.split((runs.counts * runs.sizes**2).tolist())
         shapes = zip(pieces, runs.counts.tolist(), runs.sizes.tolist(), strict=True)
         self.blocks = [piece.view(count, size, size) for piece, count, size in shapes]
 
-    def multiply(self, x: Tensor) -> Tensor:
-        """Return the product with x [n, d], contiguous."""
-        out = torch.empty_like(x)
+    def multiply(self, x: Tensor, out: Tensor) -> None:
+        """Write the product with x [n, d] into ``out`` [n, d], both contiguous."""
         pieces = zip(self.blocks, x.split(self.rows), out.split(self.rows), strict=True)
         for block, rows, result in pieces:
-            count, size, _ = block.shape
-            shape = (count, size, x.shape[1])
+            shape = (*block.shape[:2], x.shape[1])
             torch.bmm(block, rows.view(shape), out=result.view(shape))
-        return out

@@ -63,14 +63,18 @@ class AdjacencyOperator:
 
     def product(self, x: Tensor, own: float) -> Tensor:
         """Return A x + own * x for contiguous x, without a gradient."""
-        if self._runs is not None:
-            key = (own, x.dtype)
-            if key not in self._blocks:
-                matrix = self.matrix.to(x.dtype)
-                self._blocks[key] = DenseBlocks(matrix, self._runs, own)
-            return self._blocks[key].multiply(x)
-        matrix = self.matrix.to(x.dtype)
-        return torch.addmm(x, matrix, x, beta=own) if own else matrix @ x
+        out = torch.empty_like(x)
+        self._write_product(x, own, out)
+        return out
+
+    def _write_product(self, x: Tensor, own: float, out: Tensor) -> None:
+        if self._runs is None:
+            torch.addmm(x, self.matrix.to(x.dtype), x, beta=own, out=out)
+            return
+        key = (own, x.dtype)
+        if key not in self._blocks:
+            self._blocks[key] = DenseBlocks(self.matrix.to(x.dtype), self._runs, own)
+        self._blocks[key].multiply(x, out)
 
     def row_sums(self) -> Tensor:
         """Return the sum of each row, [n]: the (weighted) degree."""
@@ -96,9 +100,10 @@ class _Joined(AdjacencyOperator):
         self.lengths = [len(operator.missing_loops) for operator in operators]
         self.missing_loops = torch.cat([operator.missing_loops for operator in operators])
 
-    def product(self, x: Tensor, own: float) -> Tensor:
-        parts = zip(self.operators, x.split(self.lengths), strict=True)
-        return torch.cat([operator.product(rows, own) for operator, rows in parts])
+    def _write_product(self, x: Tensor, own: float, out: Tensor) -> None:
+        parts = zip(self.operators, x.split(self.lengths), out.split(self.lengths), strict=True)
+        for operator, rows, result in parts:
+            operator._write_product(rows, own, result)
 
     def row_sums(self) -> Tensor:
         return torch.cat([operator.row_sums() for operator in self.operators])
