@@ -1,0 +1,177 @@
+"""``LearnedEstimator``: what every baseline that trains a network has in common."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from igsd.baselines.learned_config import LearnedConfig, recipe_for
+from igsd.baselines.learned_network import LearnedNetwork
+from igsd.baselines.learned_training import FittedNetwork, StepSource, fit_learned
+from igsd.errors import ConfigError, StorageError
+from igsd.estimator_base import GraphInputMixin, draw_seed, is_drawn
+from igsd.evaluation.embed import chunks
+from igsd.graphs.batch import Batch, Collator
+from igsd.graphs.convert import as_graphset
+from igsd.graphs.features import FeatureMap
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.unseen_labels import warn_of_unseen_labels
+from igsd.model_file import read_model, whole_model, write_model
+from igsd.progress import progress_bar
+from igsd.training.memory import kept_memory
+
+
+class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
+    """Learns a vector for each graph from graphs alone. Takes the same graphs as ``igsd.IGSD``.
+
+    A method names its ``_config_class``, makes a ``network`` and says what the ``source`` of its
+    training steps is; where its vectors need more than the graphs themselves, ``_embed`` too. The
+    settings are explained in the configuration class; ``random_state``, ``checkpoint``, ``log_dir``
+    and ``verbose`` are as in ``IGSD``.
+
+    Learned: ``network_``, ``features_``, ``history_`` (mean losses per epoch), ``config_`` and
+    ``n_features_out_``.
+    """
+
+    _config_class: ClassVar[type[LearnedConfig]]
+
+    network_: Any
+    features_: FeatureMap
+    history_: list[dict[str, float]]
+    config_: Any
+
+    @classmethod
+    def from_recipe(cls, name: str, **changes: Any) -> Self:
+        """Return an unfitted estimator with an IGSD recipe's nodes, encoder and run."""
+        return cls.from_config(recipe_for(name, cls._config_class)).set_params(**changes)
+
+    @classmethod
+    def from_config(cls, config: LearnedConfig, **others: Any) -> Self:
+        """Return an unfitted estimator with these settings."""
+        settings = config.to_json()
+        return cls(random_state=settings.pop("seed"), **settings, **others)
+
+    def config(self) -> Any:
+        """Return the settings, checked; raises ``ConfigError`` for one outside its rule."""
+        seed = self.get_params(deep=False)["random_state"]
+        if is_drawn(seed):
+            seed = self.config_.seed if hasattr(self, "config_") else LearnedConfig.seed
+        return self._config_with(seed)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
+        given = self.get_params(deep=False)
+        config = self._config_with(draw_seed(given["random_state"]))
+        besides = {key: given[key] for key in ("checkpoint", "log_dir", "verbose")}
+        graphs = as_graphset(X)
+        try:
+            fitted = fit_learned(graphs, config, self, name=type(self).__name__, **besides)
+        except ConfigError as error:
+            raise self._in_own_name(error) from error
+        return self._set_fitted(config, fitted)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the embeddings [G, d] float32 of graphs, seen in training or not."""
+        return np.concatenate(list(self.transform_chunks(X)))
+
+    def transform_chunks(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the rows of ``transform`` in pieces, so that memory does not grow with the set."""
+        check_is_fitted(self, "network_")
+        graphs = as_graphset(X)
+        warn_of_unseen_labels(self.features_, graphs)
+        self.network_.eval()
+        shown = self.get_params(deep=False)["verbose"]
+        with kept_memory(), progress_bar("embedding", len(graphs), shown=shown) as advance:
+            for start, stop in chunks(graphs.node_ptr):
+                with torch.no_grad():
+                    rows = self._embed(graphs.take(np.arange(start, stop)))
+                yield rows.float().cpu().numpy()
+                advance(len(rows))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the embedding's columns: the method's name and a number."""
+        check_is_fitted(self, "network_")
+        word = type(self).__name__.lower()
+        return np.array([f"{word}{i}" for i in range(self.n_features_out_)], dtype=object)
+
+    @property
+    def n_features_out_(self) -> int:
+        """Width of an embedding."""
+        return int(self.network_.out_dim)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to one file at exactly ``path``, whole or not at all."""
+        check_is_fitted(self, "network_")
+        header = {
+            "estimator": type(self).__name__,
+            "config": self.config_.to_json(),
+            "features": self.features_.to_json(),
+            "history": self.history_,
+        }
+        write_model(path, self.network_.state_dict(), header)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the estimator that ``save`` wrote; its ``transform`` is bit-equal.
+
+        Raises ``StorageError`` for any other file.
+        """
+        tensors, header = read_model(path)
+        if header.get("estimator") != cls.__name__:
+            raise StorageError(
+                f"{path} holds a {header.get('estimator')} model, but no {cls.__name__}."
+            )
+        with whole_model(path):
+            config = cls._config_class().updated(header["config"])
+            features = FeatureMap.from_json(header["features"])
+            estimator = cls.from_config(config)
+            with torch.random.fork_rng(devices=[]):
+                network = estimator.network(config, features.dim)
+            network.load_state_dict(tensors)
+            fitted = FittedNetwork(network.eval(), features, list(header["history"]))
+        return estimator._set_fitted(config, fitted)
+
+    def network(self, config: Any, in_dim: int) -> LearnedNetwork:
+        """Return a fresh network for node features of width ``in_dim``."""
+        raise NotImplementedError
+
+    def source(
+        self, graphs: GraphSet, features: FeatureMap, config: Any, device: torch.device
+    ) -> StepSource:
+        """Return what makes the inputs of a training step."""
+        raise NotImplementedError
+
+    def _embed(self, part: GraphSet) -> Tensor:
+        """Return the embeddings [G, d] of some graphs."""
+        return self.network_.embed(self._batch(part))
+
+    def _batch(self, part: GraphSet) -> Batch:
+        """Return all graphs of a set as one batch on the network's device."""
+        device = next(self.network_.parameters()).device
+        collator = Collator(part.node_ptr, self.features_.transform(part), device)
+        return collator.batch(np.arange(len(part)), part.adjacency)
+
+    def _config_with(self, seed: Any) -> Any:
+        given = self.get_params(deep=False) | {"seed": seed}
+        names = [entry.name for entry in self._config_class.settings()]
+        try:
+            return self._config_class(**{name: given[name] for name in names})
+        except ConfigError as error:
+            raise self._in_own_name(error) from error
+
+    def _in_own_name(self, error: ConfigError) -> ConfigError:
+        """Return the error with the names that the user knows: ours, and 'random_state'."""
+        text = str(error).replace("parameter of IGSD", f"parameter of {type(self).__name__}")
+        return ConfigError(text.replace("'seed'", "'random_state'"))
+
+    def _set_fitted(self, config: Any, fitted: FittedNetwork) -> Self:
+        self.network_, self.features_ = fitted.network, fitted.features
+        self.history_, self.config_ = fitted.history, config
+        return self

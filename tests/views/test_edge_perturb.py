@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from igsd.errors import ConfigError
+from igsd.graphs.adjacency import Adjacency
+from igsd.graphs.graphset import GraphSet
+from igsd.views.edge_drop import edge_uniform
+from igsd.views.edge_perturb import edge_perturb
+from tests.reference.views import dense
+from tests.views.strategies import graph_set, graph_sets
+
+RATES = st.floats(0, 1, exclude_max=True)
+SEEDS = st.integers(0, 2**62)
+
+
+@settings(max_examples=40, deadline=None)
+@given(graph_sets(), RATES, SEEDS)
+def test_simple_symmetric_graphs_come_out(graphs: GraphSet, rate: float, seed: int) -> None:
+    before = graphs.checksum
+    ids = np.arange(len(graphs))
+    view = edge_perturb(graphs.adjacency, graphs.node_ptr, ids, rate, seed)
+    del graphs.__dict__["checksum"]
+    assert graphs.checksum == before
+    assert view.col.dtype == np.int32
+    assert len(view.row_ptr) == graphs.num_nodes + 1
+    assert view.num_entries <= graphs.adjacency.num_entries
+    for row in range(graphs.num_nodes):
+        neighbours = view.col[view.row_ptr[row] : view.row_ptr[row + 1]]
+        assert (np.diff(neighbours) > 0).all()
+    for g in ids:
+        A, moved = (dense(x, graphs.node_ptr, int(g)) for x in (graphs.adjacency, view))
+        np.testing.assert_array_equal(moved, moved.T)
+        assert not np.diag(moved).any()
+        u, v = np.nonzero(np.triu(A))
+        stays = edge_uniform(np.full(len(u), g), u, v, seed) >= rate
+        assert moved[u[stays], v[stays]].all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(graph_sets(), RATES, SEEDS, st.data())
+def test_a_graph_changes_alike_in_every_batch(
+    graphs: GraphSet, rate: float, seed: int, data: st.DataObject
+) -> None:
+    indices = np.array(data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1)))
+    ids = np.arange(len(graphs))
+    whole = edge_perturb(graphs.adjacency, graphs.node_ptr, ids, rate, seed)
+    expected = whole.take(graphs.node_ptr, indices)
+    batch = graphs.take(indices)
+    got = edge_perturb(batch.adjacency, batch.node_ptr, indices, rate, seed)
+    np.testing.assert_array_equal(got.row_ptr, expected.row_ptr)
+    np.testing.assert_array_equal(got.col, expected.col)
+
+
+def test_rate_zero_changes_nothing_and_rates_belong_to_graphs() -> None:
+    graphs = graph_set([30, 30], 0.2, seed=0)
+    rates = np.array([0.0, 0.5])
+    view = edge_perturb(graphs.adjacency, graphs.node_ptr, np.arange(2), rates, 1)
+    before, after = (
+        [dense(x, graphs.node_ptr, g) for g in range(2)] for x in (graphs.adjacency, view)
+    )
+    np.testing.assert_array_equal(before[0], after[0])
+    share = (before[1] * after[1]).sum() / before[1].sum()
+    assert 0.35 < share < 0.75
+    assert (after[1] > before[1]).any()
+
+
+def test_a_sparse_graph_keeps_about_as_many_edges() -> None:
+    graphs = graph_set([400], 0.02, seed=0)
+    view = edge_perturb(graphs.adjacency, graphs.node_ptr, np.array([0]), 0.3, 1)
+    assert view.num_entries == pytest.approx(graphs.adjacency.num_entries, rel=0.03)
+
+
+def test_weights_move_with_their_edges() -> None:
+    graphs = graph_set([12], 0.4, seed=3)
+    rows, cols = graphs.adjacency.rows(), graphs.adjacency.col
+    weight = (np.minimum(rows, cols) * 12 + np.maximum(rows, cols)).astype(np.float32)
+    weighted = Adjacency(graphs.adjacency.row_ptr, graphs.adjacency.col, weight)
+    view = edge_perturb(weighted, graphs.node_ptr, np.array([0]), 0.5, 2)
+    matrix = dense(view, graphs.node_ptr, 0)
+    np.testing.assert_array_equal(matrix, matrix.T)
+    values = matrix[np.triu_indices(12)]
+    found = values[values > 0]
+    assert len(np.unique(found)) == len(found)
+    assert set(found) <= set(weight.tolist())
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan")])
+def test_a_rate_out_of_range_is_named(rate: float) -> None:
+    graphs = graph_set([3], 1.0, seed=0)
+    with pytest.raises(ConfigError, match=r"'rate' parameter of edge_perturb must be in \[0, 1\)"):
+        edge_perturb(graphs.adjacency, graphs.node_ptr, np.array([0]), rate, 0)
