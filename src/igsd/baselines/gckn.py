@@ -1,0 +1,134 @@
+"""``GCKN``: the graph convolutional kernel network, subtree, unsupervised (Chen et al., 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from igsd.baselines.block_matrix import walk_matrix
+from igsd.baselines.feature_basis import inverse_root, one_hot
+from igsd.baselines.kernel_base import VectorKernel
+from igsd.baselines.limits import check_time, reserve
+from igsd.baselines.node_keys import key_source, node_keys
+from igsd.baselines.setting_rules import Rule
+from igsd.baselines.spherical_kmeans import spherical_kmeans
+from igsd.graphs.graphset import GraphSet
+
+
+class GCKN(VectorKernel):
+    """Compares graphs by the walks that start at each node, and by the trees these walks make up.
+
+    Three layers, each pooled over the nodes of a graph. Layer 0: labels (degrees where there are
+    none), one-hot. Layer 1: the walks of ``steps`` steps from a node, compared by the kernel
+    exp(alpha (<p, p'> - 1)) of their labels in turn and summed. Layer 2: the same kernel on the
+    layer 1 features of a node, which stand for the tree of its walks. Both kernels are projected on
+    ``num_anchors`` points (Nystrom), found by spherical k-means on samples of ``fit``. Departs from
+    the paper: walks in place of paths, whose sum over all walks of a node is a few sparse products
+    instead of an enumeration. ``alpha`` is 1 / sigma^2. ``pooling``: "sum" or "mean", of the walks
+    of a node and of the nodes of a graph.
+    """
+
+    RULES: ClassVar[Mapping[str, Rule]] = {
+        "steps": Rule(int, minimum=1),
+        "num_anchors": Rule(int, minimum=1),
+        "alpha": Rule(float, above=0.0),
+        "pooling": Rule(str, words=("sum", "mean")),
+        "num_samples": Rule(int, minimum=1),
+        "normalise": Rule(bool),
+    }
+    COLUMN = "gckn"
+
+    def __init__(
+        self,
+        *,
+        steps: int = 3,
+        num_anchors: int = 64,
+        alpha: float = 4.0,
+        pooling: str = "sum",
+        num_samples: int = 20_000,
+        normalise: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.steps = steps
+        self.num_anchors = num_anchors
+        self.alpha = alpha
+        self.pooling = pooling
+        self.num_samples = num_samples
+        self.normalise = normalise
+        self.random_state = random_state
+
+    def _fit(self, graphs: GraphSet) -> None:
+        s, state = self.settings_, self.state_
+        rng = np.random.default_rng(s.random_state)
+        state["source"], self.notes_ = key_source(graphs, "GCKN")
+        keys = node_keys(graphs, state["source"])
+        state["keys"] = np.unique(keys).view(np.int64)
+        labels = one_hot(keys, state["keys"].view(np.uint64))
+        walks = sample_walks(graphs, s.steps, s.num_samples, rng)
+        reserve(16.0 * walks.size * labels.shape[1], f"the labels of {len(walks)} walks")
+        on_walks = labels[walks.ravel()].toarray().reshape(len(walks), -1)
+        state["walk_anchors"] = spherical_kmeans(on_walks, s.num_anchors, rng)
+        features = self._walk_layer(graphs, labels)
+        chosen = rng.permutation(len(features))[: s.num_samples]
+        state["tree_anchors"] = spherical_kmeans(features[chosen], s.num_anchors, rng)
+
+    def _represent(self, graphs: GraphSet) -> NDArray[np.float64]:
+        state = self.state_
+        labels = one_hot(node_keys(graphs, state["source"]), state["keys"].view(np.uint64))
+        walks = self._walk_layer(graphs, labels)
+        graph, nodes = graphs.graph_of_node(), np.arange(graphs.num_nodes)
+        entries = (np.ones(len(nodes)), (graph, nodes))
+        pool = sparse.coo_array(entries, shape=(len(graphs), len(nodes))).tocsr()
+        parts = [(pool @ labels).toarray(), pool @ walks, pool @ self._tree_layer(walks)]
+        pooled = np.concatenate(parts, axis=1)
+        if self.settings_.pooling == "mean":
+            pooled /= graphs.node_counts()[:, None]
+        return pooled
+
+    def _walk_layer(self, graphs: GraphSet, labels: Any) -> NDArray[np.float64]:
+        """Return the layer 1 features of every node, [N, q], from its labels [N, l]."""
+        s, Z = self.settings_, self.state_["walk_anchors"]
+        reserve(32.0 * graphs.num_nodes * len(Z), "the walks of all nodes")
+        A = walk_matrix(graphs)
+        per_step = Z.reshape(len(Z), s.steps + 1, -1) * s.alpha / np.sqrt(s.steps + 1)
+        similar = np.exp(labels @ per_step[:, -1].T)
+        count = np.ones(graphs.num_nodes)
+        # Backwards: the walks from a node are its own step in front of those of its neighbours.
+        for step in range(s.steps - 1, -1, -1):
+            check_time("GCKN")
+            similar = np.exp(labels @ per_step[:, step].T) * (A @ similar)
+            count = A @ count
+        if s.pooling == "mean":
+            similar /= count[:, None]
+        return similar * np.exp(-s.alpha) @ inverse_root(np.exp(s.alpha * (Z @ Z.T - 1)))
+
+    def _tree_layer(self, walks: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the layer 2 features of every node, [N, q], from those of layer 1."""
+        alpha, Z = self.settings_.alpha, self.state_["tree_anchors"]
+        length = np.linalg.norm(walks, axis=1, keepdims=True)
+        direction = walks / np.where(length > 0, length, 1.0)
+        similar = length * np.exp(alpha * (direction @ Z.T - 1))
+        return similar @ inverse_root(np.exp(alpha * (Z @ Z.T - 1)))
+
+    def _width(self) -> int:
+        names = ("keys", "walk_anchors", "tree_anchors")
+        return sum(len(self.state_[name]) for name in names)
+
+
+def sample_walks(
+    graphs: GraphSet, steps: int, count: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return nodes of ``count`` random walks, [count, steps + 1], from nodes drawn at random."""
+    A = walk_matrix(graphs)
+    walks = np.empty((count, steps + 1), dtype=np.int64)
+    walks[:, 0] = rng.integers(graphs.num_nodes, size=count)
+    for step in range(steps):
+        first, last = A.indptr[walks[:, step]], A.indptr[walks[:, step] + 1]
+        walks[:, step + 1] = A.indices[
+            first + (rng.random(count) * (last - first)).astype(np.int64)
+        ]
+    return walks

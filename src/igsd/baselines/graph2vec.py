@@ -1,0 +1,145 @@
+"""``Graph2Vec``: graphs as documents whose words are subtrees (Narayanan et al., 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from igsd.baselines.limits import check_time
+from igsd.baselines.node_keys import key_source, node_keys
+from igsd.baselines.setting_rules import Rule
+from igsd.baselines.shallow import ShallowEstimator
+from igsd.baselines.wl_colours import wl_colours
+from igsd.graphs.graphset import GraphSet
+
+
+class Graph2Vec(ShallowEstimator):
+    """Learns a vector for each graph that predicts the subtree patterns that stand in it.
+
+    The words of a graph are the Weisfeiler-Lehman colours of its nodes at the levels 0 to
+    ``iterations``; gensim's doc2vec (PV-DBOW with negative samples) learns a vector for each word.
+    ``transform`` finds the vector of a graph with the words held fixed, the same way for graphs of
+    ``fit`` and for new ones, each on its own. Words that ``fit`` saw fewer than ``min_count`` times
+    are not read.
+    """
+
+    RULES: ClassVar[Mapping[str, Rule]] = {
+        "dim": Rule(int, minimum=1),
+        "iterations": Rule(int, minimum=0),
+        "epochs": Rule(int, minimum=1),
+        "learning_rate": Rule(float, above=0.0),
+        "min_count": Rule(int, minimum=1),
+        "negative": Rule(int, minimum=1),
+        "sample": Rule(float, minimum=0.0),
+    }
+    COLUMN = "graph2vec"
+
+    def __init__(
+        self,
+        *,
+        dim: int = 128,
+        iterations: int = 2,
+        epochs: int = 50,
+        learning_rate: float = 0.025,
+        min_count: int = 5,
+        negative: int = 5,
+        sample: float = 0.0,
+        random_state: int = 0,
+    ) -> None:
+        self.dim = dim
+        self.iterations = iterations
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.min_count = min_count
+        self.negative = negative
+        self.sample = sample
+        self.random_state = random_state
+
+    def _fit(self, graphs: GraphSet) -> None:
+        from gensim.models.doc2vec import TaggedDocument
+
+        self.state_["source"], self.notes_ = key_source(graphs, "Graph2Vec")
+        documents = [TaggedDocument(words, [g]) for g, words in enumerate(self._documents(graphs))]
+        model = self._empty_model(self.settings_.min_count)
+        model.build_vocab(documents)
+        if len(model.wv):
+            model.train(documents, total_examples=len(documents), epochs=self.settings_.epochs)
+        words = model.wv.index_to_key
+        self.state_["words"] = np.array([int(word, 16) for word in words], np.uint64).view(np.int64)
+        counts = [model.wv.get_vecattr(word, "count") for word in words]
+        self.state_["counts"] = np.array(counts, dtype=np.int64)
+        self.state_["word_vectors"] = np.array(model.syn1neg, dtype=np.float32)
+
+    def _transform(self, graphs: GraphSet) -> np.ndarray:
+        from gensim.models.doc2vec import train_document_dbow
+
+        model, s = self._fixed_model(), self.settings_
+        rows = np.empty((len(graphs), s.dim), dtype=np.float32)
+        free, work = np.ones(1, np.float32), np.zeros(s.dim, np.float32)
+        for g, words in enumerate(self._documents(graphs)):
+            check_time("graph2vec")
+            # gensim would start from a hash of the text that differs from process to process.
+            model.random = np.random.RandomState(s.random_state % 2**32)
+            row = (model.random.random_sample((1, s.dim)).astype(np.float32) - 0.5) / s.dim
+            for epoch in range(s.epochs if len(model.wv) else 0):
+                rate = s.learning_rate * (1 - epoch / s.epochs) + 1e-4 * epoch / s.epochs
+                train_document_dbow(
+                    model,
+                    words,
+                    [0],
+                    rate,
+                    work,
+                    learn_words=False,
+                    learn_hidden=False,
+                    doctag_vectors=row,
+                    doctags_lockf=free,
+                )
+            rows[g] = row[0]
+        return rows
+
+    def _documents(self, graphs: GraphSet) -> list[list[str]]:
+        return wl_words(graphs, self.state_["source"], self.settings_.iterations)
+
+    def _empty_model(self, min_count: int) -> Any:
+        """Return a doc2vec model that has seen nothing."""
+        from gensim.models.doc2vec import Doc2Vec
+
+        s = self.settings_
+        # One worker: with several, the order of updates and so the numbers are left to chance.
+        return Doc2Vec(
+            vector_size=s.dim,
+            dm=0,
+            min_count=min_count,
+            sample=s.sample,
+            negative=s.negative,
+            alpha=s.learning_rate,
+            seed=s.random_state,
+            workers=1,
+        )
+
+    def _fixed_model(self) -> Any:
+        """Return a doc2vec model with the learned words, for finding vectors of documents."""
+        model = self._empty_model(1)
+        words = [f"{key:x}" for key in self.state_["words"].view(np.uint64).tolist()]
+        frequencies = dict(zip(words, self.state_["counts"].tolist(), strict=True))
+        model.build_vocab_from_freq(frequencies, corpus_count=1)
+        place = {word: row for row, word in enumerate(words)}
+        order = [place[word] for word in model.wv.index_to_key]
+        model.syn1neg = np.ascontiguousarray(self.state_["word_vectors"][order])
+        return model
+
+    def _width(self) -> int:
+        return int(self.settings_.dim)
+
+
+def wl_words(graphs: GraphSet, source: str, iterations: int) -> list[list[str]]:
+    """Return the words of each graph: the colours of its nodes, level by level, in hexadecimal.
+
+    ``source``: "label" or "degree", what the colours start as. A graph of n nodes has
+    n * (``iterations`` + 1) words.
+    """
+    colours = wl_colours(graphs, node_keys(graphs, source), iterations)
+    bounds = zip(graphs.node_ptr[:-1].tolist(), graphs.node_ptr[1:].tolist(), strict=True)
+    return [[f"{c:x}" for c in colours[:, a:b].ravel().tolist()] for a, b in bounds]

@@ -1,0 +1,111 @@
+"""``KernelEstimator``: estimators that compare two graphs, and the kernel matrix they deliver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from igsd.baselines.limits import reserve
+from igsd.baselines.patterns import Patterns, products
+from igsd.baselines.setting_rules import Rule
+from igsd.baselines.shallow import ShallowEstimator
+from igsd.graphs.convert import as_graphset
+from igsd.graphs.graphset import GraphSet
+
+
+class KernelEstimator(ShallowEstimator):
+    """Base of graph kernels: ``kernel(X)`` for an SVM, ``transform(X)`` for everything else.
+
+    A kernel gives ``_represent(graphs)``, whatever two sets are compared by, ``_products(a, b)``,
+    the kernel of every graph of one with every graph of the other, and ``_squares(a)``, that of
+    each graph with itself. ``normalise`` divides by the roots of the latter, so that every graph
+    has similarity 1 to itself.
+    """
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Return the kernel of the graphs X with the graphs Y (with X), [n, m] float64.
+
+        For ``nested(K, y, kernel="precomputed")`` and ``SVC(kernel="precomputed")``. Both may hold
+        graphs that ``fit`` has not seen; a value depends on its two graphs and on ``fit`` alone.
+        """
+        check_is_fitted(self, "n_features_out_")
+        a = self._represent(as_graphset(X))
+        b = None if Y is None else self._represent(as_graphset(Y))
+        K = self._products(a, b)
+        if self.settings_.normalise:
+            left = self._squares(a)
+            right = left if b is None else self._squares(b)
+            K *= _inverse_root(left)[:, None]
+            K *= _inverse_root(right)[None, :]
+        return K
+
+    def _represent(self, graphs: GraphSet) -> Any:
+        raise NotImplementedError
+
+    def _products(self, a: Any, b: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def _squares(self, a: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+class VectorKernel(KernelEstimator):
+    """Base of kernels with a short explicit map: ``_represent`` returns it, [G, d] float64."""
+
+    def _products(self, a: np.ndarray, b: np.ndarray | None) -> np.ndarray:
+        other = a if b is None else b
+        reserve(16.0 * len(a) * len(other), f"a kernel matrix of {len(a)} x {len(other)} graphs")
+        return a @ other.T
+
+    def _squares(self, a: np.ndarray) -> np.ndarray:
+        return (a * a).sum(axis=1)
+
+    def _transform(self, graphs: GraphSet) -> np.ndarray:
+        vectors = self._represent(graphs)
+        if self.settings_.normalise:
+            vectors = vectors * _inverse_root(self._squares(vectors))[:, None]
+        return vectors
+
+
+class PatternKernel(KernelEstimator):
+    """Base of kernels that count patterns: ``_represent`` returns their ``Patterns``.
+
+    The kernel uses every pattern, also those that ``fit`` has not seen. ``transform`` has a column
+    for each of the ``max_features`` patterns that stand in the most graphs of ``fit``: all of them
+    together would be a table of a gigabyte on NCI1, nearly all of it zeros.
+    """
+
+    MAX_FEATURES = Rule(int, minimum=1)
+
+    def _learn_columns(self, graphs: GraphSet) -> None:
+        """Keep the patterns that become columns of ``transform``."""
+        patterns = self._represent(graphs)
+        keys = patterns.most_common(self.settings_.max_features)
+        self.state_["columns"] = keys.view(np.int64)
+
+    def _products(self, a: Patterns, b: Patterns | None) -> np.ndarray:
+        return products(a, b)
+
+    def _squares(self, a: Patterns) -> np.ndarray:
+        return a.squares()
+
+    def _transform(self, graphs: GraphSet) -> np.ndarray:
+        patterns = self._represent(graphs)
+        width = self._width()
+        reserve(8.0 * len(graphs) * width, f"a table of {len(graphs)} x {width} numbers")
+        columns = patterns.columns(self.state_["columns"].view(np.uint64))
+        table = columns.astype(np.float32).toarray()
+        if self.settings_.normalise:
+            table *= _inverse_root(patterns.squares())[:, None].astype(np.float32)
+        return table
+
+    def _width(self) -> int:
+        return len(self.state_["columns"])
+
+
+def _inverse_root(squares: np.ndarray) -> np.ndarray:
+    """Return 1 / sqrt(squares), 0 where a graph has no pattern at all."""
+    positive = squares > 0
+    return np.where(positive, 1.0 / np.sqrt(np.where(positive, squares, 1.0)), 0.0)

@@ -1,0 +1,126 @@
+"""``run_measured``: a computation in a process of its own, with its time and peak memory.
+
+Two things can only be had this way: the memory that one method took and not the ones before it,
+and a limit on work inside a library that never asks ``igsd.baselines.limits``. The child is watched
+from outside and ended when it exceeds a limit; the parent goes on.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from igsd.baselines.limits import GIB, LimitError, MemoryLimitError, TimeLimitError, limits
+from igsd.errors import IGSDError, TrainingError
+
+_LOOK_EVERY = 0.2
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a computation gave, the seconds it took, and the most memory its process held."""
+
+    value: Any
+    seconds: float
+    peak_bytes: int
+
+
+def run_measured(
+    function: Callable[..., Any],
+    *arguments: Any,
+    memory_gib: float | None = None,
+    seconds: float | None = None,
+) -> Measured:
+    """Return ``function(*arguments)`` from a fresh process, with its time and peak memory.
+
+    The function must be importable by name and its arguments and result must be plain data, as
+    for any other process. Raises ``LimitError`` (``MemoryLimitError``, ``TimeLimitError``) for a
+    limit exceeded, ``TrainingError`` for a process that died, and whatever igsd error the function
+    raised.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    arguments = (sender, function, arguments, memory_gib, seconds)
+    child = context.Process(target=_child, args=arguments, daemon=True)
+    child.start()
+    sender.close()
+    try:
+        answer = _wait(receiver, child, memory_gib, seconds)
+    finally:
+        child.kill()
+        child.join()
+        receiver.close()
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def _wait(receiver: Connection, child: Any, memory_gib: float | None, seconds: float | None) -> Any:
+    """Return the child's answer, looking at its time and memory in between."""
+    start = time.monotonic()
+    while not receiver.poll(_LOOK_EVERY):
+        if not child.is_alive() and not receiver.poll():
+            return _died(child)
+        if seconds is not None and time.monotonic() - start > seconds:
+            return TimeLimitError(f"> limit: the method was not done after {seconds:g} seconds.")
+        if memory_gib is not None and resident_bytes(child.pid) > memory_gib * GIB:
+            return MemoryLimitError(f"OMR: the method took more than {memory_gib:g} GiB.")
+    try:
+        return receiver.recv()
+    except EOFError:
+        child.join()
+        return _died(child)
+
+
+def _died(child: Any) -> TrainingError:
+    return TrainingError(
+        f"The process of a method ended without an answer (exit code {child.exitcode}). The system "
+        "may have ended it for want of memory."
+    )
+
+
+def _child(
+    sender: Connection,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    memory_gib: float | None,
+    seconds: float | None,
+) -> None:
+    """Compute and answer; an igsd error goes to the parent as it is, another as its text."""
+    start = time.perf_counter()
+    try:
+        with limits(memory_gib=memory_gib, seconds=seconds):
+            value = function(*arguments)
+        sender.send(Measured(value, time.perf_counter() - start, peak_bytes()))
+    except MemoryError:
+        sender.send(MemoryLimitError("OMR: the system had no more memory for the method."))
+    except (LimitError, IGSDError) as error:
+        sender.send(error)
+    except Exception as error:
+        sender.send(TrainingError(f"The method failed: {type(error).__name__}: {error}"))
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the memory that a process holds now, 0 where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process ever held, 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)

@@ -1,0 +1,117 @@
+"""Every method by its name: ``make("wl")`` is an estimator, whatever it takes to import it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from igsd.errors import ConfigError, StorageError, nearest
+from igsd.storage import read_header
+
+
+@dataclass(frozen=True)
+class Method:
+    """Where the estimator of a method is, and what makes it this method.
+
+    ``path``: module and class, imported when the method is first asked for. ``settings``:
+    parameters that are fixed by the name. ``title``: its name in a table, with its paper.
+    """
+
+    path: str
+    title: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def estimator(self) -> Any:
+        """Return the class; raises ``ImportError`` where a part of the installation is missing."""
+        module, name = self.path.split(":")
+        return getattr(importlib.import_module(module), name)
+
+
+METHODS: dict[str, Method] = {
+    "igsd": Method("igsd.estimators:IGSD", "IGSD (Zhang et al., 2021)"),
+    "infograph": Method("igsd.baselines.infograph:InfoGraph", "InfoGraph (Sun et al., 2020)"),
+    "mvgrl": Method("igsd.baselines.mvgrl:MVGRL", "CMC-Graph, MVGRL (Hassani et al., 2020)"),
+    "graphcl": Method("igsd.baselines.graphcl:GraphCL", "GraphCL (You et al., 2020)"),
+    "gcc": Method("igsd.baselines.gcc:GCC", "GCC (Qiu et al., 2020)"),
+    "graph2vec": Method("igsd.baselines.graph2vec:Graph2Vec", "graph2vec (Narayanan et al., 2017)"),
+    "deep-graph-kernel": Method(
+        "igsd.baselines.deep_graph_kernel:DeepGraphKernel",
+        "Deep Graph Kernels (Yanardag et al., 2015)",
+    ),
+    "random-walk": Method(
+        "igsd.baselines.random_walk:RandomWalkKernel", "Random walk (Gärtner et al., 2003)"
+    ),
+    "shortest-path": Method(
+        "igsd.baselines.shortest_path:ShortestPathKernel",
+        "Shortest path (Borgwardt and Kriegel, 2005)",
+    ),
+    "graphlet": Method(
+        "igsd.baselines.graphlet:GraphletKernel", "Graphlet (Shervashidze et al., 2009)"
+    ),
+    "wl": Method("igsd.baselines.wl:WLKernel", "WL subtree (Shervashidze et al., 2011)"),
+    "mlg": Method(
+        "igsd.baselines.multiscale_laplacian:MultiscaleLaplacian",
+        "Multiscale Laplacian (Kondor and Pan, 2016)",
+    ),
+    "wl-oa": Method(
+        "igsd.baselines.wl_oa:WLOptimalAssignment",
+        "WL optimal assignment (Kriege et al., 2016)",
+    ),
+    "gckn": Method("igsd.baselines.gckn:GCKN", "GCKN, subtree (Chen et al., 2020)"),
+    "barlow": Method(
+        "igsd.baselines.barlow:BarlowTwins", "Graph Barlow Twins (Bielak et al., 2022)"
+    ),
+    "byol": Method("igsd.baselines.byol:BYOL", "BYOL without negatives (Grill et al., 2020)"),
+    "untrained": Method("igsd.estimators:IGSD", "untrained encoder", {"epochs": 0}),
+    "histogram": Method(
+        "igsd.baselines.histogram:LabelDegreeHistogram", "label and degree histogram"
+    ),
+}
+"""The methods of the paper's tables and their floors, in the order of the documentation."""
+
+
+def method(name: str) -> Method:
+    """Return the method with this name; raises ``ConfigError`` with the nearest names."""
+    if name not in METHODS:
+        raise ConfigError(f"There is no method {name!r}. {nearest(name, METHODS)}")
+    return METHODS[name]
+
+
+def make(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
+    """Return an unfitted estimator of the method, its parameters changed where given.
+
+    ``random_state`` is left out for a method that has none. Raises ``ConfigError`` for an unknown
+    method, or a parameter that it does not have.
+    """
+    chosen = method(name)
+    estimator = chosen.estimator()
+    known = set(inspect.signature(estimator.__init__).parameters) - {"self"}
+    for parameter in parameters:
+        if parameter not in known:
+            hint = nearest(parameter, known)
+            raise ConfigError(f"The method {name!r} has no parameter {parameter!r}. {hint}")
+    settings = {**chosen.settings, **parameters}
+    if "random_state" in known:
+        settings["random_state"] = random_state
+    return estimator(**settings)
+
+
+def has_kernel(estimator: Any) -> bool:
+    """Say whether an estimator delivers a kernel matrix: score that, not its features."""
+    return hasattr(estimator, "kernel")
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the fitted estimator that the ``save`` of any method wrote.
+
+    Raises ``StorageError`` for any other file.
+    """
+    kind = (read_header(path) or {}).get("estimator", "IGSD")
+    for candidate in METHODS.values():
+        if candidate.path.endswith(f":{kind}"):
+            return candidate.estimator().load(path)
+    raise StorageError(f"{path} holds a model of the unknown kind {kind!r}.")

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+from igsd.baselines.limits import MemoryLimitError, TimeLimitError, check_time, reserve
+from igsd.baselines.measured import run_measured
+from igsd.errors import DataError, TrainingError
+
+
+def large_sum(mebibytes: int) -> float:
+    return float(np.ones(mebibytes * 2**17).sum())
+
+
+def wait(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def ask(what: str) -> None:
+    reserve(2.0**40, what)
+
+
+def late(what: str) -> None:
+    time.sleep(0.05)
+    check_time(what)
+
+
+def fail(kind: str) -> None:
+    if kind == "data":
+        raise DataError("Graph 3 is empty.")
+    if kind == "dead":
+        os._exit(7)
+    raise ZeroDivisionError("by zero")
+
+
+def test_value_time_and_memory() -> None:
+    found = run_measured(large_sum, 200)
+    assert found.value == 200 * 2**17
+    assert found.peak_bytes > 200 * 2**20
+    assert 0 < found.seconds < 60
+
+
+@pytest.mark.slow
+def test_ended_from_outside() -> None:
+    started = time.monotonic()
+    with pytest.raises(TimeLimitError, match=r"^> limit"):
+        run_measured(wait, 60.0, seconds=0.5)
+    with pytest.raises(MemoryLimitError, match=r"^OMR"):
+        run_measured(wait, 60.0, memory_gib=0.001)
+    assert time.monotonic() - started < 30
+
+
+@pytest.mark.slow
+def test_errors_come_back() -> None:
+    with pytest.raises(MemoryLimitError, match="OMR: a matrix needs"):
+        run_measured(ask, "a matrix", memory_gib=100.0)
+    with pytest.raises(DataError, match="Graph 3"):
+        run_measured(fail, "data")
+    with pytest.raises(TrainingError, match="ZeroDivisionError: by zero"):
+        run_measured(fail, "else")
+    with pytest.raises(TrainingError, match="exit code 7"):
+        run_measured(fail, "dead")
