@@ -18,6 +18,7 @@ _PUBLIC = {
     "IGSDRegressor": "igsd.estimators",
     "GraphSet": "igsd.graphs.graphset",
     "load_dataset": "igsd.graphs.datasets",
+    "open_data": "igsd.graphs.datasets",
 }
 
 __all__ = [
@@ -27,11 +28,12 @@ __all__ = [
     "IGSDRegressor",
     "__version__",
     "load_dataset",
+    "open_data",
 ]
 
 if TYPE_CHECKING:
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
-    from igsd.graphs.datasets import load_dataset
+    from igsd.graphs.datasets import load_dataset, open_data
     from igsd.graphs.graphset import GraphSet
 
 
@@ -40,3 +42,8 @@ def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module 'igsd' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also those that are not imported yet."""
+    return sorted(__all__)

@@ -26,7 +26,7 @@ def prediction_columns(
     """
     if not isinstance(model, GraphClassifier | GraphRegressor):
         raise ConfigError(
-            f"{source} is a {type(model).__name__}, which gives vectors and predicts nothing. "
+            f"{source} is a model of {type(model).__name__}, which gives vectors and predicts nothing. "
             "Train with labels: `igsd train DATA --labels COLUMN`."
         )
     model.set_params(verbose=verbose)
