@@ -34,7 +34,9 @@ NAMES = (
     "startup",
     "million",
     "mpnn",
+    "wl",
     "pygcl",
+    "learned",
 )
 """The benchmarks: each a module here with ``rows(context)``."""
 

@@ -50,7 +50,7 @@ def test_every_parameter_that_should_is_trained(method: Any, graphs: GraphSet) -
 
 def test_the_loss_falls(method: Any, graphs: GraphSet) -> None:
     changes = {"queue_size": 8} if method is GCC else {}
-    history = tiny(method, epochs=25, learning_rate=0.01, **changes).fit(graphs).history_
+    history = tiny(method, epochs=12, learning_rate=0.01, **changes).fit(graphs).history_
     first, last = ([line["total"] for line in part] for part in (history[:3], history[-3:]))
     assert np.mean(last) < np.mean(first)
 

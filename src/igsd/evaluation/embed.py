@@ -22,7 +22,7 @@ from igsd.views.view import diffusion_view
 # Few enough for the processor's cache; and where equal neighbourhoods are computed once, many, so
 # that there are many equal ones.
 CHUNK_NODES = 8_000
-DISTINCT_CHUNK_NODES = 100_000
+DISTINCT_CHUNK_NODES = 250_000
 
 
 def chunks(node_ptr: np.ndarray, max_nodes: int = CHUNK_NODES) -> Iterator[tuple[int, int]]:

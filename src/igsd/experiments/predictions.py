@@ -26,8 +26,8 @@ def prediction_columns(
     """
     if not isinstance(model, GraphClassifier | GraphRegressor):
         raise ConfigError(
-            f"{source} is a model of {type(model).__name__}, which gives vectors and predicts nothing. "
-            "Train with labels: `igsd train DATA --labels COLUMN`."
+            f"{source} is a model of {type(model).__name__}, which gives vectors and predicts "
+            "nothing. Train with labels: `igsd train DATA --labels COLUMN`."
         )
     model.set_params(verbose=verbose)
     columns = about_graphs(graphs)

@@ -146,5 +146,6 @@ def unknown_name(name: str) -> DataError:
     close = nearest(name.upper(), [*CATALOGUE, *_ALIASES])
     return DataError(
         f"There is no data set named {name!r}. {close} A set of your own is opened by its path "
-        "(in Python with igsd.open_data), or by name when the folder in IGSD_DATA holds NAME.zip or NAME/."
+        "(in Python with igsd.open_data), or by name when the folder in IGSD_DATA holds NAME.zip "
+        "or NAME/."
     )

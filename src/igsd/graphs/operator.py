@@ -78,8 +78,9 @@ class AdjacencyOperator:
 
     def row_sums(self) -> Tensor:
         """Return the sum of each row, [n]: the (weighted) degree."""
-        ones = torch.ones(len(self.row_ptr) - 1, 1, device=self.col.device)
-        return (self.matrix @ ones).squeeze(1)
+        with torch.autocast(self.col.device.type, enabled=False):
+            ones = torch.ones(len(self.row_ptr) - 1, 1, device=self.col.device)
+            return (self.matrix @ ones).squeeze(1)
 
     def edge_index(self) -> Tensor:
         """Return [2, E] int64 (row, column) of every entry, for encoders that want an edge list."""

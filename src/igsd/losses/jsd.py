@@ -31,5 +31,9 @@ def local_global_jsd(nodes: Tensor, graphs: Tensor, batch: Tensor) -> Tensor:
     ``nodes`` [n, d], ``graphs`` [B, d]: projected vectors; ``batch`` [n]: the graph of each node. A
     node and its own graph are a positive pair, a node and another graph a negative one.
     """
-    own = batch.unsqueeze(1) == batch.new_tensor(range(len(graphs))).unsqueeze(0)
-    return jsd(nodes @ graphs.T, own)
+    scores = nodes @ graphs.T
+    own = scores.gather(1, batch.unsqueeze(1))
+    # Every node has one positive pair, so the table of scores is passed over once, without masks.
+    num_negatives = scores.numel() - own.numel()
+    misfit = softplus(scores).sum() - softplus(own).sum() - num_negatives * math.log(2.0)
+    return misfit / max(num_negatives, 1) - (math.log(2.0) - softplus(-own)).mean()
