@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -103,15 +104,16 @@ class InfoGraphMethod:
     """How network and objective are made."""
 
     name = "infograph"
-    objective = InfoGraphObjective
+    network: Callable[[SupervisedNetwork, int], SupervisedNetwork] = InfoGraphNetwork
+    objective: type[InfoGraphObjective] = InfoGraphObjective
 
-    @staticmethod
+    @classmethod
     def build(
-        config: InfoGraphConfig, in_dim: int, num_outputs: int, encoder: nn.Module | None
-    ) -> InfoGraphNetwork:
+        cls, config: InfoGraphConfig, in_dim: int, num_outputs: int, encoder: nn.Module | None
+    ) -> SupervisedNetwork:
         """Return a fresh network."""
         supervised = build_supervised(config, in_dim, num_outputs, encoder)
-        return InfoGraphNetwork(supervised, config.discriminator_dim)
+        return cls.network(supervised, config.discriminator_dim)
 
     @staticmethod
     def view(config: InfoGraphConfig) -> ViewSpec | None:

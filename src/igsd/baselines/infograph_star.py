@@ -14,8 +14,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from igsd.baselines.gin_supervised import SupervisedNetwork, build_supervised
-from igsd.baselines.infograph_regulariser import InfoGraphConfig, LocalGlobal
+from igsd.baselines.gin_supervised import SupervisedNetwork
+from igsd.baselines.infograph_regulariser import (
+    InfoGraphConfig,
+    InfoGraphMethod,
+    InfoGraphObjective,
+    LocalGlobal,
+)
 from igsd.config import setting
 from igsd.encoders.heads import MLPHead
 from igsd.encoders.node_vectors import encode_with_nodes, node_width
@@ -24,9 +29,7 @@ from igsd.estimators.parameters import settings_as_parameters
 from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.batch import Batch
 from igsd.losses.jsd import jsd
-from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
-from igsd.views.spec import ViewSpec
 
 
 @dataclass(frozen=True)
@@ -64,21 +67,10 @@ class InfoGraphStarNetwork(SupervisedNetwork):
         return self.head(self.encoder(batch))
 
 
-class InfoGraphStarObjective:
+class InfoGraphStarObjective(InfoGraphObjective):
     """The supervised loss + both mutual informations, over all graphs of the step."""
 
-    uses_unlabelled = True
-
-    def __init__(
-        self,
-        config: InfoGraphStarConfig,
-        network: nn.Module,
-        forward: nn.Module,
-        source: GraphSource,
-    ) -> None:
-        self.config = config
-        self.forward = forward
-        self.source = source
+    config: InfoGraphStarConfig
 
     def losses(self, step: LabelStep) -> dict[str, Tensor]:
         """Return the three parts and ``total``."""
@@ -91,28 +83,13 @@ class InfoGraphStarObjective:
         parts = {"supervised": loss, "information": information, "transfer": transfer}
         return parts | {"total": total}
 
-    def after_step(self) -> None:
-        """Do nothing."""
 
-
-class InfoGraphStarMethod:
+class InfoGraphStarMethod(InfoGraphMethod):
     """How network and objective are made."""
 
     name = "infograph-star"
+    network = InfoGraphStarNetwork
     objective = InfoGraphStarObjective
-
-    @staticmethod
-    def build(
-        config: InfoGraphStarConfig, in_dim: int, num_outputs: int, encoder: nn.Module | None
-    ) -> InfoGraphStarNetwork:
-        """Return a fresh network."""
-        supervised = build_supervised(config, in_dim, num_outputs, encoder)
-        return InfoGraphStarNetwork(supervised, config.discriminator_dim)
-
-    @staticmethod
-    def view(config: InfoGraphStarConfig) -> ViewSpec | None:
-        """Return None: there is no view."""
-        return None
 
 
 @settings_as_parameters(InfoGraphStarConfig)
