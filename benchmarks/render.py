@@ -15,7 +15,8 @@ from typing import Any
 from benchmarks.record import read_newest
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
-from igsd.errors import IGSDError, StorageError
+from igsd.errors import IGSDError
+from igsd.report.marked_text import replace_between
 from igsd.storage import write_text
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
@@ -43,11 +44,7 @@ def replace_table(text: str, table: str) -> str:
     >>> replace_table(f"a {BEGIN} old {END} b", "new").splitlines()
     ['a <!-- benchmarks: begin -->', 'new', '<!-- benchmarks: end --> b']
     """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in before + after:
-        raise StorageError(f"The text must hold the lines {BEGIN} and {END}, in this order, once.")
-    return f"{before}{BEGIN}\n{table}\n{END}{after}"
+    return replace_between(text, BEGIN, END, table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,6 +18,7 @@ from igsd.errors import IGSDError, StorageError
 from igsd.evaluation.protocols import PROTOCOLS
 from igsd.experiments.published import published_rows
 from igsd.experiments.records import read_record
+from igsd.report.marked_text import replace_between
 from igsd.report.result_cell import Record
 from igsd.report.score_tables import group_runs, main_table, twins_table
 from igsd.storage import write_text
@@ -72,11 +73,7 @@ def replace_results(text: str, results: str) -> str:
     >>> replace_results(f"a {BEGIN} old {END} b", "new").splitlines()
     ['a <!-- results: begin -->', 'new', '<!-- results: end --> b']
     """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in rest or END in before + after:
-        raise StorageError(f"The text must hold the lines {BEGIN} and {END}, in this order, once.")
-    return f"{before}{BEGIN}\n{results}\n{END}{after}"
+    return replace_between(text, BEGIN, END, results)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
