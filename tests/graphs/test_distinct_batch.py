@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 from igsd.encoders.encoder import GNNEncoder
 from igsd.graphs.batch import Collator
 from igsd.graphs.build import from_edges
+from igsd.graphs.datasets import load_dataset
 from igsd.graphs.distinct_batch import DistinctBatch, distinct_batch
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
@@ -60,3 +63,13 @@ def test_there_are_no_more_rows_than_nodes() -> None:
 )
 def test_which_encoders_take_it(kind: str, readout: str, takes: bool) -> None:
     assert GNNEncoder(kind, 2, 4, 2, readout=readout).takes_distinct is takes
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("IGSD_DATA" not in os.environ, reason="NCI1 is looked for in IGSD_DATA")
+def test_what_the_module_says_of_nci1() -> None:
+    graphs = load_dataset("NCI1")
+    batch, _ = both(graphs, "label+degree")
+    assert graphs.num_nodes == 122_747
+    assert len(batch.levels[0].gather) == 994
+    assert len(batch.levels[2].gather) == 36_099
