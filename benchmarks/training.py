@@ -110,6 +110,7 @@ def recorded_training(
         seed=SETTINGS.seed,
         device=fabric.device,
         cache=SETTINGS.cache_views,
+        merge=True,
     )
     task = RecordedTask(
         model,

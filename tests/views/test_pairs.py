@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 import torch
 
+from igsd.config import Config
+from igsd.graphs.build import from_edges
 from igsd.graphs.features import FeatureMap
+from igsd.model.build import build_model
 from igsd.views.pairs import PairSource
 from igsd.views.spec import ViewSpec
 from igsd.views.view import diffusion_view
 from tests.reference.adjacency import dense
 from tests.reference.views import dense as dense_view
-from tests.small_graphs import HOST, make_graphs, odd_graphs
+from tests.small_graphs import HOST, TINY, make_graphs, odd_graphs
 
 GRAPHS = make_graphs()
 
@@ -69,3 +72,36 @@ def test_odd_graphs(kind: str) -> None:
     _, view = pairs.pair(np.array([0, 1, 2, 3]), (0, 0))
     assert np.isfinite(dense(view)).all()
     assert view.num_graphs == 4
+
+
+def test_alike_nodes_as_one_row_give_the_same_model() -> None:
+    """Losses, gradients and running statistics of a step are those of all nodes."""
+    cliques = [(u, v) for u in range(4) for v in range(u)] + [(0, 4), (0, 5), (4, 5)]
+    edges = np.concatenate([np.array(cliques) + 6 * g for g in range(4)])
+    edges = np.concatenate([edges, [(1, 4), (7, 10)]])
+    graphs = from_edges([6] * 4 + [3], *edges.T)
+    features = FeatureMap.fit(graphs)
+    found = {}
+    for merge in (False, True):
+        pairs = PairSource(
+            graphs, features, ViewSpec(), seed=0, device=HOST, cache=False, merge=merge
+        )
+        torch.manual_seed(0)
+        model = build_model(Config(**TINY), features.dim)
+        batch, view = pairs.pair(np.arange(5), (0, 0))
+        (out,) = model(batch, [view])
+        (out.p.square().sum() + out.p_view.sin().sum()).backward()
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        found[merge] = [*out, *gradients, *model.buffers()]
+        assert (batch.counts is not None) == merge
+    for ours, plain in zip(found[True], found[False], strict=True):
+        torch.testing.assert_close(ours, plain, rtol=1e-4, atol=1e-5)
+
+
+def test_rows_with_a_fixed_number_of_entries_are_never_merged() -> None:
+    graphs = from_edges([4], np.array([0, 0, 0]), np.array([1, 2, 3]))
+    spec = ViewSpec(top_k=2)
+    pairs = PairSource(
+        graphs, FeatureMap.fit(graphs), spec, seed=0, device=HOST, cache=False, merge=True
+    )
+    assert pairs.pair(np.array([0]), (0, 0))[0].counts is None

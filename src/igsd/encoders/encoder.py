@@ -25,6 +25,9 @@ class GNNEncoder(nn.Module):
     ``out_dim`` is the width of the result.
     """
 
+    takes_counts = True
+    """A row of the batch may stand for several alike nodes."""
+
     def __init__(
         self,
         kind: str,
@@ -55,8 +58,10 @@ class GNNEncoder(nn.Module):
         for layer in self.layers:
             x = layer(x, batch)
             if self.concat_layers:
-                parts.append(readout(x, batch.ptr, self.readouts))
-        return torch.cat(parts, dim=1) if parts else readout(x, batch.ptr, self.readouts)
+                parts.append(readout(x, batch.ptr, self.readouts, batch.counts))
+        if self.concat_layers:
+            return torch.cat(parts, dim=1)
+        return readout(x, batch.ptr, self.readouts, batch.counts)
 
     @property
     def takes_distinct(self) -> bool:

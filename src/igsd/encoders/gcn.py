@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from igsd.encoders.counted_norm import counted_norm
 from igsd.graphs.batch import Batch
 
 
@@ -27,4 +28,5 @@ class GCNLayer(nn.Module):
         degrees = adjacency.row_sums().unsqueeze(1).to(x.dtype) + loops
         scale = degrees.clamp_min(1e-12).rsqrt()
         scaled = scale * self.linear(x)
-        return self.norm(scale * (adjacency.multiply(scaled) + loops * scaled)).relu_()
+        mixed = scale * (adjacency.multiply(scaled) + loops * scaled)
+        return counted_norm(self.norm, mixed, batch.counts).relu_()

@@ -28,8 +28,10 @@ class GINLayer(nn.Module):
         """Return the next node vectors [n, out] of x [n, in]."""
         # Student and teacher begin with the same sums, which have no weights yet.
         is_first = x is batch.x
-        return self.update(batch.input_sums() if is_first else batch.adjacency.multiply(x, own=1.0))
+        sums = batch.input_sums() if is_first else batch.adjacency.multiply(x, own=1.0)
+        return self.update(sums, batch.counts)
 
-    def update(self, gathered: Tensor) -> Tensor:
+    def update(self, gathered: Tensor, counts: Tensor | None = None) -> Tensor:
         """Return the next node vectors from the sums of the last ones, [n, in] -> [n, out]."""
-        return normed_linear(self.second, self.norm, self.first(gathered).relu_()).relu_()
+        hidden = self.first(gathered).relu_()
+        return normed_linear(self.second, self.norm, hidden, counts).relu_()

@@ -6,15 +6,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from igsd.encoders.counted_norm import counted_norm
 
-def normed_linear(layer: nn.Linear, norm: nn.Module, x: Tensor) -> Tensor:
-    """Return norm(layer(x)), [n, out].
+
+def normed_linear(
+    layer: nn.Linear, norm: nn.Module, x: Tensor, counts: Tensor | None = None
+) -> Tensor:
+    """Return norm(layer(x)), [n, out]; ``counts`` [n] says how many nodes a row stands for.
 
     After training, BatchNorm is a fixed scale and shift for each column, so it goes into the
     weights and costs no pass over the nodes.
     """
     if layer.training or not isinstance(norm, nn.BatchNorm1d) or torch.is_grad_enabled():
-        return norm(layer(x))
+        return counted_norm(norm, layer(x), counts)
     mean, variance = norm.running_mean, norm.running_var
     if mean is None or variance is None:
         return norm(layer(x))

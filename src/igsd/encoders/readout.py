@@ -23,48 +23,52 @@ def parse_readout(text: str) -> tuple[str, ...]:
     return names
 
 
-def readout(x: Tensor, ptr: Tensor, names: tuple[str, ...]) -> Tensor:
+def readout(x: Tensor, ptr: Tensor, names: tuple[str, ...], counts: Tensor | None = None) -> Tensor:
     """Return the graphs' vectors [B, d * len(names)] from node vectors x [n, d].
 
     ``ptr`` [B + 1] says where each graph begins; every graph has at least one node. Each name is
-    one reduction over the nodes of a graph; several stand side by side.
+    one reduction over the nodes of a graph; several stand side by side. ``counts`` [n]: how many
+    alike nodes each row stands for, None for one each.
     """
     with torch.autocast(x.device.type, enabled=False):
         x = x if x.dtype == torch.float64 else x.float()
-        parts = [_REDUCTIONS[name](x, ptr) for name in names]
+        parts = [_REDUCTIONS[name](x, ptr, counts) for name in names]
         return torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
 
 
-def _sum(x: Tensor, ptr: Tensor) -> Tensor:
-    return _SegmentSum.apply(x, ptr)
+def _sum(x: Tensor, ptr: Tensor, counts: Tensor | None) -> Tensor:
+    return _SegmentSum.apply(x, ptr, counts)
 
 
-def _mean(x: Tensor, ptr: Tensor) -> Tensor:
-    return _sum(x, ptr) / (ptr[1:] - ptr[:-1]).unsqueeze(1).to(x.dtype)
+def _mean(x: Tensor, ptr: Tensor, counts: Tensor | None) -> Tensor:
+    sizes = ptr.diff().unsqueeze(1) if counts is None else _sum(counts.unsqueeze(1), ptr, None)
+    return _sum(x, ptr, counts) / sizes.to(x.dtype)
 
 
-def _max(x: Tensor, ptr: Tensor) -> Tensor:
-    return torch.segment_reduce(x, "max", lengths=ptr[1:] - ptr[:-1], unsafe=True)
+def _max(x: Tensor, ptr: Tensor, counts: Tensor | None) -> Tensor:
+    return torch.segment_reduce(x, "max", lengths=ptr.diff(), unsafe=True)
 
 
 _REDUCTIONS = {"sum": _sum, "mean": _mean, "max": _max}
 
 
 class _SegmentSum(torch.autograd.Function):
-    """Sums of consecutive rows, as a product with compressed rows of ones.
+    """Sums of consecutive rows, as a product with compressed rows of their counts.
 
     Several times faster than ``torch.segment_reduce``, and its gradient is one gather.
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, ptr: Tensor) -> Tensor:
-        ctx.save_for_backward(ptr)
+    def forward(ctx: Any, x: Tensor, ptr: Tensor, counts: Tensor | None) -> Tensor:
+        weights = x.new_ones(len(x)) if counts is None else counts.to(x.dtype)
+        ctx.save_for_backward(ptr, None if counts is None else weights)
         columns = torch.arange(len(x), device=x.device, dtype=torch.int32)
-        ones = torch.ones(len(x), device=x.device, dtype=x.dtype)
         size = (len(ptr) - 1, len(x))
-        return torch.sparse_csr_tensor(ptr.int(), columns, ones, size, check_invariants=False) @ x
+        rows = torch.sparse_csr_tensor(ptr.int(), columns, weights, size, check_invariants=False)
+        return rows @ x
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        (ptr,) = ctx.saved_tensors
-        return gradients[0].repeat_interleave(ptr[1:] - ptr[:-1], dim=0), None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        ptr, weights = ctx.saved_tensors
+        spread = gradients[0].repeat_interleave(ptr.diff(), dim=0)
+        return spread if weights is None else spread * weights.unsqueeze(1), None, None

@@ -18,13 +18,21 @@ class Batch:
 
     ``x`` [n, d] node features, ``ptr`` [B + 1] where each graph begins, ``adjacency`` the edges.
     An encoder of your own may use ``adjacency.multiply(h)``, or the edge list below as it
-    would use one of PyTorch Geometric.
+    would use one of PyTorch Geometric. ``counts`` [n] says how many alike nodes a row stands for;
+    None, which is one each, is all that an encoder meets that does not ask for more.
     """
 
-    def __init__(self, x: Tensor, ptr: Tensor, adjacency: AdjacencyOperator) -> None:
+    def __init__(
+        self,
+        x: Tensor,
+        ptr: Tensor,
+        adjacency: AdjacencyOperator,
+        counts: Tensor | None = None,
+    ) -> None:
         self.x = x
         self.ptr = ptr
         self.adjacency = adjacency
+        self.counts = counts
         self._input_sums: Tensor | None = None
 
     def input_sums(self) -> Tensor:
@@ -56,7 +64,7 @@ class Batch:
 
     def with_adjacency(self, adjacency: AdjacencyOperator) -> Batch:
         """Return the same nodes under other edges: a view of the same graphs."""
-        return Batch(self.x, self.ptr, adjacency)
+        return Batch(self.x, self.ptr, adjacency, self.counts)
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
@@ -73,29 +81,60 @@ class Batch:
             torch.cat([batch.x for batch in batches]),
             torch.cat(ptrs),
             AdjacencyOperator.joined([batch.adjacency for batch in batches]),
+            _joined_counts(batches),
         )
+
+
+def _joined_counts(batches: Sequence[Batch]) -> Tensor | None:
+    if all(batch.counts is None for batch in batches):
+        return None
+    ones = (batch.x.new_ones(len(batch.x)) for batch in batches)
+    pairs = zip(batches, ones, strict=True)
+    return torch.cat([one if batch.counts is None else batch.counts for batch, one in pairs])
 
 
 class Collator:
     """Makes batches of one set of graphs: node features and edges, taken out by index."""
 
-    def __init__(self, node_ptr: np.ndarray, features: NodeFeatures, device: torch.device) -> None:
+    def __init__(
+        self,
+        node_ptr: np.ndarray,
+        features: NodeFeatures,
+        device: torch.device,
+        counts: np.ndarray | None = None,
+    ) -> None:
         self.node_ptr = node_ptr
         self.features = features
         self.device = device
+        self.counts = counts
 
     def batch(self, indices: np.ndarray, adjacency: Adjacency) -> Batch:
         """Return the graphs ``indices`` under these edges."""
         starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
         nodes = ranges(starts, stops)
         ptr = np.concatenate([[0], np.cumsum(stops - starts)])
+        counts = self._counts(nodes)
+        taken = adjacency.take(self.node_ptr, indices)
         return Batch(
             x=self.node_features(nodes),
             ptr=torch.from_numpy(ptr).to(self.device),
-            adjacency=self.operator(adjacency.take(self.node_ptr, indices), ptr, diagonal=False),
+            adjacency=self.operator(taken, ptr, diagonal=False, counts=counts),
+            counts=counts,
         )
 
-    def operator(self, taken: Adjacency, ptr: np.ndarray, *, diagonal: bool) -> AdjacencyOperator:
+    def _counts(self, nodes: np.ndarray) -> Tensor | None:
+        if self.counts is None:
+            return None
+        return torch.from_numpy(self.counts[nodes].astype(np.float32)).to(self.device)
+
+    def operator(
+        self,
+        taken: Adjacency,
+        ptr: np.ndarray,
+        *,
+        diagonal: bool,
+        counts: Tensor | None = None,
+    ) -> AdjacencyOperator:
         """Return the operator of graphs already taken out; ``ptr`` [B + 1] are their nodes.
 
         ``diagonal`` says whether the entries hold a diagonal of their own, as a diffusion does.
@@ -107,6 +146,7 @@ class Collator:
             None if weight is None else torch.from_numpy(weight).to(self.device),
             torch.full((int(ptr[-1]),), 0.0 if diagonal else 1.0, device=self.device),
             np.diff(ptr),
+            counts,
         )
 
     def node_features(self, nodes: np.ndarray) -> Tensor:

@@ -67,9 +67,10 @@ class DenseBlocks:
         shapes = zip(pieces, runs.counts.tolist(), runs.sizes.tolist(), strict=True)
         self.blocks = [piece.view(count, size, size) for piece, count, size in shapes]
 
-    def multiply(self, x: Tensor, out: Tensor) -> None:
+    def multiply(self, x: Tensor, out: Tensor, *, transpose: bool = False) -> None:
         """Write the product with x [n, d] into ``out`` [n, d], both contiguous."""
         pieces = zip(self.blocks, x.split(self.rows), out.split(self.rows), strict=True)
         for block, rows, result in pieces:
             shape = (*block.shape[:2], x.shape[1])
-            torch.bmm(block, rows.view(shape), out=result.view(shape))
+            factor = block.transpose(1, 2) if transpose else block
+            torch.bmm(factor, rows.view(shape), out=result.view(shape))

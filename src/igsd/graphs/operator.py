@@ -3,7 +3,8 @@
 Every encoder reaches the edges through this one interface. A sparse product of compressed rows is
 far faster than gathering and scattering one vector per edge; where graphs are dense, as diffusion
 views are, a dense product per graph is faster still (``dense_blocks``). Because the matrix is
-symmetric, its own product is also its gradient, so no transpose is built.
+symmetric, its own product is also its gradient, so no transpose is built. Where one row stands for
+several alike nodes (``alike_nodes``), the transpose has the same entries with other counts.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ with warnings.catch_warnings():
 class AdjacencyOperator:
     """A symmetric sparse matrix A [n, n] that multiplies x [n, d], with gradient to x alone.
 
+    With ``counts`` [n], row j stands for so many nodes and the product is A diag(counts) x.
+
     ``row_ptr`` [n + 1], ``col`` [E] int32; ``weight`` [E] float32, or None where every entry is 1.
     ``missing_loops`` [n] is 1 for the nodes of a plain graph, which has no diagonal of its own, and
     0 for those of a diffusion view, which has. ``sizes`` [B]: the number of nodes of each graph.
@@ -39,16 +42,27 @@ class AdjacencyOperator:
         weight: Tensor | None,
         missing_loops: Tensor,
         sizes: np.ndarray,
+        counts: Tensor | None = None,
     ) -> None:
-        n = len(row_ptr) - 1
         self.row_ptr = row_ptr
         self.col = col
         values = torch.ones_like(col, dtype=torch.float32) if weight is None else weight
-        self.matrix = torch.sparse_csr_tensor(row_ptr, col, values, (n, n), check_invariants=False)
+        if counts is None:
+            self.matrix = self.transposed = self._matrix(values)
+        else:
+            lengths = (row_ptr[1:] - row_ptr[:-1]).long()
+            self.matrix = self._matrix(values * counts[col])
+            self.transposed = self._matrix(values * counts.repeat_interleave(lengths))
         self.missing_loops = missing_loops
         runs = runs_of_equal_size(sizes)
         self._runs = runs if worth_dense_blocks(runs, len(col)) else None
         self._blocks: dict[tuple[float, torch.dtype], DenseBlocks] = {}
+
+    def _matrix(self, values: Tensor) -> Tensor:
+        n = len(self.row_ptr) - 1
+        return torch.sparse_csr_tensor(
+            self.row_ptr, self.col, values, (n, n), check_invariants=False
+        )
 
     @staticmethod
     def joined(operators: Sequence[AdjacencyOperator]) -> AdjacencyOperator:
@@ -61,20 +75,22 @@ class AdjacencyOperator:
             x = x if x.dtype == torch.float64 else x.float()
             return _SymmetricProduct.apply(x, self, own)
 
-    def product(self, x: Tensor, own: float) -> Tensor:
-        """Return A x + own * x for contiguous x, without a gradient."""
+    def product(self, x: Tensor, own: float, *, transpose: bool = False) -> Tensor:
+        """Return A x + own * x for contiguous x, or its transpose's, without a gradient."""
         out = torch.empty_like(x)
-        self._write_product(x, own, out)
+        self._write_product(x, own, out, transpose)
         return out
 
-    def _write_product(self, x: Tensor, own: float, out: Tensor) -> None:
+    def _write_product(self, x: Tensor, own: float, out: Tensor, transpose: bool) -> None:
         if self._runs is None:
-            torch.addmm(x, self.matrix.to(x.dtype), x, beta=own, out=out)
+            matrix = self.transposed if transpose else self.matrix
+            torch.addmm(x, matrix.to(x.dtype), x, beta=own, out=out)
             return
         key = (own, x.dtype)
         if key not in self._blocks:
             self._blocks[key] = DenseBlocks(self.matrix.to(x.dtype), self._runs, own)
-        self._blocks[key].multiply(x, out)
+        is_other = transpose and self.transposed is not self.matrix
+        self._blocks[key].multiply(x, out, transpose=is_other)
 
     def row_sums(self) -> Tensor:
         """Return the sum of each row, [n]: the (weighted) degree."""
@@ -101,10 +117,10 @@ class _Joined(AdjacencyOperator):
         self.lengths = [len(operator.missing_loops) for operator in operators]
         self.missing_loops = torch.cat([operator.missing_loops for operator in operators])
 
-    def _write_product(self, x: Tensor, own: float, out: Tensor) -> None:
+    def _write_product(self, x: Tensor, own: float, out: Tensor, transpose: bool) -> None:
         parts = zip(self.operators, x.split(self.lengths), out.split(self.lengths), strict=True)
         for operator, rows, result in parts:
-            operator._write_product(rows, own, result)
+            operator._write_product(rows, own, result, transpose)
 
     def row_sums(self) -> Tensor:
         return torch.cat([operator.row_sums() for operator in self.operators])
@@ -119,7 +135,7 @@ class _Joined(AdjacencyOperator):
 
 
 class _SymmetricProduct(torch.autograd.Function):
-    """A x + own x for symmetric A: the gradient with respect to x is A g + own g."""
+    """A x + own x: the gradient with respect to x is A^T g + own g, for symmetric A the same."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, operator: AdjacencyOperator, own: float) -> Tensor:
@@ -128,4 +144,5 @@ class _SymmetricProduct(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.operator.product(gradients[0].contiguous(), ctx.own), None, None
+        grown = ctx.operator.product(gradients[0].contiguous(), ctx.own, transpose=True)
+        return grown, None, None

@@ -93,6 +93,7 @@ def fit_self_supervised(
             seed=config.seed,
             device=fabric.device,
             cache=config.cache_views,
+            merge=getattr(model.student.encoder, "takes_counts", False),
         )
         task = SelfSupervisedTask(
             model,

@@ -1,0 +1,145 @@
+"""Alike nodes: nodes of a graph that no encoder and no diffusion can tell apart, counted as one.
+
+In a network of people who act or write together, all who share the same neighbours (whether or not
+they know each other) have the same vectors in every layer. One of them with a count stands for all:
+the result is the same, from fewer rows and far fewer entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from igsd.graphs.adjacency import Adjacency, pointers, ranges
+from igsd.graphs.colours import refined_keys
+from igsd.graphs.features import NodeFeatures
+from igsd.hashing import splitmix64
+
+WORTH = 0.8
+"""Groups are worth their bookkeeping where there are at most so many groups a node."""
+
+_CHUNK_ENTRIES = 1 << 22
+
+
+@dataclass(frozen=True)
+class NodeGroups:
+    """N nodes in M groups of alike ones, in the order of their graphs.
+
+    ``group`` [N]: each node's group. ``first`` [M]: one node of each group. ``counts`` [M]: how
+    many nodes each has. ``node_ptr`` [G + 1]: where each graph's groups begin.
+    """
+
+    group: np.ndarray
+    first: np.ndarray
+    counts: np.ndarray
+    node_ptr: np.ndarray
+
+    @property
+    def are_worth_it(self) -> bool:
+        """Whether counting alike nodes as one saves work worth speaking of."""
+        return len(self.first) <= WORTH * len(self.group)
+
+
+def alike_nodes(adjacency: Adjacency, node_ptr: np.ndarray, features: NodeFeatures) -> NodeGroups:
+    """Return the groups of nodes with equal features and equal neighbours.
+
+    Two nodes are alike if exchanging them changes nothing: they have the same neighbours, each
+    other apart. Of linked nodes, only those with a link of weight 1 are found.
+    """
+    rows, columns = adjacency.rows(), adjacency.global_columns(node_ptr)
+    names = splitmix64(np.arange(node_ptr[-1]).astype(np.uint64))
+    one = _weight_bits(np.ones(1, np.float32))
+    weights = one if adjacency.weight is None else _weight_bits(adjacency.weight)
+    own = _own_keys(features, node_ptr)
+    neighbours = splitmix64(names[columns] ^ weights)
+    apart = refined_keys(own, neighbours, adjacency.row_ptr)
+    # With a link to itself, a node has the neighbours that its linked twin has.
+    linked = np.concatenate([neighbours, splitmix64(names ^ one)])
+    order = np.argsort(np.concatenate([rows, np.arange(len(names))]), kind="stable")
+    with_self = pointers(adjacency.degrees() + 1)
+    together = refined_keys(~own, linked[order], with_self)
+    _, place, sizes = np.unique(together, return_inverse=True, return_counts=True)
+    return _grouped(np.where(sizes[place] > 1, together, apart), node_ptr)
+
+
+def merge_features(features: NodeFeatures, groups: NodeGroups) -> NodeFeatures:
+    """Return the features of one node of each group."""
+    dense = None if features.dense is None else features.dense[groups.first]
+    return NodeFeatures(features.codes[groups.first], dense, features.dim)
+
+
+def merge_adjacency(adjacency: Adjacency, node_ptr: np.ndarray, groups: NodeGroups) -> Adjacency:
+    """Return the symmetric matrix N [M, M] for which N diag(counts) does among groups what A does.
+
+    A group's vector is that of any of its nodes. Between groups an entry is that of A; a group's
+    own entry is the mean of those between its nodes.
+    """
+    parts = [
+        _merge_rows(adjacency, node_ptr, groups, *span) for span in _spans(adjacency, node_ptr)
+    ]
+    lengths, columns, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Adjacency(pointers(lengths), columns, weights)
+
+
+def _merge_rows(
+    adjacency: Adjacency, node_ptr: np.ndarray, groups: NodeGroups, start: int, stop: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (entries per row, local columns, weights) of the groups of graphs start..stop-1."""
+    low, high = groups.node_ptr[start], groups.node_ptr[stop]
+    nodes = groups.first[low:high]
+    begins, ends = adjacency.row_ptr[nodes], adjacency.row_ptr[nodes + 1]
+    entries, row = ranges(begins, ends), np.repeat(np.arange(low, high), ends - begins)
+    sizes = np.diff(groups.node_ptr[start : stop + 1])
+    node = adjacency.col[entries] + np.repeat(node_ptr[start:stop], sizes)[row - low]
+    weight = np.ones(len(entries)) if adjacency.weight is None else adjacency.weight[entries]
+    column = groups.group[node]
+    inside = column == row
+    own = np.bincount(row[inside] - low, weight[inside], high - low) / groups.counts[low:high]
+    kept = (node == groups.first[column]) & ~inside
+    row, column, weight = row[kept], column[kept], weight[kept]
+    has_own = np.flatnonzero(own)
+    row, column = np.append(row, has_own + low), np.append(column, has_own + low)
+    # Columns ascend in each row, as in every adjacency.
+    order = np.lexsort([column, row])
+    lengths = np.bincount(row - low, minlength=high - low)
+    local = column[order] - np.repeat(np.repeat(groups.node_ptr[start:stop], sizes), lengths)
+    weight = np.append(weight, own[has_own])[order]
+    return lengths, local.astype(np.int32), weight.astype(np.float32)
+
+
+def _spans(adjacency: Adjacency, node_ptr: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield ranges of whole graphs of a bounded number of entries each."""
+    filled = adjacency.row_ptr[node_ptr[1:]] // _CHUNK_ENTRIES
+    cuts = [0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(node_ptr) - 1]
+    yield from pairwise(cuts)
+
+
+def _grouped(keys: np.ndarray, node_ptr: np.ndarray) -> NodeGroups:
+    """Return the groups of equal keys [N], numbered in the order of their first nodes."""
+    _, first, place, counts = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    starts = np.searchsorted(first[order], node_ptr)
+    return NodeGroups(number[place], first[order], counts[order], starts)
+
+
+def _own_keys(features: NodeFeatures, node_ptr: np.ndarray) -> np.ndarray:
+    """Return a key of each node's graph and features, [N] uint64."""
+    columns = [np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr)), *features.codes.T]
+    if features.dense is not None:
+        columns += list(features.dense.astype(np.float32).view(np.int32).T)
+    keys = np.zeros(len(columns[0]), np.uint64)
+    for column in columns:
+        keys = splitmix64(keys + column.astype(np.int64).view(np.uint64))
+    return keys
+
+
+def _weight_bits(weight: np.ndarray) -> np.ndarray:
+    """Return the bits of float32 weights as uint64, mixed."""
+    return splitmix64(np.ascontiguousarray(weight).view(np.uint32).astype(np.uint64))
