@@ -21,13 +21,13 @@ TOLERANCE = 1e-4
 The second has seen a gradient, an optimiser step and the teacher.
 """
 
-SECOND = {"COLLAB": 2e-3}
+SECOND = {"COLLAB": 5e-3}
 """The same for the second step, where it has to be wider, set after COLLAB was seen to miss 1e-4.
 
 Adam's first step is nearly the sign of a gradient, so rounding near zero counts in full, and sums
-over hundreds of neighbours round more. Measured on two batches of 16 graphs of COLLAB, relative to
-plain PyG in float64: plain PyG in float32 is off by 3e-5, we by 7e-6, and by 3e-5 from each other.
-Whole batches were 8e-4 apart, and were not compared with float64.
+over hundreds of neighbours round more. Measured on 64 graphs of COLLAB against float64, gradients
+of one step: with one row per node float32 is off by 2e-3 of their length, with alike nodes in one
+row by 8e-5, and in float64 the two differ by 1e-9.
 """
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
-from igsd.graphs.colours import refined_keys
+from igsd.graphs.colours import neighbour_sums
 from igsd.graphs.features import NodeFeatures
 from igsd.hashing import splitmix64
 
@@ -49,18 +49,18 @@ def alike_nodes(adjacency: Adjacency, node_ptr: np.ndarray, features: NodeFeatur
     Two nodes are alike if exchanging them changes nothing: they have the same neighbours, each
     other apart. Of linked nodes, only those with a link of weight 1 are found.
     """
-    rows, columns = adjacency.rows(), adjacency.global_columns(node_ptr)
     names = splitmix64(np.arange(node_ptr[-1]).astype(np.uint64))
-    one = _weight_bits(np.ones(1, np.float32))
-    weights = one if adjacency.weight is None else _weight_bits(adjacency.weight)
+    linked = splitmix64(names ^ _weight_bits(np.ones(1, np.float32)))
+    columns = adjacency.global_columns(node_ptr)
+    if adjacency.weight is None:
+        neighbours = linked[columns]
+    else:
+        neighbours = splitmix64(names[columns] ^ _weight_bits(adjacency.weight))
+    sums = neighbour_sums(neighbours, adjacency.row_ptr)
     own = _own_keys(features, node_ptr)
-    neighbours = splitmix64(names[columns] ^ weights)
-    apart = refined_keys(own, neighbours, adjacency.row_ptr)
+    apart = splitmix64(own ^ splitmix64(sums))
     # With a link to itself, a node has the neighbours that its linked twin has.
-    linked = np.concatenate([neighbours, splitmix64(names ^ one)])
-    order = np.argsort(np.concatenate([rows, np.arange(len(names))]), kind="stable")
-    with_self = pointers(adjacency.degrees() + 1)
-    together = refined_keys(~own, linked[order], with_self)
+    together = splitmix64(~own ^ splitmix64(sums + linked))
     _, place, sizes = np.unique(together, return_inverse=True, return_counts=True)
     return _grouped(np.where(sizes[place] > 1, together, apart), node_ptr)
 
@@ -100,13 +100,15 @@ def _merge_rows(
     own = np.bincount(row[inside] - low, weight[inside], high - low) / groups.counts[low:high]
     kept = (node == groups.first[column]) & ~inside
     row, column, weight = row[kept], column[kept], weight[kept]
+    # A group's own entry goes to its place among the others, which ascend.
     has_own = np.flatnonzero(own)
-    row, column = np.append(row, has_own + low), np.append(column, has_own + low)
-    # Columns ascend in each row, as in every adjacency.
-    order = np.lexsort([column, row])
     lengths = np.bincount(row - low, minlength=high - low)
-    local = column[order] - np.repeat(np.repeat(groups.node_ptr[start:stop], sizes), lengths)
-    weight = np.append(weight, own[has_own])[order]
+    before = np.bincount(row[column < row] - low, minlength=high - low)
+    places = (np.cumsum(lengths) - lengths + before)[has_own]
+    lengths[has_own] += 1
+    column = np.insert(column, places, has_own + low)
+    local = column - np.repeat(np.repeat(groups.node_ptr[start:stop], sizes), lengths)
+    weight = np.insert(weight, places, own[has_own])
     return lengths, local.astype(np.int32), weight.astype(np.float32)
 
 

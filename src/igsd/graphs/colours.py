@@ -15,6 +15,11 @@ def refined_keys(own: np.ndarray, neighbours: np.ndarray, row_ptr: np.ndarray) -
     ``own`` [N]; ``neighbours`` [E], well mixed, those of node v at ``row_ptr[v]:row_ptr[v + 1]``. A
     sum is a hash of a multiset: it knows no order and counts repeats.
     """
+    return splitmix64(own * _OWN + neighbour_sums(neighbours, row_ptr))
+
+
+def neighbour_sums(neighbours: np.ndarray, row_ptr: np.ndarray) -> np.ndarray:
+    """Return the sum of the keys of each row, modulo 2^64, [N] uint64."""
     running = np.zeros(len(neighbours) + 1, dtype=np.uint64)
     np.cumsum(neighbours, out=running[1:])
-    return splitmix64(own * _OWN + running[row_ptr[1:]] - running[row_ptr[:-1]])
+    return running[row_ptr[1:]] - running[row_ptr[:-1]]
