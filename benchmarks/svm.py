@@ -67,9 +67,9 @@ def _rows(context: Context, case: Case) -> list[Row]:
         Side("benchmarks.svm:ours_side", **given) as ours,
         Side("benchmarks.svm:grid_search_side", **given) as theirs,
     ):
-        # No warm-up where one run takes minutes: nothing here is faster the second time.
+        # No warm-up: nothing here is faster the second time.
         rounds = context.rounds(case.repeats)
-        measured = alternate({"ours": ours, "theirs": theirs}, rounds, warm=rounds > 1)
+        measured = alternate({"ours": ours, "theirs": theirs}, rounds, warm=False)
     mine, other = measured["ours"], measured["theirs"]
     same = mine.first == other.first
     note = f"GridSearchCV; {_part(case)}; C and predictions " + ("equal" if same else "DIFFER")
@@ -93,7 +93,7 @@ def _threads_rows(context: Context, case: Case) -> list[Row]:
         Side("benchmarks.svm:ours_side", n_jobs=2, **given) as two,
         Side("benchmarks.svm:ours_side", **given) as one,
     ):
-        measured = alternate({"two": two, "one": one}, context.rounds(case.repeats))
+        measured = alternate({"two": two, "one": one}, context.rounds(case.repeats), warm=False)
     fast, slow = measured["two"], measured["one"]
     same = fast.first == slow.first
     note = f"{_part(case)}; wall time, {load_note()}; C and predictions " + (

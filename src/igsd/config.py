@@ -63,7 +63,12 @@ class Config:
     )
     degree_cap: int = setting(64, "features", "degrees from here on share a column", low=1)
 
-    view: str = setting("ppr", "view", "kind of view", choices=("ppr", "heat", "edge-drop"))
+    view: str = setting(
+        "ppr", "view", "kind of view", choices=("ppr", "heat", "edge-drop", "bond-types")
+    )
+    num_views: int = setting(
+        1, "view", "K: kinds of bonds, the commonest first, with a PPR each in bond-types", low=1
+    )
     teleport: float = setting(0.2, "view", "alpha of PPR", above=0, below=1)
     heat_time: float = setting(5.0, "view", "t of the heat kernel", above=0)
     threshold: float = setting(1e-3, "view", "entries of S below this are dropped", low=0, below=1)
@@ -72,12 +77,19 @@ class Config:
     exact_limit: int = setting(2000, "view", "larger graphs are diffused by a series", low=0)
     cache_views: bool = setting(True, "view", "keep the diffusion of the training set on disk")
 
-    encoder: str = setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
-    num_layers: int = setting(4, "encoder", "number of layers", low=1)
+    encoder: str = setting(
+        "gin", "encoder", "kind of layer; mpnn: messages by bond", choices=("gin", "gcn", "mpnn")
+    )
+    num_layers: int = setting(4, "encoder", "number of layers; of mpnn: message steps", low=1)
     hidden_dim: int = setting(64, "encoder", "width of a layer", low=1)
     encoder_batch_norm: bool = setting(True, "encoder", "BatchNorm in every layer")
-    readout: str = setting("sum", "encoder", "sum, mean, max, or several joined by +")
+    readout: str = setting("sum", "encoder", "sum, mean, max, or several joined by +; not mpnn's")
     concat_layers: bool = setting(True, "encoder", "readouts of all layers side by side")
+    edge_hidden_dim: int = setting(128, "encoder", "hidden width of mpnn's edge network", low=1)
+    distance_bins: int = setting(
+        20, "encoder", "distances that mpnn tells apart where nodes have x, y, z; 0: none", low=0
+    )
+    set2set_steps: int = setting(3, "encoder", "steps of mpnn's readout Set2Set", low=1)
 
     projector: bool = setting(True, "heads", "use the projector g")
     predictor: bool = setting(True, "heads", "use the predictor h")
@@ -110,10 +122,24 @@ class Config:
         for entry in fields(self):
             value = _checked(entry, getattr(self, entry.name), "IGSD")
             object.__setattr__(self, entry.name, value)
+        self._check_views()
+
+    def _check_views(self) -> None:
+        """Raise ``ConfigError`` for settings of views that do not go together."""
         if self.embed_views == "both" and self.view == "edge-drop":
             raise ConfigError(
                 "embed_views='both' needs a view that is the same each time, but view='edge-drop' "
                 "is random. Use embed_views='graph', or view='ppr'."
+            )
+        if self.embed_views == "both" and self.view == "bond-types":
+            raise ConfigError(
+                "embed_views='both' puts one view beside the graph, but view='bond-types' gives "
+                "one for each kind of bond. Use embed_views='graph', or view='ppr'."
+            )
+        if self.num_views > 1 and self.view != "bond-types":
+            raise ConfigError(
+                f"num_views counts kinds of bonds, but view={self.view!r} gives a single view. Use "
+                f"num_views=1, or view='bond-types'. Got num_views={self.num_views}."
             )
 
     def updated(self, changes: Mapping[str, Any]) -> Self:

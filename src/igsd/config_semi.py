@@ -28,6 +28,7 @@ SELF_TRAINING_SETTINGS = frozenset(
         "self_training_start",
         "self_training_rounds",
         "self_training_threshold",
+        "self_training_share",
         "pseudo_labels_for",
     }
 )
@@ -40,7 +41,7 @@ IGSD_SETTINGS = (
         for entry in fields(Config)
         if entry.metadata["group"] in ("heads", "loss", "embedding")
     }
-    | {"self_weight", "pseudo_labels_for"}
+    | {"pretraining_epochs", "self_weight", "pseudo_labels_for"}
 )
 """The settings of IGSD that a method without student and teacher leaves out."""
 
@@ -75,6 +76,9 @@ class SemiConfig(Config):
     head_dropout: float = setting(
         0.0, "labels", "dropout in front of the output layer", low=0, high=1
     )
+    pretraining_epochs: int = setting(
+        0, "labels", "passes of self-distillation over all graphs before", low=0
+    )
     self_weight: float = setting(0.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
     supcon_weight: float = setting(1.0, "labels", "w': weight of Eq. supcon", low=0.0)
     supcon_reduction: str = setting(
@@ -89,6 +93,14 @@ class SemiConfig(Config):
     self_training_rounds: int = setting(20, "self-training", "rounds of labelling", low=1)
     self_training_threshold: float = setting(
         0.9, "self-training", "probability from which a guess becomes a label", low=0, high=1
+    )
+    self_training_share: float = setting(
+        1.0,
+        "self-training",
+        "share of the unlabelled graphs that a round may label, the surest of each class first; "
+        "1: all that pass",
+        above=0,
+        high=1,
     )
     pseudo_labels_for: str = setting(
         "auto",

@@ -94,6 +94,15 @@ def test_same_seed_same_numbers_and_labels_are_never_read(
     assert labelled.checksum == before
 
 
+def test_a_method_that_draws_nothing_has_no_use_for_a_seed(
+    name: str, fitted: Any, graphs: GraphSet
+) -> None:
+    if METHODS[name].draws or "random_state" not in fitted.get_params():
+        pytest.skip("draws something, or has no seed at all")
+    other = small(name).set_params(random_state=7).fit(graphs)
+    np.testing.assert_array_equal(other.transform(graphs), fitted.transform(graphs))
+
+
 def test_a_row_does_not_depend_on_the_others(fitted: Any) -> None:
     new = make_graphs(4, seed=3)
     alone = np.concatenate([fitted.transform(new.take([g])) for g in range(len(new))])

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from igsd.baselines.limits import MemoryLimitError, TimeLimitError, check_time, reserve
-from igsd.baselines.measured import run_measured
+from igsd.baselines.measured import resident_bytes, run_measured
 from igsd.errors import DataError, TrainingError
 
 
@@ -28,6 +31,12 @@ def late(what: str) -> None:
     check_time(what)
 
 
+def say_pid(path: str) -> None:
+    Path(path + ".part").write_text(str(os.getpid()))
+    os.rename(path + ".part", path)
+    time.sleep(600)
+
+
 def fail(kind: str) -> None:
     if kind == "data":
         raise DataError("Graph 3 is empty.")
@@ -41,6 +50,28 @@ def test_value_time_and_memory() -> None:
     assert found.value == 200 * 2**17
     assert found.peak_bytes > 200 * 2**20
     assert 0 < found.seconds < 60
+
+
+@pytest.mark.slow
+def test_the_peak_of_the_parent_is_not_the_childs() -> None:
+    # getrusage of a new process begins with the peak of the one that started it.
+    held = np.ones(2**27)
+    assert run_measured(large_sum, 1).peak_bytes < held.nbytes
+
+
+@pytest.mark.slow
+def test_a_child_ends_with_its_parent(tmp_path: Path) -> None:
+    script = "from tests.baselines.test_measured import *; run_measured(say_pid, sys.argv[1])"
+    parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "pid")])
+    while not (tmp_path / "pid").exists():
+        time.sleep(0.1)
+    parent.kill()
+    parent.wait()
+    child = int((tmp_path / "pid").read_text())
+    deadline = time.monotonic() + 30
+    while resident_bytes(child) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not resident_bytes(child)
 
 
 @pytest.mark.slow

@@ -5,7 +5,18 @@ import sys
 
 import pytest
 
-from igsd.baselines.registry import METHODS, has_kernel, make, method
+from igsd.baselines.registry import (
+    METHODS,
+    build,
+    configure,
+    defaults,
+    has_kernel,
+    make,
+    method,
+    name_of,
+    setting_names,
+)
+from igsd.config import load_recipe
 from igsd.errors import ConfigError
 
 NAMES = [
@@ -50,3 +61,42 @@ def test_the_names_cost_no_heavy_import() -> None:
         "sys.exit(bool({'torch', 'sklearn', 'gensim', 'grakel'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_settings_of_every_method(name: str) -> None:
+    config = configure(name, "molecules", {"seed": 3})
+    estimator = build(name, config)
+    assert name_of(estimator) == ("igsd" if name == "untrained" else name)
+    assert getattr(estimator, "random_state", 3) == 3
+    assert defaults(name).updated(config.to_json()) == config
+    assert config.learned().keys() <= config.to_json().keys()
+    assert config.to_toml()
+    assert "seed" not in setting_names(name)
+
+
+def test_what_a_recipe_says_to_a_method() -> None:
+    assert configure("igsd", "social") == load_recipe("social")
+    untrained = configure("untrained", "social")
+    assert untrained == load_recipe("social").updated({"epochs": 0})
+    mvgrl, recipe = configure("mvgrl", "molecules"), load_recipe("molecules")
+    assert (mvgrl.batch_size, mvgrl.node_features) == (recipe.batch_size, recipe.node_features)
+    # What was chosen for the method is not overruled by what was chosen for IGSD.
+    assert (mvgrl.epochs, recipe.epochs) == (5, 60)
+    assert configure("infograph", "molecules", {"epochs": 7}).epochs == 7
+
+
+def test_settings_that_a_method_does_not_have() -> None:
+    for name, key in (("wl", "epochs"), ("untrained", "epochs"), ("infograph", "temperature")):
+        with pytest.raises(ConfigError, match=f"'{name}' has no setting '{key}'"):
+            configure(name, "molecules", {key: 1})
+    with pytest.raises(ConfigError, match="no recipe 'x'"):
+        configure("wl", "x")
+
+
+def test_only_methods_that_draw_depend_on_their_seed() -> None:
+    fixed = {name for name in NAMES if not METHODS[name].draws}
+    assert fixed == {
+        *("deep-graph-kernel", "random-walk", "shortest-path", "graphlet", "wl", "wl-oa"),
+        "histogram",
+    }

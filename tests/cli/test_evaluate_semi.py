@@ -50,7 +50,7 @@ def test_json_and_records(igsd: Run, data: Path, tmp_path: Path) -> None:
         (["DATA", "--protocol", "semi", "-o", "run"], "use --records"),
         (["DATA", "--protocol", "semi", "--label-rate", "7"], "label_rate must be a share"),
         (["DATA", "--protocol", "semi", "--set", "view=ppr", "--method", "gin"], "no setting"),
-        (["DATA", "--method", "gin"], "protocols semi"),
+        (["DATA", "--method", "gin"], "no method 'gin'"),
     ],
 )
 def test_bad_input(igsd: Run, data: Path, arguments: list[str], message: str) -> None:

@@ -15,6 +15,7 @@ from igsd.experiments.run_folder import RunFolder
 
 def arguments(data: Path, **others: Any) -> argparse.Namespace:
     given = {"data": str(data), "output": None, "recipe": None, "resume": False, "force": False}
+    given |= {"method": None}
     return argparse.Namespace(**(given | others))
 
 
@@ -24,6 +25,22 @@ def test_a_fresh_job(toy: Path, tmp_path: Path) -> None:
     assert (job.recipe, job.is_new, job.folder.path) == ("molecules", True, tmp_path / "r")
     assert job.config == load_recipe("molecules").updated({"epochs": 3})
     assert job.checkpoint == tmp_path / "r" / "checkpoint.safetensors"
+    assert job.method == "igsd"
+
+
+def test_jobs_of_other_methods(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = fresh_job(arguments(toy, method="wl"), {"iterations": 2})
+    assert job.folder is not None
+    assert str(job.folder.path) == "runs/TOY-wl-1"
+    job.folder.create({"method": "wl", "recipe": "molecules"}, job.config)
+    rest = resumed_job(arguments(toy, resume=True), job.folder, {})
+    assert rest is not None
+    assert (rest.method, rest.config) == ("wl", job.config)
+    with pytest.raises(ConfigError, match="method 'wl', and 'mlg' was given"):
+        resumed_job(arguments(toy, resume=True, method="mlg"), job.folder, {})
+    with pytest.raises(ConfigError, match="iterations 2, and 3 was given"):
+        resumed_job(arguments(toy, resume=True), job.folder, {"iterations": 3})
 
 
 def test_a_folder_in_use(toy: Path, tmp_path: Path) -> None:

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import pytest
 
-from igsd.cli.settings import choose_recipe, given_changes, make_config, settings_table
-from igsd.config import load_recipe
+from igsd.cli.settings import choose_recipe, given_changes, settings_table
 from igsd.errors import ConfigError
 from tests.small_graphs import make_graphs
+
+
+def arguments(**others: Any) -> argparse.Namespace:
+    given = {"config": None, "settings": [], "recipe": None, "method": None}
+    return argparse.Namespace(**(given | others))
 
 
 def test_the_recipe_follows_the_data() -> None:
@@ -18,12 +23,19 @@ def test_the_recipe_follows_the_data() -> None:
 
 
 def test_changes_are_checked_and_typed() -> None:
-    args = argparse.Namespace(config=None, settings=["temperature=1", "seed=3"])
-    changes = given_changes(args)
+    changes = given_changes(arguments(settings=["temperature=1", "seed=3"]))
     assert changes == {"temperature": 1.0, "seed": 3}
-    assert make_config("paper", changes) == load_recipe("paper").updated(changes)
-    with pytest.raises(ConfigError, match="whole number"):
-        given_changes(argparse.Namespace(config=None, settings=["seed=x"]))
+    assert given_changes(arguments(settings=["iterations=2"], method="wl")) == {"iterations": 2}
+    for wrong, text in (
+        ({"settings": ["seed=x"]}, "whole number"),
+        ({"settings": ["iterations=2"]}, "'igsd' has no setting 'iterations'"),
+        ({"settings": ["iterations=two"], "method": "wl"}, "must be a whole number from 0"),
+        ({"settings": ["epochs=2"], "method": "untrained"}, "'untrained' has no setting 'epochs'"),
+        ({"method": "infograf"}, "no method 'infograf'.*'infograph'"),
+        ({"method": "wl", "recipe": "sociable"}, "no recipe 'sociable'"),
+    ):
+        with pytest.raises(ConfigError, match=text):
+            given_changes(arguments(**wrong))
 
 
 def test_lines_of_the_table_fit_a_terminal() -> None:

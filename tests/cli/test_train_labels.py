@@ -22,6 +22,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 def test_from_labels_to_predictions(igsd: Run, toy: Path, tmp_path: Path) -> None:
     settings = ["--set=self_training_start=1", "--set=self_training_threshold=0.5"]
+    settings += ["--set=self_training_share=1"]
     code, out, err = igsd("train", toy, *LABELS, *settings, "-o", "run", "--label-rate", 0.5)
     assert code == 0, err
     assert "4 graphs whose label was hidden" in out
@@ -42,7 +43,8 @@ def test_from_labels_to_predictions(igsd: Run, toy: Path, tmp_path: Path) -> Non
     assert code == 0, err
     assert "8 predictions" in out
     found = rows_of(tmp_path / "p.csv")
-    assert list(found[0]) == ["graph", "class", "probability", "p_-1", "p_1"]
+    assert list(found[0]) == ["graph", "class", "probability", "p_-1", "p_1", "given"]
+    assert {row["given"] for row in found} == {"-1", "1"}
     assert {row["class"] for row in found} <= {"-1", "1"}
     assert igsd("predict", "run", toy, "-o", "p.parquet", "--quiet")[0] == 0
     assert igsd("embed", "run", toy, "-o", "v.npy", "--quiet")[0] == 0
@@ -77,9 +79,9 @@ def test_stop_and_resume(
 
     with monkeypatch.context() as patch:
         patch.setattr(LabelTask, "after_step", after_step)
-        code, _, err = igsd("train", toy, *LABELS, "-o", "cut")
+        code, _, err = igsd("train", toy, *LABELS, "--task", "classes", "-o", "cut")
     assert code == 130
-    assert "--labels class -o cut --resume" in err
+    assert "--labels class --task classes -o cut --resume" in err
     assert igsd("train", toy, *LABELS, "-o", "cut")[0] == 2  # an unfinished run is in the way
     code, _, err = igsd("train", toy, *LABELS, "-o", "cut", "--resume")
     assert code == 0, err
@@ -103,7 +105,8 @@ def test_stop_and_resume(
         (["--label-rate", "0.5"], "give --labels"),
         (["--labels", "short.txt"], "holds 2 labels for 8 graphs"),
         (["--labels", "one.txt"], "at least two classes"),
-        (["--labels", "none.txt"], "holds no label"),
+        (["--labels", "none.txt"], "'none' holds no label"),
+        (["--labels", "class", "--set", "epochs=-1"], "epochs"),
     ],
 )
 def test_bad_input_leaves_no_folder(
@@ -115,6 +118,7 @@ def test_bad_input_leaves_no_folder(
     code, _, err = igsd("train", toy, *options, "-o", "run")
     assert code == 2
     assert message in err
+    assert "y holds" not in err  # a word of Python's
     assert not (tmp_path / "run").exists()
 
 

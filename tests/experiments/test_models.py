@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 
 from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.registry import make
 from igsd.config import Config
 from igsd.errors import IGSDError, StorageError
-from igsd.estimators import IGSD
-from igsd.experiments.models import load_model
+from igsd.estimators import IGSD, IGSDClassifier
+from igsd.experiments.models import load_model, note_on_vectors
 from igsd.experiments.run_folder import RunFolder
 from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays
 from tests.small_graphs import TINY
+
+LEARNED = {"epochs": 1, "num_layers": 1, "hidden_dim": 4}
 
 
 def test_any_estimator_from_a_file_or_a_run_folder(tmp_path: Path, graphs: GraphSet) -> None:
@@ -21,11 +24,20 @@ def test_any_estimator_from_a_file_or_a_run_folder(tmp_path: Path, graphs: Graph
     for model, path in (
         (IGSD(**(TINY | {"epochs": 0})), tmp_path / "run" / "model.safetensors"),
         (LabelDegreeHistogram(), tmp_path / "any name"),
+        (make("wl"), tmp_path / "wl"),
+        (make("infograph", **LEARNED), tmp_path / "infograph"),
+        (IGSDClassifier(**LEARNED), tmp_path / "classifier"),
     ):
-        model.fit(graphs).save(path)
+        model.fit(graphs, [0, 1] * (len(graphs) // 2)).save(path)
         loaded = load_model(path.parent if path.suffix else path)
         assert type(loaded) is type(model)
         assert np.array_equal(loaded.transform(graphs), model.transform(graphs))
+
+
+def test_a_kernel_without_vectors_says_so(graphs: GraphSet) -> None:
+    assert note_on_vectors(make("wl")) is None
+    assert note_on_vectors(make("graph2vec")) is None
+    assert "similarity to one graph of its training" in str(note_on_vectors(make("mlg")))
 
 
 def test_weights_that_do_not_fit_their_settings(tmp_path: Path, graphs: GraphSet) -> None:

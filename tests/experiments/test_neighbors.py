@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from igsd.errors import ConfigError, DataError
-from igsd.experiments.neighbors import nearest_graphs
+from igsd.experiments.neighbors import nearest_graphs, nearest_of_all
 
 
 def test_equals_a_plain_loop() -> None:
@@ -40,3 +40,19 @@ def test_a_query_outside_the_set(query: int) -> None:
 def test_no_neighbours_asked_for() -> None:
     with pytest.raises(ConfigError, match="-k must be at least 1"):
         nearest_graphs(np.ones((4, 2)), 0, 0)
+
+
+def test_of_all_equals_one_by_one() -> None:
+    vectors = np.random.default_rng(2).normal(size=(300, 5)) * 3 + 1000
+    vectors[17] = vectors[3]  # twins
+    indices, distances = nearest_of_all(vectors, 4)
+    for query in (0, 3, 17, 299):
+        expected, apart = nearest_graphs(vectors, query, 4)
+        assert indices[query].tolist() == expected.tolist()
+        np.testing.assert_allclose(distances[query], apart, atol=1e-6)
+    assert distances[3, 0] == 0
+
+
+def test_of_all_in_small_sets() -> None:
+    assert nearest_of_all(np.ones((1, 2)), 3)[0].shape == (1, 0)
+    assert nearest_of_all(np.ones((3, 2)), 5)[0].tolist() == [[1, 2], [0, 2], [0, 1]]

@@ -5,12 +5,16 @@ from typing import Any
 
 import pytest
 
+from igsd.baselines.parameter_config import ParameterConfig
+from igsd.baselines.wl import WLKernel
 from igsd.config import Config
 from igsd.errors import ConfigError, StorageError
 from igsd.experiments.records import (
     KIND,
     Identity,
     find_finished,
+    find_record,
+    make_records_folder,
     plain_name,
     read_record,
     record_path,
@@ -62,6 +66,28 @@ def test_runtime_settings_and_new_settings_make_no_other_run(tmp_path: Path) -> 
 def test_a_failed_run_counts_as_none(tmp_path: Path) -> None:
     write_record(tmp_path / "r.json", record(status="failed"))
     assert find_finished(tmp_path / "r.json", IDENTITY) is None
+    assert find_record(tmp_path / "r.json", IDENTITY) == record(status="failed")
+
+
+def test_runs_of_methods_without_a_network(tmp_path: Path) -> None:
+    wl = ParameterConfig.of(WLKernel).updated({"iterations": 2})
+    identity = Identity(wl, "abc", PROTOCOL, algorithm=1)
+    config = wl.to_json()
+    write_record(tmp_path / "r.json", record(config=config))
+    assert find_finished(tmp_path / "r.json", identity) is not None
+    # One that was written before the setting was there had its default, not the value of now.
+    del config["iterations"]
+    write_record(tmp_path / "r.json", record(config=config))
+    with pytest.raises(ConfigError, match="iterations is 5 there and 2 here"):
+        find_finished(tmp_path / "r.json", identity)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    make_records_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StorageError, match="for records"):
+        make_records_folder(tmp_path / "file" / "results")
 
 
 @pytest.mark.parametrize(

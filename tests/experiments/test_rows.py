@@ -30,6 +30,11 @@ def test_the_four_rows_come_last_and_in_order() -> None:
     assert rows[2].mean is None
 
 
+def test_another_method_stands_in_the_place_of_igsd() -> None:
+    rows = make_rows([[("histogram", A), ("wl", A), ("majority", A)]], "nested")
+    assert [row.method for row in rows] == ["wl", "untrained", "histogram", "majority"]
+
+
 def test_only_the_protocol_asked_for() -> None:
     other = ProtocolResult("paper", 0, (1.0,), optimistic=True)
     rows = make_rows([[("igsd", A), ("igsd", other)]], "paper")

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.registry import make
 from igsd.errors import DataError
 from igsd.estimators import IGSD
+from igsd.evaluation.nested import nested
 from igsd.experiments.score_model import score_vectors, source_vectors
-from igsd.experiments.scoring import Scoring
+from igsd.experiments.scoring import KernelMatrix, Scoring
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY, make_graphs
 
@@ -36,7 +38,20 @@ def test_embeddings_have_none(tmp_path: Path, labelled: GraphSet) -> None:
     assert list(vectors) == ["igsd", "histogram"]
     assert len(notes) == 1
     LabelDegreeHistogram().fit(labelled).save(tmp_path / "h")
-    assert list(source_vectors(tmp_path / "h", labelled)[0]) == ["igsd", "histogram"]
+    assert list(source_vectors(tmp_path / "h", labelled)[0]) == ["histogram"]
+
+
+def test_a_kernel_gives_its_matrix(tmp_path: Path, labelled: GraphSet) -> None:
+    model = make("wl").fit(labelled)
+    model.save(tmp_path / "wl")
+    vectors, notes = source_vectors(tmp_path / "wl", labelled)
+    assert set(vectors) == {"wl", "histogram"}
+    assert isinstance(vectors["wl"], KernelMatrix)
+    assert np.array_equal(vectors["wl"].values, model.kernel(labelled))
+    assert notes == ["WLKernel has no untrained encoder"]
+    scored = score_vectors(vectors, labelled, Scoring(), 1)[0]
+    direct = nested(model.kernel(labelled), labelled.classes, kernel="precomputed")
+    assert dict(scored)["wl"].accuracies == direct.accuracies
 
 
 def test_the_wrong_number_of_rows(tmp_path: Path, labelled: GraphSet) -> None:

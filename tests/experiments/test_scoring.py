@@ -8,6 +8,7 @@ import pytest
 from igsd.errors import DataError
 from igsd.experiments.scoring import (
     METHODS,
+    KernelMatrix,
     Scoring,
     class_codes,
     has_many_twins,
@@ -57,6 +58,19 @@ def test_twins_are_scored_before_the_rest(labelled: GraphSet) -> None:
     scored = score_seed(vectors, labelled, scoring, 0)
     assert next(method for method, _ in scored) == "igsd, twins removed"
     assert num_scores(tuple(vectors), scoring) == 3
+
+
+def test_other_methods_stand_before_the_floors(labelled: GraphSet) -> None:
+    X = clear_vectors(labelled)
+    vectors = {"histogram": X, "wl": KernelMatrix(X @ X.T), "gcc": X}
+    scored = score_seed(vectors, labelled, Scoring(twins=True), 0)
+    assert [method for method, _ in scored] == [
+        *("wl, twins removed", "gcc, twins removed"),
+        *("wl", "gcc", "histogram", "majority"),
+    ]
+    assert num_scores(vectors, Scoring(twins=True)) == 5
+    # Alone, the histogram is what is scored, not a floor beside it.
+    assert num_scores(["histogram"], Scoring(twins=True)) == 2
 
 
 def test_many_twins() -> None:

@@ -11,7 +11,8 @@ import pytest
 from igsd.baselines.semi_methods import method_config
 from igsd.errors import ConfigError
 from igsd.experiments.records import read_record
-from igsd.experiments.semi_runner import SemiPlan, finished_splits, run_splits
+from igsd.experiments.semi_runner import SemiPlan
+from igsd.experiments.split_runner import finished_splits, run_splits
 from igsd.graphs.graphset import GraphSet
 from igsd.training.label_task import LabelTask
 from tests.small_graphs import TINY, make_graphs

@@ -9,7 +9,7 @@ import pytest
 
 from igsd.errors import DataError, StorageError
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.label_column import find_labels
+from igsd.graphs.label_column import GivenLabels, check_enough, find_labels
 from tests.small_graphs import make_graphs
 
 NAN = float("nan")
@@ -25,7 +25,14 @@ def graphs() -> GraphSet:
 @pytest.fixture
 def table(tmp_path: Path) -> tuple[str, GraphSet]:
     path = tmp_path / "molecules.csv"
-    lines = ["smiles,active,logS,kind", "CC,1,0.5,a", "XX,0,9,b", "CO,,1.5,b", "CN,0,,", "C,1,2,a"]
+    lines = [
+        "id,smiles,active,logS,kind",
+        "1,CC,1,0.5,a",
+        "2,XX,0,9,b",
+        "3,CO,,1.5,b",
+        "4,CN,0,,",
+        "5,C,1,2,a",
+    ]
     path.write_text("\n".join(lines) + "\n")
     # The second row is no molecule, so line 3 is not among the graphs.
     return str(path), replace(make_graphs(4), lines=np.array([2, 4, 5, 6]))
@@ -78,6 +85,24 @@ def test_a_column_that_is_not_there(table: tuple[str, GraphSet], graphs: GraphSe
         find_labels(make_graphs(4), "x", "class")
 
 
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("smiles", "holds the molecules themselves.* others are: active, logS, kind"),
+        ("id", "only numbers the rows"),
+    ],
+)
+def test_columns_that_are_no_labels(table: tuple[str, GraphSet], column: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        find_labels(table[1], table[0], column)
+
+
+def test_names_are_no_classes(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("\n".join(f"mol-{i}" for i in range(21)))
+    with pytest.raises(DataError, match="No two of the 21 labels in 'names' are the same"):
+        find_labels(make_graphs(21), "x", str(tmp_path / "names.txt"))
+
+
 @pytest.mark.parametrize("text", ["a\n\nb\na\n", "kind\na\n\nb\na\n", "a\nnone\nb\na"])
 def test_a_file_of_labels(graphs: GraphSet, tmp_path: Path, text: str) -> None:
     (tmp_path / "labels.txt").write_text(text)
@@ -106,3 +131,22 @@ def test_a_pickle_is_refused(graphs: GraphSet, tmp_path: Path) -> None:
 def test_text_where_numbers_are_asked_for(table: tuple[str, GraphSet]) -> None:
     with pytest.raises(DataError, match="'kind' must hold numbers"):
         find_labels(table[1], table[0], "kind", "numbers")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (GivenLabels([None, None], True, ("kind",)), "'kind' holds no label: .* of the 2 graphs"),
+        (GivenLabels(["a", "a", None], True, ("kind",)), "All labels in 'kind' are 'a'"),
+        (GivenLabels(np.array([NAN, NAN]), False, ("logP",)), "'logP' holds no label"),
+        (GivenLabels(np.array([NAN, 1.0]), False, ("logP",)), "'logP' is known of 1 graph"),
+    ],
+)
+def test_labels_that_teach_nothing(given: GivenLabels, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        check_enough(given)
+
+
+def test_labels_that_are_enough() -> None:
+    check_enough(GivenLabels(["a", "b", None], True, ("kind",)))
+    check_enough(GivenLabels(np.array([0.5, 1.0, NAN]), False, ("logP",)))

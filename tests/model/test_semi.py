@@ -13,11 +13,21 @@ def test_outputs_and_embedding() -> None:
     config = SemiConfig(**TINY)
     model = SemiSupervisedIGSD.build(config, batch.x.shape[1], 3).eval()
     assert model.outputs(batch).shape == (6, 3)
+    for weights in model.igsd.teacher.parameters():
+        weights.mul_(0.5)
+    student, teacher = model.igsd.student.encoder(batch), model.igsd.teacher.encoder(batch)
+    torch.testing.assert_close(model.outputs(batch), model.head(mix(student, teacher, 0.5)))
+    torch.testing.assert_close(model.embed(batch, 0.3), mix(student, teacher, 0.3))
+    assert model.out_dim == student.shape[1]
+
+
+def test_without_views_the_student_predicts_alone() -> None:
+    batch = make_batch(make_graphs(6))
+    config = SemiConfig(**TINY, supcon_weight=0.0)
+    model = SemiSupervisedIGSD.build(config, batch.x.shape[1], 3).eval()
+    assert model.mix_weight == 1.0
     student = model.igsd.student.encoder(batch)
     torch.testing.assert_close(model.outputs(batch), model.head(student))
-    expected = mix(student, model.igsd.teacher.encoder(batch), 0.3)
-    torch.testing.assert_close(model.embed(batch, 0.3), expected)
-    assert model.out_dim == student.shape[1]
 
 
 def test_forward_is_that_of_igsd_with_an_output_for_the_labelled() -> None:

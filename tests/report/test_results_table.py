@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from igsd.errors import StorageError
-from igsd.report.results_table import BEGIN, END, main, read_records, render_results
+from igsd.report.results_table import BEGIN, END, main, render_results
 from igsd.report.results_table import replace_results as replace
 from tests.report.record_files import make_record, write
 
@@ -23,29 +23,14 @@ def results(tmp_path: Path) -> Path:
 
 def test_records_become_tables(results: Path) -> None:
     lines = render_results(results).splitlines()
-    assert lines[0].startswith("| method | MUTAG | PTC | NCI1 |")
-    assert lines[2] == "| IGSD (ours) | 90.0 ± 0.0 | - | - | - | - | - |"
-    assert lines[7].startswith("| IGSD as published | 90.2 ± 0.7 | 61.4 ± 1.7 | 75.4 ± 0.3 |")
-    assert lines[7].endswith("| 74.7 ± 0.6 | 51.5 ± 0.3 | 70.4 ± 1.1 |")
-    assert lines[-1].startswith("IGSD as published: H. Zhang et al.")
+    assert lines[0].startswith("**Table 1: graph classification without labels.** Accuracy")
+    assert lines[2].startswith("| Table 1 | MUTAG | IMDB-B | IMDB-M | NCI1 | COLLAB | PTC |")
+    ours = next(line for line in lines if line.startswith("| IGSD |"))
+    assert ours.startswith("| IGSD | 90.0 ± 0.0<br>paper: 90.2 ± 0.7 | not run<br>paper: 74.7")
+    assert any(line.startswith("| Table 2 | IMDB-B, semi |") for line in lines)
 
 
-def test_an_optimistic_protocol_stands_below_the_honest_one(results: Path) -> None:
-    write(results, make_record("PTC", "molecules", 0, SCORES, protocol="paper"))
-    text = render_results(results)
-    honest, _, optimistic = text.partition("optimistic")
-    assert "| IGSD (ours) | 90.0 ± 0.0 | - |" in honest
-    assert "| IGSD (ours) | - | 90.0 (1 seed) |" in optimistic
-
-
-def test_seeds_come_in_order(tmp_path: Path) -> None:
-    for seed in (10, 2, 0):
-        write(tmp_path, make_record("MUTAG", "molecules", seed, SCORES))
-    assert [record["seed"] for record in read_records(tmp_path)] == [0, 2, 10]
-
-
-def test_no_records_and_no_folder(tmp_path: Path) -> None:
-    assert render_results(tmp_path) == "There are no records yet."
+def test_a_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="no folder"):
         render_results(tmp_path / "missing")
 

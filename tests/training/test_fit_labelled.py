@@ -25,6 +25,7 @@ BASE |= {"self_training_start": 1, "self_training_rounds": 2, "self_training_thr
 KINDS: dict[str, dict[str, Any]] = {
     "supcon": {},
     "self-sup": {"self_weight": 1.0, "supcon_weight": 0.0},
+    "self-distillation before": {"pretraining_epochs": 2},
     "both, random views": {"self_weight": 0.5, "view": "edge-drop", "pseudo_labels_for": "both"},
 }
 

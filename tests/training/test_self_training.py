@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd.errors import IGSDWarning
-from igsd.training.self_training import PseudoLabelStore, round_starts
+from igsd.training.self_training import PseudoLabelStore, class_quotas, round_starts
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,17 @@ def test_a_warning_says_the_highest_confidence() -> None:
     store.add(np.array([0, 2]), logits(0.4, 0.6), 0.9, number=2)
     with pytest.warns(IGSDWarning, match=r"highest confidence seen was 0\.800.*=0\.9"):
         store.warn_if_none(0.9)
+
+
+def test_a_round_may_be_bound_to_the_surest_of_each_class() -> None:
+    store = PseudoLabelStore(6)
+    logits = torch.tensor([[3.0, 0], [5, 0], [4, 0], [0, 2], [0, 6], [0.1, 0]])
+    quotas = class_quotas(np.array([3, 1]), 6, 0.4)
+    assert quotas is not None
+    assert quotas.tolist() == [2, 1]
+    assert store.add(np.arange(6), logits, 0.8, 1, quotas) == 3
+    assert store.codes.tolist() == [-1, 0, 0, -1, 1, -1]
+    # The next round goes on with the others.
+    assert store.add(np.array([0, 3, 5]), logits[[0, 3, 5]], 0.8, 2, quotas) == 2
+    assert store.codes.tolist() == [0, 0, 0, 1, 1, -1]
+    assert class_quotas(np.array([3, 1]), 6, 1.0) is None

@@ -9,13 +9,9 @@ import pytest
 import igsd.views.cache as view_cache
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.build import from_edges
-from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.link_features import LinkFeatures
-from igsd.views.bond_types import MoleculePairSource, bond_type_view, bond_types, only_bonds
+from igsd.views.bond_types import bond_type_view, bond_types, only_bonds
 from igsd.views.spec import ViewSpec
-from igsd.views.view import diffusion_view
-from tests.small_graphs import HOST
 from tests.small_molecules import make_molecules
 
 SPEC = ViewSpec()
@@ -35,7 +31,9 @@ def chain() -> GraphSet:
 def test_commonest_kinds_first() -> None:
     assert bond_types(chain(), 2) == ("single", "double")
     assert bond_types(chain(), 1) == ("single",)
-    with pytest.raises(ConfigError, match=r"from 1 to 2, .*\(single, double\). Got 3 instead"):
+    with pytest.raises(
+        ConfigError, match=r"num_views, .* from 1 to 2, .*\(single, double\). Got 3 instead"
+    ):
         bond_types(chain(), 3)
     with pytest.raises(ConfigError, match="Got 0 instead"):
         bond_types(chain(), 0)
@@ -87,19 +85,11 @@ def test_cached_by_the_bonds_it_depends_on(tmp_path: Path, monkeypatch: pytest.M
     np.testing.assert_array_equal(again.weight, first.weight)  # type: ignore[arg-type]
 
 
-def test_pairs() -> None:
+def test_a_view_by_bond_types_is_a_ppr() -> None:
     graphs = make_molecules(10)
-    bonds = bond_types(graphs, 3)
-    links = LinkFeatures.fit(graphs)
-    source = MoleculePairSource(
-        graphs, FeatureMap.fit(graphs), links, SPEC, bonds, device=HOST, cache=False
-    )
-    chosen = np.array([7, 1, 5])
-    molecules, views = source.pairs(chosen)
-    assert molecules.num_graphs == 3
-    assert len(views) == 3
-    for bond, view in zip(bonds, views, strict=True):
-        expected = diffusion_view(only_bonds(graphs.take(chosen), bond), SPEC)
-        np.testing.assert_array_equal(view.edge_weight.numpy(), expected.weight)
-        assert set((view.category // links.num_bins).tolist()) == {links.bond_code(bond)}
-        assert view.x is molecules.x
+    asked = ViewSpec(kind="bond-types", num_views=2)
+    found = bond_type_view(graphs, "single", asked, cache=False)
+    expected = bond_type_view(graphs, "single", SPEC, cache=False)
+    np.testing.assert_array_equal(found.weight, expected.weight)  # type: ignore[arg-type]
+    assert asked.relevant()["num_views"] == 2
+    assert not asked.is_diffusion

@@ -19,7 +19,8 @@ from igsd.estimators.classifier import GraphClassifier
 from igsd.estimators.parameters import settings_as_parameters
 from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.batch import Batch
-from igsd.model.build import build_encoder
+from igsd.graphs.link_features import LinkFeatures
+from igsd.model.build import build_any_encoder
 from igsd.model.semi import OutputHead
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
@@ -71,10 +72,16 @@ class SupervisedNetwork(nn.Module):
 
 
 def build_supervised(
-    config: SemiConfig, in_dim: int, num_outputs: int, encoder: nn.Module | None
+    config: SemiConfig,
+    in_dim: int,
+    num_outputs: int,
+    encoder: nn.Module | None,
+    links: LinkFeatures | None = None,
 ) -> SupervisedNetwork:
     """Return a fresh encoder, or a copy of one's own, with an output layer."""
-    made: Any = copy.deepcopy(encoder) if encoder is not None else build_encoder(config, in_dim)
+    made: Any = copy.deepcopy(encoder)
+    if made is None:
+        made = build_any_encoder(config, in_dim, links)
     return SupervisedNetwork(made, OutputHead(made.out_dim, num_outputs, config.head_dropout))
 
 

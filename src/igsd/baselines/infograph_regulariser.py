@@ -18,6 +18,7 @@ from igsd.estimators.classifier import GraphClassifier
 from igsd.estimators.parameters import settings_as_parameters
 from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.batch import Batch
+from igsd.graphs.link_features import LinkFeatures
 from igsd.losses.jsd import local_global_jsd
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
@@ -109,10 +110,15 @@ class InfoGraphMethod:
 
     @classmethod
     def build(
-        cls, config: InfoGraphConfig, in_dim: int, num_outputs: int, encoder: nn.Module | None
+        cls,
+        config: InfoGraphConfig,
+        in_dim: int,
+        num_outputs: int,
+        encoder: nn.Module | None,
+        links: LinkFeatures | None = None,
     ) -> SupervisedNetwork:
         """Return a fresh network."""
-        supervised = build_supervised(config, in_dim, num_outputs, encoder)
+        supervised = build_supervised(config, in_dim, num_outputs, encoder, links)
         return cls.network(supervised, config.discriminator_dim)
 
     @staticmethod

@@ -7,7 +7,7 @@ from dataclasses import Field, dataclass, fields
 from importlib import resources
 from typing import Any, ClassVar, TypeVar
 
-from igsd.config import Config, load_recipe
+from igsd.config import Config, load_recipe, setting
 
 
 def group_settings(*groups: str) -> frozenset[str]:
@@ -23,7 +23,12 @@ class LearnedConfig(Config):
     own. Baselines train in one process: their losses compare the graphs of one batch.
     """
 
-    leaves_out: ClassVar[frozenset[str]] = frozenset({"devices"})
+    leaves_out: ClassVar[frozenset[str]] = frozenset(
+        {"devices", "num_views", "edge_hidden_dim", "distance_bins", "set2set_steps"}
+    )
+
+    view: str = setting("ppr", "view", "kind of view", choices=("ppr", "heat", "edge-drop"))
+    encoder: str = setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
 
     @classmethod
     def settings(cls) -> list[Field[Any]]:
@@ -40,9 +45,13 @@ SHARED = group_settings("run", "features", "encoder") - {"seed"}
 def recipe_for(name: str, config_class: type[C]) -> C:
     """Return a method's configuration with what an IGSD recipe says of nodes, encoder and run.
 
-    Raises ``ConfigError`` for an unknown recipe.
+    A setting that the method's own configuration gives a value keeps it, e.g. MVGRL's few epochs:
+    it was chosen for the method, the recipe's was chosen for IGSD. Raises ``ConfigError`` for an
+    unknown recipe.
     """
     load_recipe(name)  # checks the name and every key
     text = (resources.files("igsd.recipes") / f"{name}.toml").read_text()
-    known = {entry.name for entry in config_class.settings()} & SHARED
+    kinds = [kind for kind in config_class.__mro__ if kind not in LearnedConfig.__mro__]
+    own = {key for kind in kinds for key in vars(kind).get("__annotations__", {})}
+    known = {entry.name for entry in config_class.settings()} & SHARED - own
     return config_class().updated({k: v for k, v in tomllib.loads(text).items() if k in known})

@@ -18,6 +18,7 @@ from igsd.estimators.classifier import GraphClassifier
 from igsd.estimators.parameters import settings_as_parameters
 from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.batch import Batch
+from igsd.graphs.link_features import LinkFeatures
 from igsd.model.teacher import ema_update
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
@@ -128,10 +129,14 @@ class MeanTeacherMethod:
 
     @staticmethod
     def build(
-        config: MeanTeacherConfig, in_dim: int, num_outputs: int, encoder: nn.Module | None
+        config: MeanTeacherConfig,
+        in_dim: int,
+        num_outputs: int,
+        encoder: nn.Module | None,
+        links: LinkFeatures | None = None,
     ) -> MeanTeacherNetwork:
         """Return a fresh student and its teacher."""
-        return MeanTeacherNetwork(build_supervised(config, in_dim, num_outputs, encoder))
+        return MeanTeacherNetwork(build_supervised(config, in_dim, num_outputs, encoder, links))
 
     @staticmethod
     def view(config: MeanTeacherConfig) -> ViewSpec | None:

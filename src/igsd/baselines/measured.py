@@ -7,10 +7,13 @@ from outside and ended when it exceeds a limit; the parent goes on.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -47,7 +50,8 @@ def run_measured(
     receiver, sender = context.Pipe(duplex=False)
     arguments = (sender, function, arguments, memory_gib, seconds)
     child = context.Process(target=_child, args=arguments, daemon=True)
-    child.start()
+    with _interrupts_ignored():
+        child.start()
     sender.close()
     try:
         answer = _wait(receiver, child, memory_gib, seconds)
@@ -58,6 +62,19 @@ def run_measured(
     if isinstance(answer, Exception):
         raise answer
     return answer
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Let a process start deaf to Ctrl-C: the parent hears it, and ends it without a traceback."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _wait(receiver: Connection, child: Any, memory_gib: float | None, seconds: float | None) -> Any:
@@ -92,6 +109,7 @@ def _child(
     seconds: float | None,
 ) -> None:
     """Compute and answer; an igsd error goes to the parent as it is, another as its text."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     start = time.perf_counter()
     try:
         with limits(memory_gib=memory_gib, seconds=seconds):
@@ -105,6 +123,14 @@ def _child(
         sender.send(TrainingError(f"The method failed: {type(error).__name__}: {error}"))
 
 
+def _end_with_parent() -> None:
+    """End this process as soon as its parent is gone, even where that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def resident_bytes(pid: int) -> int:
     """Return the memory that a process holds now, 0 where the system does not tell."""
     try:
@@ -116,6 +142,12 @@ def resident_bytes(pid: int) -> int:
 
 def peak_bytes() -> int:
     """Return the most memory that this process ever held, 0 where the system does not tell."""
+    try:
+        # Not getrusage: there a new process begins with the peak of the one that started it.
+        with open("/proc/self/status", encoding="ascii") as file:
+            return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        pass
     try:
         import resource
     except ImportError:

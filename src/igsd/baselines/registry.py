@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from igsd.baselines.learned_config import LearnedConfig, recipe_for
+from igsd.config import Config, load_recipe
 from igsd.errors import ConfigError, StorageError, nearest
-from igsd.storage import read_header
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,13 @@ class Method:
 
     ``path``: module and class, imported when the method is first asked for. ``settings``:
     parameters that are fixed by the name. ``title``: its name in a table, with its paper.
+    ``draws``: whether another seed gives other numbers.
     """
 
     path: str
     title: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    draws: bool = True
 
     def estimator(self) -> Any:
         """Return the class; raises ``ImportError`` where a part of the installation is missing."""
@@ -41,18 +44,26 @@ METHODS: dict[str, Method] = {
     "deep-graph-kernel": Method(
         "igsd.baselines.deep_graph_kernel:DeepGraphKernel",
         "Deep Graph Kernels (Yanardag et al., 2015)",
+        draws=False,
     ),
     "random-walk": Method(
-        "igsd.baselines.random_walk:RandomWalkKernel", "Random walk (Gärtner et al., 2003)"
+        "igsd.baselines.random_walk:RandomWalkKernel",
+        "Random walk (Gärtner et al., 2003)",
+        draws=False,
     ),
     "shortest-path": Method(
         "igsd.baselines.shortest_path:ShortestPathKernel",
         "Shortest path (Borgwardt and Kriegel, 2005)",
+        draws=False,
     ),
     "graphlet": Method(
-        "igsd.baselines.graphlet:GraphletKernel", "Graphlet (Shervashidze et al., 2009)"
+        "igsd.baselines.graphlet:GraphletKernel",
+        "Graphlet (Shervashidze et al., 2009)",
+        draws=False,
     ),
-    "wl": Method("igsd.baselines.wl:WLKernel", "WL subtree (Shervashidze et al., 2011)"),
+    "wl": Method(
+        "igsd.baselines.wl:WLKernel", "WL subtree (Shervashidze et al., 2011)", draws=False
+    ),
     "mlg": Method(
         "igsd.baselines.multiscale_laplacian:MultiscaleLaplacian",
         "Multiscale Laplacian (Kondor and Pan, 2016)",
@@ -60,6 +71,7 @@ METHODS: dict[str, Method] = {
     "wl-oa": Method(
         "igsd.baselines.wl_oa:WLOptimalAssignment",
         "WL optimal assignment (Kriege et al., 2016)",
+        draws=False,
     ),
     "gckn": Method("igsd.baselines.gckn:GCKN", "GCKN, subtree (Chen et al., 2020)"),
     "barlow": Method(
@@ -68,7 +80,9 @@ METHODS: dict[str, Method] = {
     "byol": Method("igsd.baselines.byol:BYOL", "BYOL without negatives (Grill et al., 2020)"),
     "untrained": Method("igsd.estimators:IGSD", "untrained encoder", {"epochs": 0}),
     "histogram": Method(
-        "igsd.baselines.histogram:LabelDegreeHistogram", "label and degree histogram"
+        "igsd.baselines.histogram:LabelDegreeHistogram",
+        "label and degree histogram",
+        draws=False,
     ),
 }
 """The methods of the paper's tables and their floors, in the order of the documentation."""
@@ -100,9 +114,65 @@ def make(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
     return estimator(**settings)
 
 
+def defaults(name: str) -> Any:
+    """Return the settings of a method as they are when nobody says anything.
+
+    For all methods alike they have ``updated``, ``to_json``, ``to_toml`` and ``learned``.
+    """
+    estimator = method(name).estimator()
+    if hasattr(estimator, "from_config"):
+        return getattr(estimator, "_config_class", Config)()
+    from igsd.baselines.parameter_config import ParameterConfig
+
+    return ParameterConfig.of(estimator)
+
+
+def setting_names(name: str) -> list[str]:
+    """Return the settings of a method that can be changed; seed and fixed ones are left out."""
+    return [k for k in defaults(name).to_json() if k != "seed" and k not in method(name).settings]
+
+
+def configure(name: str, recipe: str, changes: Mapping[str, Any] | None = None) -> Any:
+    """Return the settings of a method: its own, those of the recipe, what it is, then ``changes``.
+
+    A recipe says how to look at this kind of graphs: nodes, encoder and run, for IGSD everything.
+    Methods without a network have no use for it. Raises ``ConfigError`` for an unknown method,
+    recipe or setting, and for a value outside its rule.
+    """
+    config, changes, full = defaults(name), changes or {}, load_recipe(recipe)
+    known = [*setting_names(name), "seed"]
+    for key in changes:
+        if key not in known:
+            raise ConfigError(f"The method {name!r} has no setting {key!r}. {nearest(key, known)}")
+    if type(config) is Config:
+        config = full
+    elif isinstance(config, LearnedConfig):
+        config = recipe_for(recipe, type(config))
+    return config.updated({**method(name).settings, **changes})
+
+
+def build(name: str, config: Any, **others: Any) -> Any:
+    """Return an unfitted estimator with these settings, as ``configure`` gives them.
+
+    ``others``: what is no setting (``checkpoint``, ``log_dir``, ``verbose``), for methods that
+    train a network; the others have no such parameters and do without.
+    """
+    estimator = method(name).estimator()
+    if hasattr(estimator, "from_config"):
+        return estimator.from_config(config, **others)
+    values = config.to_json()
+    return make(name, random_state=values.pop("seed"), **values)
+
+
 def has_kernel(estimator: Any) -> bool:
     """Say whether an estimator delivers a kernel matrix: score that, not its features."""
     return hasattr(estimator, "kernel")
+
+
+def name_of(estimator: Any) -> str | None:
+    """Return the name of an estimator's method, None for one that is not in the registry."""
+    place = f":{type(estimator).__name__}"
+    return next((n for n, m in METHODS.items() if m.path.endswith(place)), None)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -110,6 +180,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Raises ``StorageError`` for any other file.
     """
+    from igsd.storage import read_header  # the names alone need not even NumPy
+
     kind = (read_header(path) or {}).get("estimator", "IGSD")
     for candidate in METHODS.values():
         if candidate.path.endswith(f":{kind}"):

@@ -71,3 +71,13 @@ def method_config(name: str, recipe: str, changes: Mapping[str, Any]) -> SemiCon
     method = find_semi_method(name)
     config: SemiConfig = load_semi_recipe(recipe, method.classifier._config_class)
     return config.updated(method.settings).updated(changes)
+
+
+def regression_config(name: str, recipe: str, changes: Mapping[str, Any]) -> SemiConfig:
+    """Return the settings of a method for numbers: recipe, then ``changes``.
+
+    What makes the rows for classes differ, Eq. supcon and self-training, numbers do not have; the
+    weight of Eq. InfoNCE is the recipe's. Raises ``ConfigError`` as ``method_config`` does.
+    """
+    config: SemiConfig = load_semi_recipe(recipe, find_semi_method(name).regressor._config_class)
+    return config.updated(changes)

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from igsd.cli.arguments import add_model_and_data, prepare_output
+from igsd.cli.notes import say_note
 from igsd.wording import counted
 
 _DESCRIPTION = """\
@@ -47,14 +48,15 @@ def run(args: argparse.Namespace) -> int:
 
     check_suffix(args.output)
     written = prepare_output(args.output, args.model, args.data)
-    from igsd.estimators import IGSD
-    from igsd.experiments.models import load_model
+    from igsd.experiments.models import load_model, note_on_vectors
     from igsd.graphs.datasets import open_data
 
     model, graphs = load_model(args.model), open_data(args.data)
     columns = [str(name) for name in model.get_feature_names_out()]
     shape = (len(graphs), len(columns))
-    if isinstance(model, IGSD):
+    if (note := note_on_vectors(model)) is not None:
+        say_note(note)
+    if hasattr(model, "transform_chunks"):
         chunks = model.set_params(verbose=not args.quiet).transform_chunks(graphs)
     else:
         chunks = iter([model.transform(graphs)])

@@ -7,40 +7,56 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.method_options import add_limit_arguments
 from igsd.cli.score_table import report_scores
-from igsd.cli.settings import add_settings_arguments, choose_recipe, given_changes, make_config
+from igsd.cli.scoring_arguments import (
+    PROTOCOLS_HELP,
+    add_scoring_arguments,
+    check_scoring_arguments,
+    scoring_of,
+    write_table_json,
+)
+from igsd.cli.settings import (
+    add_settings_arguments,
+    choose_recipe,
+    given_changes,
+    settings_table,
+)
+from igsd.config import load_recipe
 from igsd.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
     from igsd.experiments.runner import Plan
-    from igsd.experiments.scoring import Scoring
-    from igsd.graphs.graphset import GraphSet
 
-_DESCRIPTION = """\
+_DESCRIPTION = f"""\
 Scores vectors of graphs by how well an RBF SVM tells the classes apart.
 
 `igsd evaluate MODEL DATA` scores one model, or the embeddings in a file (.npy, .csv, .parquet, one
 row per graph of DATA), over several fold seeds. `igsd evaluate --recipe NAME DATA` trains one
-model per seed, scores each under its own folds, and leaves a run folder.
+model per seed, scores each under its own folds, and leaves a run folder. `igsd evaluate --method
+NAME DATA` does what `igsd compare` does, for one method.
 
 The table ends with the rows igsd, untrained (the same encoder before training), histogram (counts
 of node labels and degrees) and majority (the most frequent class). Where many graphs cannot be told
 apart, rows with the twins of test graphs removed from training stand before them.
 
 protocols:
-  nested  stratified 10-fold; C is chosen inside each training part by 5-fold search (default)
-  paper   the C with the best 10-fold mean; optimistic, so printed beside nested
-  gckn    the published folds (gckn-folds.zip and gin-folds.zip in the folder IGSD_DATA)
+{PROTOCOLS_HELP}
   semi    few labels: 10 % test, 5 % of the training part labelled; --method NAME is trained inside
           each split, for a number of epochs fixed in advance
-  semi-paper  the same, but the best epoch on the test part; optimistic, printed beside semi"""
+  semi-paper  the same, but the best epoch on the test part; optimistic, printed beside semi
+  qm9     properties of molecules: 5,000 labelled, 10,000 for validation and for the test each;
+          mean absolute error, and its ratio to --method supervised (mean-teacher, infograph,
+          infograph-star and igsd are the others)"""
 
 _EXAMPLES = """\
 examples:
   igsd evaluate runs/first MUTAG
   igsd evaluate vectors.npy MUTAG --protocol paper --json score.json
   igsd evaluate --recipe molecules MUTAG --seeds 5 --records results/
+  igsd evaluate --method wl MUTAG
   igsd evaluate --protocol semi --method gin IMDB-BINARY --records results/
+  igsd evaluate --protocol qm9 --method igsd QM9 --seeds 3 --records results/
 
 Give the same command again after an interruption: with --records, finished seeds are skipped."""
 
@@ -51,44 +67,16 @@ def add_parser(commands: Any) -> None:
         "evaluate",
         help="score a model, embeddings, or a recipe over seeds",
         usage="igsd evaluate MODEL|EMBEDDINGS DATA [options]\n"
-        "       igsd evaluate --recipe NAME DATA [options]",
+        "       igsd evaluate --recipe NAME DATA [options]\n"
+        "       igsd evaluate --method NAME DATA [options]",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+        epilog=f"{_EXAMPLES}\n\n{settings_table()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT", help="MODEL or EMBEDDINGS, and DATA; or DATA alone"
     )
-    parser.add_argument(
-        "--protocol",
-        choices=("nested", "paper", "gckn", "semi", "semi-paper"),
-        default="nested",
-        help="how it is scored (default: nested)",
-    )
-    parser.add_argument(
-        "--seeds", type=int, default=5, metavar="N", help="seeds 0..N-1 (default: 5)"
-    )
-    parser.add_argument(
-        "--standardise",
-        choices=("no", "yes", "search"),
-        help="scale features inside each training part; search: chosen there, like C "
-        "(default: yes; no for gckn, whose setting has none)",
-    )
-    parser.add_argument(
-        "--without-twins",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="add rows with the twins of test graphs removed from training (default: where over "
-        "a tenth of the graphs are repeats)",
-    )
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        metavar="N",
-        help="processes for the folds, -1 for all cores; the numbers are the same (default: all "
-        "cores, one for small sets)",
-    )
-    parser.add_argument("--json", metavar="FILE", help="also write the table as JSON; - prints it")
+    add_scoring_arguments(parser, ("nested", "paper", "gckn", "semi", "semi-paper", "qm9"))
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     _add_recipe_arguments(parser)
     parser.set_defaults(run=run)
@@ -100,8 +88,9 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--method",
         metavar="NAME",
-        help="for semi: igsd-supcon, igsd-self, gin (each also NAME+self-training), mean-teacher, "
-        "infograph or infograph-star (default: igsd-supcon+self-training)",
+        help="a method of `igsd compare --help`; for semi: igsd-supcon, igsd-self, gin (each also "
+        "NAME+self-training), mean-teacher, infograph or infograph-star (default: "
+        "igsd-supcon+self-training)",
     )
     group.add_argument(
         "--label-rate",
@@ -110,9 +99,16 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
         help="for semi: the share of the training part with a label (default: 0.05)",
     )
     group.add_argument(
+        "--targets",
+        metavar="NAME,NAME",
+        help="for qm9: the properties to learn together (default: the ten of the protocol); for "
+        "semi: the one number to predict instead of classes",
+    )
+    add_limit_arguments(group)
+    group.add_argument(
         "--records",
         metavar="DIR",
-        help="write one JSON record per run: DIR/PROTOCOL/DATA/RECIPE/seed-N.json",
+        help="write one JSON record per run: DIR/PROTOCOL/DATA/RECIPE (or METHOD)/seed-N.json",
     )
     group.add_argument(
         "-o",
@@ -127,19 +123,43 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score what was asked for, print the table, and return the exit code."""
-    if args.seeds < 1:
-        raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
-    if args.json not in (None, "-") and Path(args.json).is_dir():
-        raise StorageError(f"--json {args.json} is a folder. Give the name of a file.")
+    check_scoring_arguments(args)
     if args.protocol.startswith("semi"):
         from igsd.cli.evaluate_semi import run as run_semi
 
         return run_semi(args)
-    if args.method is not None or args.label_rate is not None:
-        raise ConfigError("--method and --label-rate are for the protocols semi and semi-paper.")
+    if args.protocol == "qm9":
+        from igsd.cli.evaluate_qm9 import run as run_qm9
+
+        return run_qm9(args)
+    if args.targets is not None:
+        raise ConfigError("--targets is for the protocols qm9 and semi.")
+    if args.label_rate is not None:
+        raise ConfigError("--label-rate is for the protocols semi and semi-paper.")
+    if args.method is not None:
+        return _score_method(args)
+    for option, value in (("seconds", args.limit_seconds), ("memory", args.limit_memory)):
+        if value is not None:
+            raise ConfigError(f"--limit-{option} is for --method NAME.")
     if args.recipe is None:
         return _score_one(args)
     return _score_recipe(args)
+
+
+def _score_method(args: argparse.Namespace) -> int:
+    """Run one method by name over seeds, as ``igsd compare`` does."""
+    if len(args.inputs) != 1:
+        raise ConfigError(
+            "With --method, igsd evaluate takes DATA alone and fits the method itself. "
+            f"Got {' '.join(args.inputs)!r}."
+        )
+    if args.output:
+        raise ConfigError("--method leaves records and no run folder: use --records.")
+    from igsd.baselines.registry import method
+    from igsd.cli.compare import run_and_report
+
+    method(args.method)
+    return run_and_report(args, args.inputs[0], [args.method], "the same command")[1]
 
 
 def _score_one(args: argparse.Namespace) -> int:
@@ -160,14 +180,14 @@ def _score_one(args: argparse.Namespace) -> int:
 
     graphs = open_data(args.inputs[1])
     class_codes(graphs)
-    scoring = _scoring(args, graphs)
+    scoring = scoring_of(args, graphs)
     vectors, notes = source_vectors(args.inputs[0], graphs, verbose=not args.quiet)
     per_seed = score_vectors(vectors, graphs, scoring, args.seeds, verbose=not args.quiet)
     about = {"model": str(args.inputs[0]), "notes": notes}
     table = report_scores(graphs, scoring, per_seed, about, as_json=args.json == "-")
     for note in notes if args.json != "-" else ():
         print(f"note: {note}")
-    _write_json(args.json, table)
+    write_table_json(args.json, table)
     return 0
 
 
@@ -208,7 +228,7 @@ def _score_recipe(args: argparse.Namespace) -> int:
         table = report_scores(plan.graphs, plan.scoring, per_seed, about, as_json=as_json)
         if output is not None:
             output.finish(table)
-        _write_json(args.json, table)
+        write_table_json(args.json, table)
     elif output is not None:
         output.discard()
     return 0 if len(good) == len(records) else 1
@@ -226,7 +246,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         raise ConfigError("The seeds are 0..N-1 of --seeds N here, so --set seed cannot be given.")
     graphs = open_data(args.inputs[0])
     recipe = choose_recipe(args.recipe, graphs)
-    config = make_config(recipe, changes | {"seed": 0})
+    config = load_recipe(recipe).updated(changes | {"seed": 0})
     check_trainable(graphs, config)
     if config.devices > 1 or num_processes() > 1:
         raise ConfigError(
@@ -237,31 +257,12 @@ def _plan(args: argparse.Namespace) -> Plan:
         graphs,
         recipe,
         config,
-        _scoring(args, graphs),
+        scoring_of(args, graphs),
         args.seeds,
         None if args.records is None else Path(args.records),
         args.force,
         not args.quiet,
     )
-
-
-def _scoring(args: argparse.Namespace, graphs: GraphSet) -> Scoring:
-    from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
-
-    twins = args.without_twins
-    return Scoring(
-        protocol=args.protocol,
-        standardise=args.standardise or ("no" if args.protocol == "gckn" else "yes"),
-        twins=has_many_twins(graphs) if twins is None else twins,
-        jobs=default_jobs(graphs) if args.jobs is None else args.jobs,
-    )
-
-
-def _write_json(file: str | None, table: dict[str, Any]) -> None:
-    from igsd.storage import write_json
-
-    if file not in (None, "-"):
-        write_json(str(file), table)
 
 
 def _say_seed(plan: Plan, record: dict[str, Any], skipped: bool) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from igsd.cli.settings import choose_recipe
 from igsd.config import parse_settings, read_settings
@@ -15,33 +16,47 @@ from igsd.errors import ConfigError
 if TYPE_CHECKING:
     from igsd.experiments.rows import Row
     from igsd.experiments.semi_runner import SemiPlan
+    from igsd.experiments.split_runner import SplitPlan
 
+P = TypeVar("P", bound="SplitPlan")
+Records = list[dict[str, Any]]
 PROTOCOLS = ("semi", "semi-paper")
 DEFAULT_METHOD = "igsd-supcon+self-training"
-FLOORS = ("untrained", "histogram", "majority")
+MORGAN = "morgan"
+FLOORS = ("untrained", "histogram", "majority", MORGAN)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train and score the method on every split, print both protocols, return the exit code."""
-    plan = _plan(args)
-    from igsd.experiments.semi_runner import finished_splits, run_splits
+    if args.targets is not None:
+        from igsd.cli.evaluate_values import run as run_values
+
+        return run_values(args)
+    return run_plan(_plan(args), _say_split, lambda plan, good: _report(args, plan, good))
+
+
+def run_plan(
+    plan: P, say: Callable[[P, dict[str, Any], bool], None], report: Callable[[P, Records], None]
+) -> int:
+    """Run a plan and return the exit code; ``say`` how a split went, ``report`` the good ones."""
+    from igsd.experiments.split_runner import finished_splits, run_splits
 
     finished, records = finished_splits(plan), []
     try:
         for record in run_splits(plan, finished):
-            _say_split(plan, record, record["seed"] in finished)
+            say(plan, record, record["seed"] in finished)
             records.append(record)
     except KeyboardInterrupt as stop:
         again = "with --records it goes on where it was"
         raise KeyboardInterrupt(f"Stopped. Give the same command again; {again}.") from stop
     good = [record for record in records if record["status"] == "ok"]
     if good:
-        _report(args, plan, good)
+        report(plan, good)
     return 0 if len(good) == len(records) else 1
 
 
-def _plan(args: argparse.Namespace) -> SemiPlan:
-    """Return what is to be run, everything checked that can be checked without training."""
+def given_changes(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of ``--config`` and ``--set``; raises for what the protocol refuses."""
     if len(args.inputs) != 1:
         raise ConfigError(
             f"Protocol {args.protocol} takes DATA alone, with --method NAME: the methods train "
@@ -52,16 +67,22 @@ def _plan(args: argparse.Namespace) -> SemiPlan:
         raise ConfigError(
             f"Protocol {args.protocol} leaves records and no run folder: use --records."
         )
+    changes = read_settings(args.config) if args.config else {}
+    changes |= parse_settings(args.settings)
+    if "seed" in changes:
+        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
+    return changes
+
+
+def _plan(args: argparse.Namespace) -> SemiPlan:
+    """Return what is to be run, everything checked that can be checked without training."""
     from igsd.baselines.semi_methods import method_config
     from igsd.evaluation.semi import LABEL_RATE
     from igsd.experiments.semi_runner import SemiPlan
     from igsd.graphs.datasets import open_data
     from igsd.training.fit_labelled import check_labels_trainable
 
-    changes = read_settings(args.config) if args.config else {}
-    changes |= parse_settings(args.settings)
-    if "seed" in changes:
-        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
+    changes = given_changes(args)
     method = args.method or DEFAULT_METHOD
     graphs = open_data(args.inputs[0])
     recipe = choose_recipe(args.recipe, graphs)
@@ -82,8 +103,8 @@ def _plan(args: argparse.Namespace) -> SemiPlan:
 
 def _report(args: argparse.Namespace, plan: SemiPlan, records: list[dict[str, Any]]) -> None:
     """Print the table of both protocols, or its JSON, and write the JSON where it is asked for."""
+    from igsd.experiments.records import data_summary
     from igsd.experiments.rows import rows_to_dict
-    from igsd.experiments.runner import data_summary
     from igsd.storage import write_json
 
     honest, optimistic = (_rows(plan, records, protocol) for protocol in PROTOCOLS)
@@ -95,6 +116,7 @@ def _report(args: argparse.Namespace, plan: SemiPlan, records: list[dict[str, An
         print(json.dumps(table, indent=2, allow_nan=False))
         return
     _print(plan, honest, optimistic)
+    _print_areas(plan, records)
     if args.json is not None:
         write_json(str(args.json), table)
 
@@ -106,10 +128,12 @@ def _rows(plan: SemiPlan, records: list[dict[str, Any]], protocol: str) -> list[
 
     scored = [pair for record in records for pair in scored_of(record)]
     names = (plan.method, *FLOORS)
-    return [
+    rows = [
         Row(name, protocol, tuple(r for n, r in scored if n == name and r.protocol == protocol))
         for name in names
     ]
+    has_fingerprints = any(name == MORGAN for name, _ in scored)
+    return [row for row in rows if has_fingerprints or row.method != MORGAN]
 
 
 def _print(plan: SemiPlan, honest: list[Row], optimistic: list[Row]) -> None:
@@ -130,6 +154,17 @@ def _print(plan: SemiPlan, honest: list[Row], optimistic: list[Row]) -> None:
     print("note: semi is the last epoch; semi-paper the best epoch on the test part")
     if len(honest[0].results) < 5:
         print("note: the protocol asks for at least 5 splits")
+
+
+def _print_areas(plan: SemiPlan, records: list[dict[str, Any]]) -> None:
+    """Print the area under the ROC curve of each method that has one, after the last epoch."""
+    import numpy as np
+
+    for name in (plan.method, *FLOORS):
+        rows = [row for record in records for row in record["rows"] if row["method"] == name]
+        areas = [row["roc_auc"] for row in rows if row.get("roc_auc") is not None]
+        if areas:
+            print(f"ROC-AUC of {name}: {np.mean(areas):.3f}, std over splits {np.std(areas):.3f}")
 
 
 def _cells(row: Row) -> list[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.settings import AUTO, choose_recipe, make_config
+from igsd.baselines.registry import configure, defaults
+from igsd.cli.settings import AUTO, OURS, choose_recipe
 from igsd.config import Config, read_settings
 from igsd.errors import ConfigError
 
@@ -24,8 +25,9 @@ class Job:
     """A training that has passed all checks. ``folder`` is None in all but the first process."""
 
     graphs: GraphSet
+    method: str
     recipe: str
-    config: Config
+    config: Any
     folder: RunFolder | None
     checkpoint: Path | None
     is_new: bool
@@ -41,7 +43,7 @@ def run_to_resume(args: argparse.Namespace) -> RunFolder | None:
         from igsd.graphs.datasets import open_data
 
         graphs = open_data(args.data)
-        return latest_run_folder(RUNS, graphs.name, choose_recipe(args.recipe, graphs))
+        return latest_run_folder(RUNS, graphs.name, _stem(args, graphs))
     folder = RunFolder(args.output)
     if folder.state in ("unfinished", "finished"):
         return folder
@@ -54,44 +56,45 @@ def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> Job:
     from igsd.experiments.environment import is_main_process
     from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
     from igsd.graphs.datasets import open_data
-    from igsd.training.fit import check_trainable
 
     graphs = open_data(args.data)
-    recipe = choose_recipe(args.recipe, graphs)
-    config = make_config(recipe, changes)
-    check_trainable(graphs, config)
+    method, recipe = args.method or OURS, choose_recipe(args.recipe, graphs)
+    config = configure(method, recipe, changes)
+    _check_trainable(graphs, config)
     if not is_main_process():
-        return Job(graphs, recipe, config, None, None, True)
+        return Job(graphs, method, recipe, config, None, None, True)
     if args.output is None:
-        folder = new_run_folder(RUNS, graphs.name, recipe)
+        folder = new_run_folder(RUNS, graphs.name, _stem(args, graphs))
     else:
         folder = RunFolder(args.output)
         claim(folder, force=args.force, way_out="--resume goes on with it, --force replaces it.")
-    return Job(graphs, recipe, config, folder, folder / "checkpoint.safetensors", True)
+    return Job(graphs, method, recipe, config, folder, folder / "checkpoint.safetensors", True)
 
 
 def resumed_job(args: argparse.Namespace, folder: RunFolder, changes: dict[str, Any]) -> Job | None:
     """Return the rest of the run in ``folder``, None where it is finished.
 
-    Raises ``ConfigError`` where recipe, settings or data are not those of the run.
+    Raises ``ConfigError`` where method, recipe, settings or data are not those of the run.
     """
     from igsd.experiments.environment import is_main_process
 
     metrics = folder.metrics() or {}
+    method = metrics.get("method", OURS)
+    if args.method not in (None, method):
+        raise _conflict(folder, "method", method, args.method)
     recipe, data = metrics.get("recipe"), metrics.get("data", {})
     asked = None if args.recipe == AUTO else args.recipe
     if None not in (asked, recipe) and asked != recipe:
         raise _conflict(folder, "recipe", recipe, asked)
-    config = _stored_config(folder, recipe or asked, changes)
+    config = _stored_config(folder, method, recipe or asked, changes)
     for key, value in changes.items():
-        if key in config.learned() and getattr(config, key) != value:
-            raise _conflict(folder, key, getattr(config, key), value)
+        if config.learned().get(key, value) != value:
+            raise _conflict(folder, key, config.learned()[key], value)
     config = config.updated(changes)
     is_finished = folder.state == "finished"
     if is_finished and data.get("source") == args.data:
         return None
     from igsd.graphs.datasets import open_data
-    from igsd.training.fit import check_trainable
 
     graphs = open_data(args.data)
     if data.get("checksum") not in (None, graphs.checksum):
@@ -101,26 +104,42 @@ def resumed_job(args: argparse.Namespace, folder: RunFolder, changes: dict[str, 
         )
     if is_finished:
         return None
-    check_trainable(graphs, config)
+    _check_trainable(graphs, config)
     checkpoint = folder / "checkpoint.safetensors"
     recipe = recipe or choose_recipe(args.recipe, graphs)
-    return Job(graphs, recipe, config, folder if is_main_process() else None, checkpoint, False)
+    place = folder if is_main_process() else None
+    return Job(graphs, method, recipe, config, place, checkpoint, False)
 
 
-def _stored_config(folder: RunFolder, recipe: str | None, changes: dict[str, Any]) -> Config:
+def _stem(args: argparse.Namespace, graphs: GraphSet) -> str:
+    """Return what a run folder is named after besides its data: the recipe, or another method."""
+    return choose_recipe(args.recipe, graphs) if args.method in (None, OURS) else args.method
+
+
+def _check_trainable(graphs: GraphSet, config: Any) -> None:
+    """Raise for whatever would end the training of a network at once."""
+    from igsd.training.fit import check_trainable
+
+    if isinstance(config, Config):
+        check_trainable(graphs, config)
+
+
+def _stored_config(
+    folder: RunFolder, method: str, recipe: str | None, changes: dict[str, Any]
+) -> Any:
     """Return the settings of a run; one that was killed before it wrote them gets those given.
 
     Raises ``ConfigError`` where neither the run nor the command line says which recipe it was.
     """
     path = folder / "config.toml"
     if path.exists():
-        return Config().updated(read_settings(path))
+        return defaults(method).updated(read_settings(path))
     if recipe is None:
         raise ConfigError(
             f"The run in {folder.path} was stopped before it had written its settings, and its "
             "recipe is not known. Give it with --recipe NAME, or begin anew with --force."
         )
-    return make_config(recipe, changes)
+    return configure(method, recipe, changes)
 
 
 def _conflict(folder: RunFolder, key: str, stored: Any, given: Any) -> ConfigError:

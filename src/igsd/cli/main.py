@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from igsd import __version__
-from igsd.cli import data, embed, evaluate, neighbors, predict, train
+from igsd.cli import compare, data, embed, evaluate, neighbors, predict, report, reproduce, train
 from igsd.cli.notes import in_plain_words, warnings_as_notes
 from igsd.errors import IGSDError
 
@@ -29,6 +29,7 @@ examples:
   igsd train MUTAG -o runs/first
   igsd embed runs/first molecules.csv -o vectors.parquet
   igsd evaluate --recipe molecules MUTAG --seeds 3
+  igsd compare MUTAG --methods igsd,wl,graph2vec
   igsd neighbors runs/first MUTAG --query 0 -k 5
 
 `igsd COMMAND --help` explains a command."""
@@ -44,7 +45,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"igsd {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (data, train, embed, predict, evaluate, neighbors):
+    for command in (data, train, embed, predict, evaluate, compare, reproduce, report, neighbors):
         command.add_parser(commands)
     return parser
 

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_model_and_data
+from igsd.cli.notes import say_note
 from igsd.errors import DataError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the neighbours and return the exit code."""
     import json
 
-    from igsd.experiments.models import load_model
+    from igsd.experiments.models import load_model, note_on_vectors
     from igsd.experiments.neighbors import nearest_graphs
     from igsd.graphs.datasets import open_data
     from igsd.report.table import print_table
@@ -56,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
             f"--query {args.query} is not in {graphs.name!r}, whose graphs are numbered from 0 to "
             f"{len(graphs) - 1}."
         )
+    if (note := note_on_vectors(model)) is not None:
+        say_note(note)
     indices, distances = nearest_graphs(model.transform(graphs), args.query, args.k)
     found = [
         {"graph": int(index), "distance": float(distance)} | _described(graphs, int(index))

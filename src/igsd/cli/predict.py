@@ -13,7 +13,8 @@ from igsd.wording import counted
 _DESCRIPTION = """\
 Writes what a model trained with `igsd train --labels` says of the graphs of DATA, one row per graph
 in the order of DATA: its class, the probability of that class and of every class; or its value in
-the units of the labels, one column per target.
+the units of the labels, one column per target. Where DATA has the label that the model of a run
+folder was trained on, the last column, given, repeats it: empty where there is only a prediction.
 
 The suffix of FILE decides: .csv or .parquet. Before the predictions stand the columns graph; line,
 the line of the table that a graph was read from, where DATA is a table; and name, where graphs
@@ -51,13 +52,15 @@ def run(args: argparse.Namespace) -> int:
         )
     written = prepare_output(args.output, args.model, args.data)
     from igsd.experiments.models import load_model
-    from igsd.experiments.predictions import prediction_columns, write_columns
+    from igsd.experiments.predictions import given_columns, prediction_columns, write_columns
+    from igsd.experiments.run_folder import RunFolder
     from igsd.graphs.datasets import open_data
 
     model = load_model(args.model)
     graphs = open_data(args.data)
     columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)
-    write_columns(args.output, columns)
+    about = (RunFolder(args.model).metrics() or {}).get("labels", {})
+    write_columns(args.output, columns | given_columns(about, graphs, args.data))
     written()
     print(f"{counted(len(graphs), 'prediction')}: {args.output}")
     return 0

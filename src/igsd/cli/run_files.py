@@ -28,7 +28,7 @@ def write_run_files(folder: RunFolder, trained: Trained, graphs: GraphSet) -> No
 
 def training_metrics(trained: Trained) -> dict[str, Any]:
     """Return what ``metrics.json`` says of a training."""
-    history = trained.model.history_
+    history = getattr(trained.model, "history_", [])
     return {
         "seed": trained.seed,
         "epochs": len(history),
@@ -36,4 +36,5 @@ def training_metrics(trained: Trained) -> dict[str, Any]:
         "seconds": trained.seconds,
         "started": trained.started,
         "embedding_dim": int(trained.vectors.shape[1]),
+        "notes": list(getattr(trained.model, "notes_", ())),
     }

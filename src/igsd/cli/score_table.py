@@ -25,8 +25,8 @@ def report_scores(
     """
     import json
 
+    from igsd.experiments.records import data_summary
     from igsd.experiments.rows import make_rows, rows_to_dict
-    from igsd.experiments.runner import data_summary
     from igsd.experiments.scoring import TWINS_REMOVED
     from igsd.report.table import print_scores
 

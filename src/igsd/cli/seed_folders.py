@@ -16,8 +16,8 @@ class SeedFolders:
     """The run folder of ``evaluate --recipe``: the first model at its top, the others below it."""
 
     def __init__(self, output: str | None, plan: Plan) -> None:
+        from igsd.experiments.records import data_summary
         from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
-        from igsd.experiments.runner import data_summary
 
         self.plan = plan
         self.about = {"recipe": plan.recipe, "data": data_summary(plan.graphs)}

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
-from igsd.config import GROUPS, Config, load_recipe, parse_settings, read_settings, recipe_names
+from igsd.baselines.registry import configure
+from igsd.config import Config, parse_settings, read_settings, recipe_names
+from igsd.config_semi import SemiConfig
 
 if TYPE_CHECKING:
     from igsd.graphs.graphset import GraphSet
 
 AUTO = "auto"
+
+OURS = "igsd"
+"""The method where none is asked for."""
 
 
 def add_settings_arguments(parser: argparse.ArgumentParser, default_recipe: str | None) -> None:
@@ -47,29 +53,43 @@ def choose_recipe(asked: str | None, graphs: GraphSet) -> str:
 
 
 def given_changes(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings of ``--config`` and ``--set``, checked; the latter win."""
+    """Return the settings of ``--config`` and ``--set`` for the method; the latter win.
+
+    Raises ``ConfigError`` for an unknown method or recipe and for a wrong setting, before any data
+    are read.
+    """
     changes = read_settings(args.config) if args.config else {}
     changes |= parse_settings(args.settings)
-    checked = Config().updated(changes)
-    return {key: getattr(checked, key) for key in changes}
-
-
-def make_config(recipe: str, changes: dict[str, Any]) -> Config:
-    """Return the settings of a recipe with changes; raises ``ConfigError`` for a wrong one."""
-    return load_recipe(recipe).updated(changes)
+    recipe = recipe_names()[0] if args.recipe in (None, AUTO) else args.recipe
+    checked = configure(args.method or OURS, recipe, changes).to_json()
+    return {key: checked[key] for key in changes}
 
 
 def settings_table() -> str:
-    """Return all settings as text: by group, with default and meaning."""
+    """Return all settings as text: by group, with default and meaning.
+
+    Those of training with labels follow, as far as they are others or have another default.
+    """
+    plain = {entry.name: entry.default for entry in Config.settings()}
+    others = [e for e in SemiConfig.settings() if plain.get(e.name, e) != e.default]
     lines = ["settings (for --set KEY=VALUE and TOML files), with their defaults:"]
-    for group, title in GROUPS.items():
-        lines.append(f"\n  {title}")
-        for entry in fields(Config):
-            if entry.metadata["group"] == group:
-                default = entry.default if isinstance(entry.default, str) else repr(entry.default)
-                default = default.lower() if isinstance(entry.default, bool) else default
-                lines += _wrapped(f"{entry.name} = {default}", _meaning(entry.metadata))
+    lines += _listed(Config.groups, Config.settings())
+    lines += ["\nwith labels (--labels, --protocol semi), besides or instead:"]
+    lines += _listed(SemiConfig.groups, others)
     return "\n".join(lines)
+
+
+def _listed(groups: Mapping[str, str], entries: list[Field[Any]]) -> list[str]:
+    """Return the lines of some settings under the titles of their groups."""
+    lines = []
+    for group, title in groups.items():
+        members = [entry for entry in entries if entry.metadata["group"] == group]
+        lines += [f"\n  {title}"] if members else []
+        for entry in members:
+            default = entry.default if isinstance(entry.default, str) else repr(entry.default)
+            default = default.lower() if isinstance(entry.default, bool) else default
+            lines += _wrapped(f"{entry.name} = {default}", _meaning(entry.metadata))
+    return lines
 
 
 def _meaning(rule: Any) -> str:

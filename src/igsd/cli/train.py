@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_data_argument
 from igsd.cli.jobs import RUNS, Job, fresh_job, resumed_job, run_to_resume
-from igsd.cli.settings import AUTO, add_settings_arguments, given_changes, settings_table
-from igsd.config import load_recipe
+from igsd.cli.method_options import methods_text
+from igsd.cli.settings import AUTO, OURS, add_settings_arguments, given_changes, settings_table
 from igsd.errors import ConfigError, IGSDError, StorageError
 
 if TYPE_CHECKING:
     from igsd.experiments.run_folder import RunFolder
 
 _DESCRIPTION = """\
-Trains IGSD on the graphs of DATA. Classes and targets are read only with --labels, which trains a
-model that predicts them, from as few as there are.
+Trains IGSD on the graphs of DATA, or with --method any other method. Classes and targets are read
+only with --labels, which trains a model that predicts them, from as few as there are.
 
 The run folder holds config.toml (every setting), model.safetensors, embeddings.npy (one row per
 graph), history.csv (losses per epoch), metrics.json and embedding.png. While training runs it also
@@ -29,6 +29,7 @@ examples:
   igsd train MUTAG
   igsd train molecules.csv -o runs/mine --recipe molecules --set epochs=40 --set seed=1
   igsd train molecules.csv -o runs/mine --resume
+  igsd train MUTAG --method wl --set iterations=4
   igsd train molecules.csv --labels active -o runs/active
 
 """
@@ -40,7 +41,7 @@ def add_parser(commands: Any) -> None:
         "train",
         help="train a model on graphs, without labels or with few",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES + settings_table(),
+        epilog=f"{_EXAMPLES}{methods_text()}\n\n{settings_table()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_data_argument(parser)
@@ -49,6 +50,12 @@ def add_parser(commands: Any) -> None:
         "--output",
         metavar="RUN",
         help="run folder, made with those above it (default: runs/DATA-RECIPE-N, a new one)",
+    )
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        help="another method than igsd, with settings of its own (config.toml lists them); see "
+        "below for the names",
     )
     add_settings_arguments(parser, AUTO)
     parser.add_argument(
@@ -92,14 +99,18 @@ def run(args: argparse.Namespace) -> int:
     if args.resume and args.force:
         raise ConfigError("--resume goes on with a run and --force replaces it: give one of them.")
     if args.labels is not None:
+        if args.method is not None:
+            raise ConfigError(
+                "--labels trains IGSD with labels, so --method cannot be given. Other methods that "
+                "learn from labels are compared by `igsd evaluate --protocol semi --method NAME`."
+            )
         from igsd.cli.train_labels import run as run_with_labels
 
         return run_with_labels(args)
     if args.label_rate != 1 or args.task != "auto":
         raise ConfigError("--label-rate and --task are for training with labels: give --labels.")
     changes = given_changes(args)
-    if args.recipe not in (None, AUTO):
-        load_recipe(args.recipe)
+    _check_method(args)
     old = run_to_resume(args)
     job = fresh_job(args, changes) if old is None else resumed_job(args, old, changes)
     if job is None:
@@ -110,23 +121,45 @@ def run(args: argparse.Namespace) -> int:
     return _train(args, job, job.folder)
 
 
+def _check_method(args: argparse.Namespace) -> None:
+    """Raise for options that the method has no use for."""
+    from igsd.baselines.registry import method
+    from igsd.experiments.environment import num_processes
+
+    if args.method in (None, OURS):
+        return
+    if num_processes() > 1:
+        raise ConfigError(
+            f"The method {args.method!r} is trained in one process, without torchrun."
+        )
+    if args.log_dir and not hasattr(method(args.method).estimator(), "from_config"):
+        raise ConfigError(
+            f"The method {args.method!r} has no training steps, so there are no curves for "
+            "--log-dir."
+        )
+
+
 def _train(args: argparse.Namespace, job: Job, folder: RunFolder) -> int:
     """Train in the process that writes, and leave the finished run folder."""
     from igsd.cli.run_files import training_metrics, write_run_files
+    from igsd.experiments.records import data_summary
     from igsd.experiments.run_folder import discard
-    from igsd.experiments.runner import data_summary, train_model
+    from igsd.experiments.runner import train_model
 
     again = f"igsd train {quote(args.data)} -o {quote(str(folder.path))} --resume"
-    about = {"recipe": job.recipe, "data": data_summary(job.graphs) | {"source": args.data}}
+    about: dict[str, Any] = {"recipe": job.recipe, "method": job.method}
+    about |= {"data": data_summary(job.graphs) | {"source": args.data}}
     verbose = not args.quiet
     try:
         folder.create(about, job.config)
         if verbose:
             chosen = " (chosen by the data)" if args.recipe in (None, AUTO) and job.is_new else ""
-            print(f"{job.graphs.name}: recipe {job.recipe}{chosen}, run folder {folder.path}")
+            what = "" if job.method == OURS else f"method {job.method}, "
+            print(f"{job.graphs.name}: {what}recipe {job.recipe}{chosen}, run folder {folder.path}")
         trained = train_model(
             job.graphs,
             job.config,
+            method=job.method,
             checkpoint=job.checkpoint,
             log_dir=args.log_dir,
             verbose=verbose,
@@ -146,7 +179,7 @@ def _train(args: argparse.Namespace, job: Job, folder: RunFolder) -> int:
         discard(folder, RUNS if args.output is None else None)
         raise
     did = f"trained in {trained.seconds['train']:.1f} s"
-    if job.config.epochs == 0:
+    if job.config.to_json().get("epochs") == 0:
         did = "not trained, since epochs is 0: the encoder is as it was drawn"
     print(f"{did}: {folder.path}")
     return 0

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.jobs import RUNS
-from igsd.cli.settings import choose_recipe
+from igsd.cli.settings import AUTO, choose_recipe
 from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError, IGSDError, IGSDWarning
 from igsd.wording import counted
@@ -55,10 +55,9 @@ def _job(args: argparse.Namespace) -> LabelJob:
     from igsd.graphs.label_column import find_labels
     from igsd.training.fit_labelled import check_labels_trainable
 
+    changes = _given_changes(args)
     graphs = open_data(args.data)
     given = find_labels(graphs, args.data, args.labels, args.task)
-    changes = read_settings(args.config) if args.config else {}
-    changes |= parse_settings(args.settings)
     recipe = choose_recipe(args.recipe, graphs)
     kind = estimator_for(given)
     config = load_semi_recipe(recipe, kind._config_class).updated(changes)
@@ -72,17 +71,30 @@ def _job(args: argparse.Namespace) -> LabelJob:
     return LabelJob(graphs, given, used, recipe, config, folder, old is None)
 
 
+def _given_changes(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of ``--config`` and ``--set``; raises where nothing could follow them.
+
+    Before a large table is read. What they are to a regressor is seen when its labels are.
+    """
+    from igsd.config_semi import SemiConfig, load_semi_recipe
+
+    changes = read_settings(args.config) if args.config else {}
+    changes |= parse_settings(args.settings)
+    recipe = None if args.recipe in (None, AUTO) else args.recipe
+    (SemiConfig() if recipe is None else load_semi_recipe(recipe, SemiConfig)).updated(changes)
+    return changes
+
+
 def _check_labels(used: GivenLabels, num_graphs: int) -> None:
     """Raise for labels that nothing can be learned from, before a folder is made for it."""
     from igsd.estimators.class_labels import encode_classes
-    from igsd.estimators.target_values import check_known, read_targets
+    from igsd.estimators.target_values import read_targets
+    from igsd.graphs.label_column import check_enough
 
+    check_enough(used)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IGSDWarning)  # fit says it again
-        if used.are_classes:
-            encode_classes(used.y, num_graphs)
-        else:
-            check_known(read_targets(used.y, num_graphs)[0])
+        (encode_classes if used.are_classes else read_targets)(used.y, num_graphs)
 
 
 def _old_folder(args: argparse.Namespace, graphs: GraphSet, recipe: str) -> RunFolder | None:
@@ -130,8 +142,8 @@ def _stored_config(folder: RunFolder, config: SemiConfig, changes: dict[str, Any
 def _train(args: argparse.Namespace, job: LabelJob) -> int:
     """Train and leave the finished run folder."""
     from igsd.experiments.label_runs import estimator_for, hidden_score
+    from igsd.experiments.records import data_summary
     from igsd.experiments.run_folder import discard
-    from igsd.experiments.runner import data_summary
 
     folder, num_used = job.folder, int(job.used.is_known.sum())
     about = {"recipe": job.recipe, "data": data_summary(job.graphs) | {"source": args.data}}
@@ -151,6 +163,8 @@ def _train(args: argparse.Namespace, job: LabelJob) -> int:
         again = f"igsd train {quote(args.data)} --labels {quote(args.labels)}"
         if args.label_rate != 1:
             again += f" --label-rate {args.label_rate:g}"
+        if args.task != "auto":
+            again += f" --task {args.task}"
         again += f" -o {quote(str(folder.path))} --resume"
         raise KeyboardInterrupt(f"Stopped. To go on: {again}") from stop
     except IGSDError:

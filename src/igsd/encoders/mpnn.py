@@ -47,15 +47,21 @@ class MPNN(nn.Module):
         self.update = nn.GRUCell(hidden_dim, hidden_dim)
         self.read = Set2Set(hidden_dim, set2set_steps)
         self.out_dim = self.read.out_dim
+        self.node_dim = hidden_dim
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the representations h [B, out_dim]; raises ``ConfigError`` for a plain batch."""
+        return self.with_nodes(batch)[1]
+
+    def with_nodes(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return (the vectors of atoms [n, node_dim], the representations [B, out_dim])."""
         if not isinstance(batch, MoleculeBatch):
             raise ConfigError(
                 "The encoder MPNN needs a batch whose links have categories (MoleculeBatch). "
-                "Got one without; make batches with MoleculeCollator, or use the encoder 'gin'."
+                "Got one without; make batches with MoleculeCollator, or give IGSD encoder='mpnn'."
             )
-        return self.read(self.node_vectors(batch), batch.ptr)
+        x = self.node_vectors(batch)
+        return x, self.read(x, batch.ptr)
 
     def node_vectors(self, batch: MoleculeBatch) -> Tensor:
         """Return the vectors [n, d] of the atoms after the last step."""

@@ -38,7 +38,8 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
     then each ``fit`` draws a seed of its own, which ``config_.seed`` and the saved file keep.
     Besides them:
 
-    - ``encoder``: ``"gin"``, ``"gcn"``, or an ``nn.Module`` of your own (see ``build_model``).
+    - ``encoder``: ``"gin"``, ``"gcn"``, ``"mpnn"`` (for molecules), or an ``nn.Module`` of your own
+      (see ``build_model``).
     - ``checkpoint``: a file in which training saves itself; ``fit`` goes on from it if it exists.
     - ``log_dir``: a folder for TensorBoard curves (extra ``igsd[tensorboard]``).
     - ``verbose``: show progress bars.
@@ -70,6 +71,7 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
         node_features: str = "auto",
         degree_cap: int = 64,
         view: str = "ppr",
+        num_views: int = 1,
         teleport: float = 0.2,
         heat_time: float = 5.0,
         threshold: float = 1e-3,
@@ -83,6 +85,9 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
         encoder_batch_norm: bool = True,
         readout: str = "sum",
         concat_layers: bool = True,
+        edge_hidden_dim: int = 128,
+        distance_bins: int = 20,
+        set2set_steps: int = 3,
         projector: bool = True,
         predictor: bool = True,
         head_hidden_dim: int = 1024,
@@ -222,7 +227,7 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
         if encoder is not None:
             estimator.encoder = encoder
         with torch.random.fork_rng(devices=[]):
-            model = build_model(config, features.dim, encoder)
+            model = build_model(config, features.dim, encoder, features.links)
         try:
             model.load_state_dict(tensors)
         except RuntimeError as error:

@@ -128,7 +128,9 @@ class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
             estimator._labels_from_json(header["labels"])
             features = FeatureMap.from_json(header["features"])
             with torch.random.fork_rng(devices=[]):
-                network = cls._method.build(config, features.dim, estimator._num_outputs(), encoder)
+                network = cls._method.build(
+                    config, features.dim, estimator._num_outputs(), encoder, features.links
+                )
             network.load_state_dict(_under(tensors, "network."))
             pseudo = PseudoLabels(*(tensors[f"pseudo.{name}"].numpy() for name in _PSEUDO))
             fitted = FittedLabels(network.eval(), features, list(header["history"]), pseudo)

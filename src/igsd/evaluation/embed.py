@@ -6,18 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from igsd.encoders.encoder import GNNEncoder
-from igsd.graphs.batch import Batch, Collator
-from igsd.graphs.distinct_batch import distinct_batch
+from igsd.graphs.batch import Batch
+from igsd.graphs.distinct_batch import DistinctBatch, distinct_batch
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.unseen_labels import warn_of_unseen_labels
 from igsd.model.igsd import IGSDModel
+from igsd.training.graph_source import GraphSource
 from igsd.training.memory import kept_memory
 from igsd.views.spec import ViewSpec
-from igsd.views.view import diffusion_view
 
 # Few enough for the processor's cache; and where equal neighbourhoods are computed once, many, so
 # that there are many equal ones.
@@ -56,13 +55,17 @@ def embed_chunks(
     with kept_memory():
         for start, stop in chunks(graphs.node_ptr, max_nodes):
             part = graphs.take(np.arange(start, stop))
-            collator = Collator(part.node_ptr, features.transform(part), device)
-            if depth:
-                rows = model.embed(distinct_batch(collator, part.adjacency, depth), mix_weight)
-            else:
-                rows = model.embed(_whole_batch(collator, part), mix_weight)
+            source = GraphSource(part, features, device, view=view, cache=False)
+            everyone = np.arange(len(part))
+            seen: Batch | DistinctBatch
+            views: list[Batch] = []
             if view is not None:
-                rows = torch.cat([rows, _embed_view(model, collator, part, view, mix_weight)], 1)
+                seen, views = source.with_views(everyone, (0, 0))
+            elif not depth:
+                seen = source.batch(everyone)
+            if depth:
+                seen = distinct_batch(source.collator, part.adjacency, depth)
+            rows = torch.cat([model.embed(each, mix_weight) for each in (seen, *views)], dim=1)
             yield rows.float().cpu().numpy()
 
 
@@ -76,14 +79,3 @@ def distinct_depth(model: IGSDModel, features: FeatureMap) -> int:
     if discrete and isinstance(encoder, GNNEncoder) and encoder.takes_distinct:
         return len(encoder.layers)
     return 0
-
-
-def _whole_batch(collator: Collator, part: GraphSet) -> Batch:
-    return collator.batch(np.arange(len(part)), part.adjacency)
-
-
-def _embed_view(
-    model: IGSDModel, collator: Collator, part: GraphSet, view: ViewSpec, mix_weight: float
-) -> Tensor:
-    operator = collator.operator(diffusion_view(part, view), part.node_ptr, diagonal=True)
-    return model.embed(_whole_batch(collator, part).with_adjacency(operator), mix_weight)

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from igsd.errors import ConfigError, DataError
+from igsd.evaluation.fingerprints import fit_logistic
 from igsd.evaluation.inputs import IntArray, check_codes
 from igsd.evaluation.kernels import Standardise, kernel_sources
 from igsd.evaluation.result import ProtocolResult
@@ -65,9 +66,7 @@ def semi_split(
     Raises DataError where a class is too small to be in both parts, ConfigError for a share that
     is none.
     """
-    for name, value in (("label_rate", label_rate), ("test_share", test_share)):
-        if not 0 < value <= 1 or (name == "test_share" and value == 1):
-            raise ConfigError(f"{name} must be a share between 0 and 1. Got {value}.")
+    check_shares(label_rate=label_rate, test_share=test_share)
     codes = check_codes(y)
     rng = np.random.default_rng([seed, 5])
     everyone = np.arange(len(codes))
@@ -77,6 +76,13 @@ def semi_split(
         raise DataError("Every class needs a graph in the training part; one has too few graphs.")
     labelled = stratified_sample(train, codes[train], label_rate, rng)
     return SemiSplit(labelled, np.setdiff1d(train, labelled), test)
+
+
+def check_shares(*, label_rate: float, test_share: float) -> None:
+    """Raise ``ConfigError`` for a share that is none; all labels may be shown, not all tested."""
+    for name, value in (("label_rate", label_rate), ("test_share", test_share)):
+        if not 0 < value <= 1 or (name == "test_share" and value == 1):
+            raise ConfigError(f"{name} must be a share between 0 and 1. Got {value}.")
 
 
 def stratified_sample(
@@ -135,6 +141,32 @@ def score_vectors(
     K_train, K_test = sources[choice.source].split(split.labelled, split.test)
     predicted = predict_grid(K_train, codes[split.labelled], K_test, (choice.C,))[0]
     return _result("semi", seed, float(accuracy(predicted, codes[split.test])), split)
+
+
+def score_fingerprints(X: Any, y: Any, split: SemiSplit, seed: int) -> tuple[ProtocolResult, Any]:
+    """Return the accuracy of logistic regression on fingerprints X [n, d], and probabilities.
+
+    It knows the labelled graphs alone. Probabilities [test, C] are those of the test part.
+    """
+    codes = check_codes(y, len(X))
+    model = fit_logistic(X[split.labelled], codes[split.labelled])
+    probabilities = model.predict_proba(X[split.test])
+    predicted = model.classes_[probabilities.argmax(axis=1)]
+    score = float((predicted == codes[split.test]).mean())
+    return _result("semi", seed, score, split), probabilities
+
+
+def roc_auc(y: Any, probabilities: np.ndarray, split: SemiSplit) -> float | None:
+    """Return the area under the ROC curve of the test part, None unless there are two classes.
+
+    ``probabilities`` [test, 2]: of the classes in order.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    true = check_codes(y)[split.test]
+    if probabilities.shape[1] != 2 or len(np.unique(true)) != 2:
+        return None
+    return float(roc_auc_score(true, probabilities[:, 1]))
 
 
 def score_majority(y: Any, split: SemiSplit, seed: int) -> ProtocolResult:

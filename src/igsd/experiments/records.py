@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from igsd.baselines.parameter_config import ParameterConfig
 from igsd.config import Config
 from igsd.errors import ConfigError, StorageError
 from igsd.experiments import ALGORITHM
+from igsd.experiments.environment import commit, now, versions
 from igsd.experiments.rows import result_from_dict
 from igsd.experiments.scoring import Scored
+from igsd.graphs.graphset import GraphSet
 from igsd.storage import write_json
 
 KIND = "igsd record"
+
+Settings = Config | ParameterConfig
+"""The settings of a run, whatever its method is made of."""
 
 
 @dataclass(frozen=True)
 class Identity:
     """What makes two runs the same: settings, data, protocol and the version of the algorithm."""
 
-    config: Config
+    config: Settings
     checksum: str
     protocol: dict[str, Any]
     algorithm: int = ALGORITHM
@@ -71,15 +78,24 @@ def read_record(path: Path) -> dict[str, Any] | None:
 def find_finished(path: Path, identity: Identity, *, force: bool = False) -> dict[str, Any] | None:
     """Return the record at ``path`` if it is of this very run and ended well, else None.
 
-    A record of a failed run counts as none. Raises ``ConfigError`` for a record of another run,
-    unless ``force`` says that it may be replaced.
+    A record of a failed run counts as none. Raises as ``find_record`` does.
+    """
+    record = find_record(path, identity, force=force)
+    return record if record is not None and record["status"] == "ok" else None
+
+
+def find_record(path: Path, identity: Identity, *, force: bool = False) -> dict[str, Any] | None:
+    """Return the record at ``path`` if it is of this very run, however that ended, else None.
+
+    Raises ``ConfigError`` for a record of another run, unless ``force`` says that it may be
+    replaced.
     """
     record = read_record(path)
     if record is None:
         return None
     differences = identity.differences(record)
     if not differences:
-        return record if record["status"] == "ok" else None
+        return record
     if force:
         return None
     raise ConfigError(
@@ -87,6 +103,48 @@ def find_finished(path: Path, identity: Identity, *, force: bool = False) -> dic
         + (f", and {len(differences) - 1} more" if len(differences) > 1 else "")
         + ". Use another folder for --records, or --force to replace it."
     )
+
+
+def start_record(identity: Identity, graphs: GraphSet, seed: int, **about: Any) -> dict[str, Any]:
+    """Return all that is known of a run before it begins; ``about``: e.g. ``recipe``."""
+    import torch
+
+    return {
+        "kind": KIND,
+        "algorithm": identity.algorithm,
+        "status": "running",
+        "error": None,
+        **about,
+        "seed": seed,
+        "data": data_summary(graphs),
+        "protocol": identity.protocol,
+        "config": identity.config.to_json(),
+        "commit": commit(),
+        "versions": versions(),
+        "threads": torch.get_num_threads(),
+        "started": now(),
+        "rows": [],
+    }
+
+
+def data_summary(graphs: GraphSet) -> dict[str, Any]:
+    """Return what a record says of the data."""
+    return {"name": graphs.name, "checksum": graphs.checksum, "graphs": len(graphs)}
+
+
+def make_records_folder(path: Path) -> None:
+    """Make the folder for records, so that an impossible one is found before hours of training.
+
+    Raises ``StorageError`` where it cannot be made or written in.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"Cannot make the folder {path} for records: {error.strerror}. Choose another."
+        ) from error
+    if not os.access(path, os.W_OK):
+        raise StorageError(f"The folder {path} for records cannot be written in. Choose another.")
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:
@@ -99,7 +157,7 @@ def scored_of(record: dict[str, Any]) -> list[Scored]:
     return [(row["method"], result_from_dict(row)) for row in record["rows"]]
 
 
-def _learned(config: dict[str, Any], like: Config) -> dict[str, Any]:
+def _learned(config: dict[str, Any], like: Settings) -> dict[str, Any]:
     """Return the settings of a stored configuration that decide what is learned.
 
     ``like``: a configuration of the same method, which says what settings there are.
@@ -109,4 +167,5 @@ def _learned(config: dict[str, Any], like: Config) -> dict[str, Any]:
     known = like.to_json()
     kept = {key: value for key, value in config.items() if key in known}
     gone = {key: value for key, value in config.items() if key not in known}
-    return type(like)().updated(kept).learned() | gone
+    default = like.unchanged() if isinstance(like, ParameterConfig) else type(like)()
+    return default.updated(kept).learned() | gone

@@ -52,8 +52,9 @@ class Row:
 def make_rows(per_seed: Iterable[Iterable[Scored]], protocol: str) -> list[Row]:
     """Return the rows of one protocol from the results of each seed.
 
-    Rows with twins removed come first where there are any; then the four of ``METHODS``, always,
-    so that a method that could not be run shows as a row without a number.
+    Rows with twins removed come first where there are any, then methods that are not in
+    ``METHODS``, then its four, always, so that a method that could not be run shows as a row
+    without a number. Only ``igsd`` is left out where another method stands in its place.
     """
     gathered: dict[str, list[ProtocolResult]] = {}
     for scored in per_seed:
@@ -61,7 +62,9 @@ def make_rows(per_seed: Iterable[Iterable[Scored]], protocol: str) -> list[Row]:
             if result.protocol == protocol:
                 gathered.setdefault(method, []).append(result)
     before = [method for method in gathered if method.endswith(TWINS_REMOVED)]
-    order = [*before, *METHODS]
+    others = [method for method in gathered if method not in (*before, *METHODS)]
+    last = [method for method in METHODS if method != "igsd" or method in gathered or not gathered]
+    order = [*before, *others, *last]
     return [Row(method, protocol, tuple(gathered.get(method, ()))) for method in order]
 
 

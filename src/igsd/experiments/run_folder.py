@@ -12,12 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from igsd.config import Config
 from igsd.errors import StorageError
-from igsd.estimators import IGSD
-from igsd.estimators.label_estimator import LabelEstimator
 from igsd.experiments.environment import commit, versions
-from igsd.experiments.records import plain_name
+from igsd.experiments.records import Settings, plain_name
 from igsd.storage import atomic_file, write_json, write_text
 
 KIND = "igsd run"
@@ -67,7 +64,7 @@ class RunFolder:
             return "empty"
         return "foreign"
 
-    def create(self, metrics: dict[str, Any], config: Config) -> None:
+    def create(self, metrics: dict[str, Any], config: Settings) -> None:
         """Make the folder and write what is known at the start; raises ``StorageError``."""
         _make(self.path, exist_ok=True)
         write_json(self / "metrics.json", {"kind": KIND, "status": "unfinished", **metrics})
@@ -86,12 +83,12 @@ class RunFolder:
         for name in reversed(FILES):
             (self / name).unlink(missing_ok=True)
 
-    def write_model(self, model: IGSD | LabelEstimator, vectors: np.ndarray) -> None:
-        """Write the model, its embeddings [G, d] and the history of its losses."""
+    def write_model(self, model: Any, vectors: np.ndarray) -> None:
+        """Write the model of any method, its embeddings [G, d] and the history of its losses."""
         model.save(self / "model.safetensors")
         with atomic_file(self / "embeddings.npy") as file:
             np.save(file, vectors, allow_pickle=False)
-        write_text(self / "history.csv", _history_csv(model.history_))
+        write_text(self / "history.csv", _history_csv(getattr(model, "history_", [])))
 
     def finish(self, metrics: dict[str, Any]) -> None:
         """Mark the run as finished and remove what was only needed to continue it."""

@@ -13,14 +13,21 @@ from typing import Any
 import numpy as np
 
 from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.registry import build
 from igsd.baselines.untrained import untrained_encoder
 from igsd.config import Config
 from igsd.errors import IGSDError, StorageError
-from igsd.estimators import IGSD
 from igsd.evaluation.gckn_folds import read_gckn_folds
-from igsd.experiments import ALGORITHM
-from igsd.experiments.environment import commit, now, peak_memory_mib, versions
-from igsd.experiments.records import KIND, Identity, find_finished, record_path, write_record
+from igsd.experiments.environment import now, peak_memory_mib
+from igsd.experiments.records import (
+    Identity,
+    Settings,
+    find_finished,
+    make_records_folder,
+    record_path,
+    start_record,
+    write_record,
+)
 from igsd.experiments.scoring import Scoring, class_codes, num_scores, score_seed
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
@@ -43,6 +50,10 @@ class Plan:
         """Return the settings of the run with this seed."""
         return self.config.updated({"seed": seed})
 
+    def identity(self, seed: int) -> Identity:
+        """Return what makes another run the same as that of this seed."""
+        return Identity(self.config_of(seed), self.graphs.checksum, self.scoring.settings())
+
     def path_of(self, seed: int) -> Path | None:
         """Return where the record of the run with this seed stands, None without records."""
         if self.records is None:
@@ -55,7 +66,7 @@ class Trained:
     """A model of one seed, the vectors it gives to its own graphs, and the seconds both took."""
 
     seed: int
-    model: IGSD
+    model: Any
     vectors: np.ndarray
     seconds: dict[str, float]
     started: str
@@ -71,16 +82,13 @@ def finished_records(plan: Plan) -> dict[int, dict[str, Any]]:
     if plan.scoring.protocol == "gckn":
         read_gckn_folds(plan.graphs.name, codes)
     if plan.records is not None:
-        _make_folder(plan.records)
+        make_records_folder(plan.records)
     found = {}
     for seed in range(plan.num_seeds):
         path = plan.path_of(seed)
         if path is None:
             continue
-        identity = Identity(
-            plan.config_of(seed), plan.graphs.checksum, plan.scoring.settings(), ALGORITHM
-        )
-        record = find_finished(path, identity, force=plan.force)
+        record = find_finished(path, plan.identity(seed), force=plan.force)
         if record is not None:
             found[seed] = record
     return found
@@ -103,7 +111,7 @@ def run_seeds(
             continue
         if histogram is None:
             histogram = LabelDegreeHistogram().fit_transform(plan.graphs)
-        record = _start_record(plan, seed)
+        record = start_record(plan.identity(seed), plan.graphs, seed, recipe=plan.recipe)
         try:
             trained = train_model(plan.graphs, plan.config_of(seed), verbose=plan.verbose)
             on_trained(trained)
@@ -124,57 +132,21 @@ def run_seeds(
 
 def train_model(
     graphs: GraphSet,
-    config: Config,
+    config: Settings,
     *,
+    method: str = "igsd",
     checkpoint: Path | None = None,
     log_dir: str | None = None,
     verbose: bool = False,
 ) -> Trained:
-    """Return an ``IGSD`` trained on ``graphs``, which go on being embedded by it at once."""
+    """Return a method fitted on ``graphs``, which go on being embedded by it at once."""
     started, begin = now(), time.perf_counter()
-    model = IGSD.from_config(config, checkpoint=checkpoint, log_dir=log_dir, verbose=verbose)
+    model = build(method, config, checkpoint=checkpoint, log_dir=log_dir, verbose=verbose)
     model.fit(graphs)
     middle = time.perf_counter()
     vectors = model.transform(graphs)
     seconds = {"train": round(middle - begin, 3), "embed": round(time.perf_counter() - middle, 3)}
     return Trained(config.seed, model, vectors, seconds, started)
-
-
-def data_summary(graphs: GraphSet) -> dict[str, Any]:
-    """Return what a record says of the data."""
-    return {"name": graphs.name, "checksum": graphs.checksum, "graphs": len(graphs)}
-
-
-def _make_folder(path: Path) -> None:
-    """Make the folder for records, so that an impossible one is found before hours of training."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"Cannot make the folder {path} for records: {error.strerror}. Choose another."
-        ) from error
-
-
-def _start_record(plan: Plan, seed: int) -> dict[str, Any]:
-    """Return all that is known of a run before it begins."""
-    import torch
-
-    return {
-        "kind": KIND,
-        "algorithm": ALGORITHM,
-        "status": "running",
-        "error": None,
-        "recipe": plan.recipe,
-        "seed": seed,
-        "data": data_summary(plan.graphs),
-        "protocol": plan.scoring.settings(),
-        "config": plan.config_of(seed).to_json(),
-        "commit": commit(),
-        "versions": versions(),
-        "threads": torch.get_num_threads(),
-        "started": now(),
-        "rows": [],
-    }
 
 
 def _score(plan: Plan, trained: Trained, histogram: np.ndarray) -> dict[str, Any]:

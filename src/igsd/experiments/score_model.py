@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.registry import has_kernel, name_of
 from igsd.baselines.untrained import untrained_encoder
 from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.experiments.models import load_model
-from igsd.experiments.scoring import Scored, Scoring, num_scores, score_seed
+from igsd.experiments.scoring import KernelMatrix, Scored, Scoring, Vectors, num_scores, score_seed
 from igsd.experiments.vectors import SUFFIXES, read_vectors
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
@@ -21,11 +21,12 @@ from igsd.storage import read_header
 
 def source_vectors(
     source: str | os.PathLike[str], graphs: GraphSet, *, verbose: bool = False
-) -> tuple[dict[str, np.ndarray], list[str]]:
+) -> tuple[dict[str, Vectors], list[str]]:
     """Return (vectors by method, notes) for MODEL or EMBEDDINGS: what ``score_seed`` takes.
 
-    The untrained encoder has the model's settings and seed. For embeddings from a file it is not
-    known, so that row stays empty. Raises ``DataError`` when the number of rows is wrong.
+    A kernel gives its matrix. The untrained encoder has the settings and seed of an ``IGSD`` model.
+    For other models, and for embeddings from a file, there is none: that row stays empty.
+    Raises ``DataError`` when the number of rows is wrong.
     """
     histogram = LabelDegreeHistogram().fit_transform(graphs)
     if _is_vectors(source):
@@ -40,14 +41,14 @@ def source_vectors(
     model = load_model(source)
     if not isinstance(model, IGSD):
         notes = [f"{type(model).__name__} has no untrained encoder"]
-        return {"igsd": model.transform(graphs), "histogram": histogram}, notes
+        return {"histogram": histogram} | {_row_name(model): _vectors(model, graphs)}, notes
     model.verbose = verbose
     untrained = untrained_encoder(model.config()).fit_transform(graphs)
     return {"igsd": model.transform(graphs), "untrained": untrained, "histogram": histogram}, []
 
 
 def score_vectors(
-    vectors: dict[str, np.ndarray],
+    vectors: dict[str, Vectors],
     graphs: GraphSet,
     scoring: Scoring,
     num_seeds: int,
@@ -58,6 +59,17 @@ def score_vectors(
     total = num_seeds * num_scores(tuple(vectors), scoring)
     with progress_bar("scoring", total, shown=verbose) as advance:
         return [score_seed(vectors, graphs, scoring, seed, advance) for seed in range(num_seeds)]
+
+
+def _row_name(model: Any) -> str:
+    """Return what the row of a model is called; models with labels are all IGSD's kin."""
+    return name_of(model) or "igsd"
+
+
+def _vectors(model: Any, graphs: GraphSet) -> Vectors:
+    if has_kernel(model):
+        return KernelMatrix(model.kernel(graphs))
+    return model.transform(graphs)
 
 
 def _is_vectors(source: str | os.PathLike[str]) -> bool:

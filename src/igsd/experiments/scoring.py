@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from igsd.evaluation.twins import twin_groups
 from igsd.graphs.graphset import GraphSet
 
 METHODS = ("igsd", "untrained", "histogram", "majority")
-"""The rows every table ends with, in this order."""
+"""The rows every table ends with, in this order; any other method stands before them."""
 
 TWINS_REMOVED = ", twins removed"
 
@@ -50,6 +50,17 @@ class Scoring:
         return ("nested", "paper") if self.protocol == "paper" else (self.protocol,)
 
 
+@dataclass(frozen=True)
+class KernelMatrix:
+    """The kernel of every graph with every graph, [G, G], where others have vectors [G, d]."""
+
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+Vectors = np.ndarray | KernelMatrix
 Scored = tuple[str, ProtocolResult]
 
 
@@ -78,7 +89,7 @@ def default_jobs(graphs: GraphSet) -> int:
 
 
 def score_seed(
-    vectors: Mapping[str, np.ndarray],
+    vectors: Mapping[str, Vectors],
     graphs: GraphSet,
     scoring: Scoring,
     seed: int,
@@ -86,32 +97,54 @@ def score_seed(
 ) -> list[Scored]:
     """Return (method, result) for every row of one fold seed, for each protocol in turn.
 
-    ``vectors``: the embeddings [G, d] of igsd, untrained and histogram, those that there are. Rows
-    without twins come first, then the methods in the order of ``METHODS``. ``advance`` is called
-    after each row. Raises ``DataError`` for data that cannot be scored.
+    ``vectors``: the embeddings [G, d] or the kernel of each method. Rows without twins come first,
+    then the methods, those of ``METHODS`` last and in its order. ``advance`` is called after each
+    row. Raises ``DataError`` for data that cannot be scored.
     """
     codes, scored = class_codes(graphs), []
     groups = twin_groups(graphs) if scoring.twins else None
+    settings: dict[str, Any] = {"dataset": graphs.name, "seed": seed, "n_jobs": scoring.jobs}
     for protocol in scoring.protocols():
-        settings: dict[str, Any] = {"dataset": graphs.name, "seed": seed}
-        settings["n_jobs"] = scoring.jobs
-        settings["standardise"] = scoring.standardise
-        if groups is not None:
-            for method in [name for name in ("igsd", "untrained") if name in vectors]:
-                result = run_protocol(protocol, vectors[method], codes, twins=groups, **settings)
-                scored.append((method + TWINS_REMOVED, result))
-                advance(1, method)
-        for method in [name for name in METHODS if name in vectors]:
-            scored.append((method, run_protocol(protocol, vectors[method], codes, **settings)))
+        for method in _repeated(vectors, scoring):
+            settings["twins"] = groups
+            result = _score(protocol, vectors[method], codes, scoring, settings)
+            scored.append((method + TWINS_REMOVED, result))
+            advance(1, method)
+        settings["twins"] = None
+        for method in _ordered(vectors):
+            scored.append((method, _score(protocol, vectors[method], codes, scoring, settings)))
             advance(1, method)
         scored.append(("majority", _majority(graphs, codes, protocol, seed)))
     return scored
 
 
-def num_scores(vectors: Mapping[str, np.ndarray] | tuple[str, ...], scoring: Scoring) -> int:
+def num_scores(methods: Iterable[str], scoring: Scoring) -> int:
     """Return how many times ``score_seed`` calls ``advance``."""
-    repeated = [name for name in ("igsd", "untrained") if scoring.twins and name in vectors]
-    return len(scoring.protocols()) * (len(vectors) + len(repeated))
+    names = tuple(methods)
+    return len(scoring.protocols()) * (len(names) + len(_repeated(names, scoring)))
+
+
+def _ordered(methods: Iterable[str]) -> list[str]:
+    """Return the methods in the order of the rows."""
+    names = tuple(methods)
+    return [n for n in names if n not in METHODS] + [n for n in METHODS if n in names]
+
+
+def _repeated(methods: Iterable[str], scoring: Scoring) -> list[str]:
+    """Return the methods that are also scored without twins: the histogram is there as a floor."""
+    names = _ordered(methods)
+    if not scoring.twins:
+        return []
+    return [name for name in names if name != "histogram" or len(names) == 1]
+
+
+def _score(
+    protocol: str, X: Vectors, codes: np.ndarray, scoring: Scoring, settings: dict[str, Any]
+) -> ProtocolResult:
+    """Return the result of one row; a kernel has no features that could be standardised."""
+    if isinstance(X, KernelMatrix):
+        return run_protocol(protocol, X.values, codes, kernel="precomputed", **settings)
+    return run_protocol(protocol, X, codes, standardise=scoring.standardise, **settings)
 
 
 def _majority(graphs: GraphSet, codes: np.ndarray, protocol: str, seed: int) -> ProtocolResult:

@@ -49,6 +49,11 @@ class Adjacency:
         weight = None if self.weight is None else self.weight[entries]
         return Adjacency(pointers(lengths), self.col[entries], weight)
 
+    def only(self, keep: np.ndarray) -> Adjacency:
+        """Return the same rows with the entries where ``keep`` [E] is true."""
+        weight = None if self.weight is None else self.weight[keep]
+        return Adjacency(pointers(keep)[self.row_ptr], np.asarray(self.col)[keep], weight)
+
 
 def ranges(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """Return ``starts[0] .. stops[0]-1, starts[1] .. stops[1]-1, ...`` as one int64 array."""

@@ -51,12 +51,8 @@ def alike_nodes(adjacency: Adjacency, node_ptr: np.ndarray, features: NodeFeatur
     """
     names = splitmix64(np.arange(node_ptr[-1]).astype(np.uint64))
     linked = splitmix64(names ^ _weight_bits(np.ones(1, np.float32)))
-    columns = adjacency.global_columns(node_ptr)
-    if adjacency.weight is None:
-        neighbours = linked[columns]
-    else:
-        neighbours = splitmix64(names[columns] ^ _weight_bits(adjacency.weight))
-    sums = neighbour_sums(neighbours, adjacency.row_ptr)
+    spans = _spans(adjacency, node_ptr)
+    sums = np.concatenate([_sums(adjacency, node_ptr, span, names, linked) for span in spans])
     own = _own_keys(features, node_ptr)
     apart = splitmix64(own ^ splitmix64(sums))
     # With a link to itself, a node has the neighbours that its linked twin has.
@@ -110,6 +106,27 @@ def _merge_rows(
     local = column - np.repeat(np.repeat(groups.node_ptr[start:stop], sizes), lengths)
     weight = np.insert(weight, places, own[has_own])
     return lengths, local.astype(np.int32), weight.astype(np.float32)
+
+
+def _sums(
+    adjacency: Adjacency,
+    node_ptr: np.ndarray,
+    span: tuple[int, int],
+    names: np.ndarray,
+    linked: np.ndarray,
+) -> np.ndarray:
+    """Return a hash of the neighbours of each node of some graphs, [n] uint64.
+
+    ``names`` [N] are hashes of nodes, ``linked`` [N] those of nodes under a link of weight 1.
+    """
+    part = adjacency.take(node_ptr, np.arange(*span))
+    own = slice(node_ptr[span[0]], node_ptr[span[1]])
+    columns = part.global_columns(node_ptr[span[0] : span[1] + 1] - own.start)
+    if part.weight is None:
+        neighbours = linked[own][columns]
+    else:
+        neighbours = splitmix64(names[own][columns] ^ _weight_bits(part.weight))
+    return neighbour_sums(neighbours, part.row_ptr)
 
 
 def _spans(adjacency: Adjacency, node_ptr: np.ndarray) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,7 @@
-"""``FeatureMap``: what an encoder sees of a node, learned once and stored with the model."""
+"""``FeatureMap``: what an encoder sees of a node, learned once and stored with the model.
+
+For an encoder that tells links apart it also holds what that sees of a link.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.graphset import GraphSet, Name
+from igsd.graphs.link_features import LinkFeatures
 from igsd.wording import counted
 
 PARTS = ("label", "degree", "attributes", "constant")
@@ -37,6 +41,8 @@ class FeatureMap:
       in training, so larger degrees share the last column.
     - ``attributes``: the numbers of a node, standardised with mean and deviation of training.
     - ``constant``: a single 1, for graphs that have nothing else to show.
+
+    ``links``: what a link shows, None for an encoder that does not tell links apart.
     """
 
     parts: tuple[str, ...]
@@ -44,6 +50,7 @@ class FeatureMap:
     degree_cap: int = 0
     attribute_mean: tuple[float, ...] = ()
     attribute_scale: tuple[float, ...] = ()
+    links: LinkFeatures | None = None
 
     @classmethod
     def fit(cls, graphs: GraphSet, nodes: str = "auto", degree_cap: int = 64) -> FeatureMap:
@@ -108,7 +115,8 @@ class FeatureMap:
         fields: dict[str, Any] = {
             key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()
         }
-        return cls(**fields)
+        links = fields.pop("links", None)
+        return cls(**fields, links=None if links is None else LinkFeatures.from_json(links))
 
     def _label_codes(self, graphs: GraphSet) -> np.ndarray:
         """Return this map's code of every node's label, -1 for one it does not know."""

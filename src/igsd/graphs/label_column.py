@@ -12,9 +12,10 @@ import numpy as np
 
 from igsd.errors import DataError, nearest
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.text_table import read_text_table
+from igsd.graphs.smiles_table import guess_smiles, numbers_rows
+from igsd.graphs.text_table import TextTable, read_text_table
 from igsd.storage import read_header, refuse_pickle
-from igsd.wording import counted
+from igsd.wording import counted, enumerated
 
 Task = Literal["auto", "classes", "numbers"]
 
@@ -52,7 +53,8 @@ def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") ->
     Nothing, nan, none or null means no label. ``task``: by default numbers where a value has a
     fraction or there are many different ones, else classes.
 
-    Raises ``DataError`` for what is not there, a file of another length, and numbers that are none.
+    Raises ``DataError`` for what is not there, a file of another length, numbers that
+    are none, and columns that name molecules: SMILES, numbers of rows, a new text in every row.
     """
     if os.path.isfile(asked):
         return _from_texts([_file_texts(Path(asked), len(graphs))], (Path(asked).stem,), task)
@@ -72,6 +74,33 @@ def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") ->
     raise DataError(f"{asked!r} is no file, and {graphs.name!r} has no labels of that name. {hint}")
 
 
+def check_enough(given: GivenLabels) -> None:
+    """Raise ``DataError`` for labels that nothing can be learned from.
+
+    Classes must be at least two, and every number known of at least two graphs.
+    """
+    names = enumerated([repr(name) for name in given.names])
+    if not given.is_known.any():
+        raise DataError(
+            f"{names} holds no label: it is empty for each of the {counted(len(given.y), 'graph')}."
+            " Fill it in for some graphs, or leave out --labels to train without."
+        )
+    if given.are_classes:
+        classes = {value for value in given.y if value is not None}
+        if len(classes) < 2:
+            raise DataError(
+                f"All labels in {names} are {classes.pop()!r}. There must be graphs of at least "
+                "two classes."
+            )
+        return
+    known = (~np.isnan(given.y.reshape(len(given.y), -1))).sum(axis=0)
+    for name, count in zip(given.names, known.tolist(), strict=True):
+        if count < 2:
+            raise DataError(
+                f"{name!r} is known of {counted(count, 'graph')}; it must be of at least two."
+            )
+
+
 def _from_targets(graphs: GraphSet, columns: list[str], task: Task) -> GivenLabels:
     places = [graphs.target_names.index(name) for name in columns]
     values = np.asarray(graphs.targets)[:, places]
@@ -86,7 +115,9 @@ def _from_texts(texts: list[list[str]], names: tuple[str, ...], task: Task) -> G
     if task == "classes":
         if len(texts) > 1:
             raise DataError(f"Classes are one column. Got {', '.join(names)}.")
-        return GivenLabels([_class_name(text) for text in texts[0]], True, names)
+        classes = [_class_name(text) for text in texts[0]]
+        _check_repeats(classes, names[0])
+        return GivenLabels(classes, True, names)
     columns = [
         [_number(text, name) for text in column] for column, name in zip(texts, names, strict=True)
     ]
@@ -105,7 +136,32 @@ def _table_texts(
     place = {line: row for row, line in enumerate(table.lines)}
     rows = [place[line] for line in graphs.lines.tolist()]
     found = [table.column(name) for name in columns]
+    for name in columns:
+        _check_is_label(table, name)
     return [[texts[row] for row in rows] for texts in found], tuple(columns)
+
+
+def _check_is_label(table: TextTable, name: str) -> None:
+    """Raise ``DataError`` for a column that says which molecule a row is, not how it is."""
+    if name == guess_smiles(table):
+        what = "holds the molecules themselves"
+    elif numbers_rows(name):
+        what = "only numbers the rows"
+    else:
+        return
+    others = [c for c in table.columns if c != guess_smiles(table) and not numbers_rows(c)]
+    rest = f"The others are: {', '.join(others)}." if others else "There is no other column."
+    raise DataError(f"Column {name!r} of {table.path} {what}, so it is no label. {rest}")
+
+
+def _check_repeats(values: list[str | None], name: str) -> None:
+    """Raise ``DataError`` for many classes of which no two graphs share one: names, rather."""
+    known = [value for value in values if value is not None]
+    if len(known) > _MOST_CLASSES and len(set(known)) == len(known):
+        raise DataError(
+            f"No two of the {len(known)} labels in {name!r} are the same, so they are rather names "
+            "than classes, and nothing can be learned from them."
+        )
 
 
 def _file_texts(path: Path, num_graphs: int) -> list[str]:

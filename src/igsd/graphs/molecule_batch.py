@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,11 +12,14 @@ from torch import Tensor
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.category_operator import CategoryOperator
-from igsd.graphs.complete_graph import complete_blocks
+from igsd.graphs.complete_graph import CompleteBlocks, complete_blocks
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet, Name
 from igsd.graphs.link_features import LinkFeatures
 from igsd.graphs.operator import AdjacencyOperator
+
+Keep = Callable[[Adjacency, np.ndarray], np.ndarray]
+"""From links and where the molecules of a batch begin [B + 1] to which links stay [E] bool."""
 
 
 class MoleculeBatch(Batch):
@@ -50,6 +53,13 @@ class MoleculeBatch(Batch):
         return cls(plain.x, plain.ptr, plain.adjacency, category)
 
 
+def make_collator(graphs: GraphSet, features: FeatureMap, device: torch.device) -> Collator:
+    """Return what makes batches of these graphs: of molecules where ``features`` knows links."""
+    if features.links is not None:
+        return MoleculeCollator(graphs, features, features.links, device)
+    return Collator(graphs.node_ptr, features.transform(graphs), device)
+
+
 class MoleculeCollator(Collator):
     """Makes batches of one set of molecules, and of its views, taken out by index.
 
@@ -66,57 +76,94 @@ class MoleculeCollator(Collator):
         self.bonds = links.bond_codes(graphs).astype(np.int16)
         self.positions = links.positions(graphs)
 
+    def batch(self, indices: np.ndarray, adjacency: Adjacency) -> MoleculeBatch:
+        """Return the molecules ``indices``; ``adjacency`` must be the set's, whose kinds we have.
+
+        Raises ``TypeError`` for another one: use ``view`` or ``thinned``.
+        """
+        if adjacency is not self.graphs.adjacency:
+            raise TypeError("MoleculeCollator.batch takes the edges of its own set alone.")
+        return self.molecules(indices)
+
     def molecules(self, indices: np.ndarray) -> MoleculeBatch:
         """Return the molecules ``indices``."""
-        adjacency = self.graphs.adjacency
-        links = adjacency.take(self.node_ptr, indices)
-        starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
-        bonds = self.bonds[ranges(adjacency.row_ptr[starts], adjacency.row_ptr[stops])]
-        ptr, nodes = pointers(stops - starts), ranges(starts, stops)
-        if self.positions is None:
-            categories = self.links.categories(bonds, None)
-        else:
-            links, categories = self._complete(links, bonds, ptr, self.positions[nodes])
-        return MoleculeBatch(
-            self.node_features(nodes),
-            torch.from_numpy(ptr).to(self.device),
-            self.operator(links, ptr, diagonal=False),
-            torch.from_numpy(categories).to(self.device),
-        )
+        ptr, nodes = self._nodes(indices)
+        starts = torch.from_numpy(ptr).to(self.device)
+        links, categories = self._links(indices, ptr, nodes)
+        return self._batch(self.node_features(nodes), starts, ptr, links, categories)
+
+    def thinned(self, batch: Batch, indices: np.ndarray, keep: Keep) -> MoleculeBatch:
+        """Return ``batch``, made of these ``indices``, with the links that ``keep`` chooses."""
+        ptr, nodes = self._nodes(indices)
+        links, categories = self._links(indices, ptr, nodes)
+        mask = keep(links, ptr)
+        return self._batch(batch.x, batch.ptr, ptr, links.only(mask), categories[mask])
 
     def view(
-        self, molecules: MoleculeBatch, indices: np.ndarray, view: Adjacency, bond: Name
+        self, batch: Batch, indices: np.ndarray, view: Adjacency, bond: Name | None
     ) -> MoleculeBatch:
-        """Return ``molecules``, made of these ``indices``, under the diffusion of one kind of bond.
+        """Return ``batch``, made of these ``indices``, under a diffusion of the whole set.
 
-        ``view``: a diffusion S of the whole set over bonds of the kind ``bond`` alone, as
-        ``igsd.views.bond_types`` gives it. Its entries take the place of the links: every one
-        counts as a bond of that kind, at the distance its atoms have, and S_ij multiplies its
-        message.
+        ``view``: a diffusion S over bonds of the kind ``bond`` alone, as ``igsd.views.bond_types``
+        gives it, or over all where ``bond`` is None. Its entries take the place of the links: S_ij
+        multiplies the message. An entry counts as a bond of that kind, or as the bond that its
+        atoms have, at the distance they have.
         """
         taken = view.take(self.node_ptr, indices)
-        starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
-        ptr = pointers(stops - starts)
+        ptr, nodes = self._nodes(indices)
         distances = None
         if self.positions is not None:
-            positions = self.positions[ranges(starts, stops)]
+            positions = self.positions[nodes]
             gaps = positions[taken.rows()] - positions[taken.global_columns(ptr)]
             distances = np.sqrt(np.einsum("pk,pk->p", gaps, gaps))
-        bonds = np.full(taken.num_entries, self.links.bond_code(bond))
-        return MoleculeBatch(
-            molecules.x,
-            molecules.ptr,
-            self.operator(taken, ptr, diagonal=True),
-            torch.from_numpy(self.links.categories(bonds, distances)).to(self.device),
-        )
+        if bond is None:
+            blocks = complete_blocks(ptr)
+            kinds = self._kinds(blocks, *self._bonds(indices))
+            bonds = kinds[blocks.places(taken.rows(), taken.col)]
+        else:
+            bonds = np.full(taken.num_entries, self.links.bond_code(bond))
+        categories = self.links.categories(bonds, distances)
+        return self._batch(batch.x, batch.ptr, ptr, taken, categories)
+
+    def _batch(
+        self, x: Tensor, starts: Tensor, ptr: np.ndarray, links: Adjacency, categories: np.ndarray
+    ) -> MoleculeBatch:
+        operator = self.operator(links, ptr, diagonal=links.weight is not None)
+        return MoleculeBatch(x, starts, operator, torch.from_numpy(categories).to(self.device))
+
+    def _links(
+        self, indices: np.ndarray, ptr: np.ndarray, nodes: np.ndarray
+    ) -> tuple[Adjacency, np.ndarray]:
+        """Return the links of the chosen molecules, bonds or all pairs, and their categories."""
+        bonds, codes = self._bonds(indices)
+        if self.positions is None:
+            return bonds, self.links.categories(codes, None)
+        return self._complete(bonds, codes, ptr, self.positions[nodes])
+
+    def _nodes(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the chosen molecules begin in a batch, and which nodes of the set it has."""
+        starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
+        return pointers(stops - starts), ranges(starts, stops)
+
+    def _bonds(self, indices: np.ndarray) -> tuple[Adjacency, np.ndarray]:
+        """Return the bonds of the chosen molecules and their codes, [E] int16."""
+        adjacency = self.graphs.adjacency
+        starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
+        entries = ranges(adjacency.row_ptr[starts], adjacency.row_ptr[stops])
+        return adjacency.take(self.node_ptr, indices), self.bonds[entries]
+
+    def _kinds(self, blocks: CompleteBlocks, taken: Adjacency, bonds: np.ndarray) -> np.ndarray:
+        """Return the bond code of every two atoms, that of no bond where there is none."""
+        kinds = np.full(len(blocks.row), self.links.no_bond, np.int16)
+        kinds[blocks.places(taken.rows(), taken.col)] = bonds
+        return kinds
 
     def _complete(
         self, taken: Adjacency, bonds: np.ndarray, ptr: np.ndarray, positions: np.ndarray
     ) -> tuple[Adjacency, np.ndarray]:
         """Return every two atoms as linked, without a node's link to itself, and the categories."""
         blocks = complete_blocks(ptr)
-        kinds = np.full(len(blocks.row), self.links.no_bond, np.int16)
-        kinds[blocks.places(taken.rows(), taken.col)] = bonds
+        kinds = self._kinds(blocks, taken, bonds)
         distances = blocks.distances(positions)
         keep = blocks.row != blocks.col
         starts = np.repeat(ptr[:-1], np.diff(blocks.row_ptr[ptr]))

@@ -63,7 +63,7 @@ def read_smiles_table(
     do not fit their column, and a table without a single molecule.
     """
     table = read_text_table(Path(path))
-    smiles = smiles_column or _guess_smiles(table)
+    smiles = smiles_column or guess_smiles(table)
     texts = table.column(smiles)
     label = label_column or _guess_label(table, (smiles, *(target_columns or ())))
     used = (smiles, label)
@@ -113,8 +113,8 @@ def _warn_of_failures(table: TextTable, failures: Sequence[SmilesFailure]) -> No
     )
 
 
-def _guess_smiles(table: TextTable) -> str:
-    """Return the column whose name says that it holds SMILES."""
+def guess_smiles(table: TextTable) -> str:
+    """Return the column whose name says that it holds SMILES; raises ``DataError`` without one."""
     by_name = {column.lower(): column for column in reversed(table.columns)}
     for name in _SMILES_COLUMNS:
         if name in by_name:
@@ -160,14 +160,18 @@ def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
     """Return the other columns of numbers, without those that only count the rows."""
     found = []
     for column in table.columns:
-        counts_rows = column.lower().strip(". #") in _NUMBERING
-        if column in used or counts_rows or table.columns.count(column) > 1:
+        if column in used or numbers_rows(column) or table.columns.count(column) > 1:
             continue
         values = [_value(text) for text in table.column(column)]
         known = [value for value in values if value is not None]
         if known and all(isinstance(value, float) for value in known):
             found.append(column)
     return found
+
+
+def numbers_rows(column: str) -> bool:
+    """Say whether a column is called as one that only numbers the rows: id, index, cid, ..."""
+    return column.lower().strip(". #") in _NUMBERING
 
 
 def _classes(table: TextTable, column: str) -> tuple[np.ndarray, tuple[Any, ...]]:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from igsd.graphs.batch import Batch
-from igsd.model.igsd import IGSDModel, Outputs
+from igsd.model.igsd import IGSDModel, Outputs, mix
 
 
 class OutputHead(nn.Sequential):
@@ -20,12 +20,18 @@ class OutputHead(nn.Sequential):
 
 
 class SemiModel(nn.Module):
-    """IGSD with an output layer on the student's representation of the original graph."""
+    """IGSD with an output layer on its representations.
 
-    def __init__(self, igsd: IGSDModel, head: nn.Module) -> None:
+    The layer learns on the student's; it predicts from those of Eq. mix, as users get them, with
+    ``mix_weight`` as lambda: the teacher is an average over many steps, so the last one counts for
+    less. Without views the teacher sees no graphs and its BatchNorm knows nothing: then 1.
+    """
+
+    def __init__(self, igsd: IGSDModel, head: nn.Module, mix_weight: float = 1.0) -> None:
         super().__init__()
         self.igsd = igsd
         self.head = head
+        self.mix_weight = mix_weight
 
     def forward(
         self, graphs: Batch, views: list[Batch], num_labelled: int
@@ -49,7 +55,10 @@ class SemiModel(nn.Module):
 
     def outputs(self, batch: Batch) -> Tensor:
         """Return the logits [B, C], or the standardised numbers [B, t], of graphs."""
-        return self.head(self.igsd.student.encoder(batch))
+        student = self.igsd.student.encoder(batch)
+        if self.mix_weight == 1:
+            return self.head(student)
+        return self.head(mix(student, self.igsd.teacher.encoder(batch), self.mix_weight))
 
     @torch.no_grad()
     def embed(self, batch: Batch, weight: float) -> Tensor:

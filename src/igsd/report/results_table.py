@@ -15,56 +15,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from igsd.errors import IGSDError, StorageError
-from igsd.evaluation.protocols import PROTOCOLS
-from igsd.experiments.published import published_rows
-from igsd.experiments.records import read_record
 from igsd.report.marked_text import replace_between
-from igsd.report.result_cell import Record
-from igsd.report.score_tables import group_runs, main_table, twins_table
+from igsd.report.paper_table import table
+from igsd.report.paper_text import markdown
 from igsd.storage import write_text
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
-_HEADINGS = {
-    "paper": "Protocol `paper`, optimistic: C was chosen on the test folds.",
-    "gckn": "Protocol `gckn`: the published folds.",
-}
+TABLES = ("table-1", "table-2")
+"""The tables that the README shows."""
 
 
 def render_results(folder: str | os.PathLike[str]) -> str:
-    """Return the Markdown tables of all records under ``folder``, one for each protocol.
-
-    ``nested`` comes first and is always there, the others follow where they were run. A table of
-    scores with twins removed follows where records have them.
-    Raises ``StorageError`` as ``read_records`` does.
-    """
-    records = read_records(Path(folder))
-    if not records:
-        return "There are no records yet."
-    published = published_rows()
-    parts = []
-    for protocol in PROTOCOLS:
-        runs = group_runs([r for r in records if r["protocol"]["name"] == protocol])
-        if protocol == "nested":
-            parts += [main_table(runs, protocol, published), twins_table(runs, protocol)]
-            parts += [f"{row.method}: {row.source}." for row in published]
-        elif runs:
-            # The published figures were not made with the folds of gckn.
-            beside = published if protocol == "paper" else []
-            parts += [_HEADINGS[protocol], main_table(runs, protocol, beside)]
-            parts += [twins_table(runs, protocol)]
-    return "\n\n".join(part for part in parts if part)
-
-
-def read_records(folder: Path) -> list[Record]:
-    """Return the records in ``folder/PROTOCOL/DATA/RECIPE/seed-N.json``, by seed.
+    """Return the two main tables of the paper as Markdown, filled from the records in ``folder``.
 
     Raises ``StorageError`` where the folder is missing or a file in a record's place is none.
     """
-    if not folder.is_dir():
-        raise StorageError(f"There is no folder {folder}; `igsd evaluate --records` makes one.")
-    records = [read_record(path) for path in sorted(folder.glob("*/*/*/seed-*.json"))]
-    return sorted((r for r in records if r is not None), key=lambda record: record["seed"])
+    if not Path(folder).is_dir():
+        raise StorageError(f"There is no folder {folder}; `igsd reproduce` makes one.")
+    parts = []
+    for name in TABLES:
+        made = table(name, folder)
+        parts += [f"**{made.title}.** {made.about}", markdown(made), f"Paper: {made.source}."]
+    return "\n\n".join(parts)
 
 
 def replace_results(text: str, results: str) -> str:
@@ -82,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m igsd.report.results_table",
         description="Writes the tables of the records in RESULTS between the markers in README.",
     )
-    parser.add_argument("results", metavar="RESULTS", help="folder of `igsd evaluate --records`")
+    parser.add_argument("results", metavar="RESULTS", help="folder of `igsd reproduce`")
     parser.add_argument("readme", metavar="README", help="Markdown file with the two markers")
     parser.add_argument("--check", action="store_true", help="write nothing; 1 where they differ")
     args = parser.parse_args(arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -14,13 +14,15 @@ from igsd.encoders.readout import parse_readout
 from igsd.errors import DataError
 from igsd.graphs.features import FeatureMap, choose_parts
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.link_features import LinkFeatures
 from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
 from igsd.training.logging import epoch_logger
 from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
 from igsd.training.optimizer import make_adam
 from igsd.training.self_supervised import SelfSupervisedTask
-from igsd.views.pairs import PairSource
+from igsd.views.bond_types import bond_types
+from igsd.views.molecule_pairs import make_pairs
 from igsd.views.spec import ViewSpec
 
 
@@ -43,7 +45,16 @@ def view_spec(config: Config) -> ViewSpec:
         top_k=config.top_k or None,
         drop_rate=config.drop_rate,
         exact_limit=config.exact_limit,
+        num_views=config.num_views,
     )
+
+
+def fit_features(graphs: GraphSet, config: Config) -> FeatureMap:
+    """Return what the configured encoder sees of these graphs: of their nodes, and of links."""
+    features = FeatureMap.fit(graphs, config.node_features, config.degree_cap)
+    if config.encoder != "mpnn":
+        return features
+    return replace(features, links=LinkFeatures.fit(graphs, config.distance_bins))
 
 
 def check_trainable(graphs: GraphSet, config: Config) -> None:
@@ -57,7 +68,10 @@ def check_trainable(graphs: GraphSet, config: Config) -> None:
         )
     choose_parts(graphs, config.node_features)
     parse_readout(config.readout)
-    view_spec(config)
+    if config.encoder == "mpnn":
+        LinkFeatures.fit(graphs, config.distance_bins)
+    if view_spec(config).kind == "bond-types":
+        bond_types(graphs, config.num_views)
     make_fabric(config.accelerator, config.devices, config.precision)
 
 
@@ -75,24 +89,25 @@ def fit_self_supervised(
     With ``epochs=0`` the result is the untrained encoder. The caller's random state is untouched.
     """
     check_trainable(graphs, config)
-    features = FeatureMap.fit(graphs, config.node_features, config.degree_cap)
+    features = fit_features(graphs, config)
     fabric = make_fabric(config.accelerator, config.devices, config.precision)
     fabric.launch()
     with local_random_state(fabric):
         torch.manual_seed(config.seed)
-        model = build_model(config, features.dim, encoder)
+        model = build_model(config, features.dim, encoder, features.links)
         if config.epochs == 0:
             return Fitted(model.eval(), features, [])
         forward = fabric.setup_module(model)
         adam = make_adam(trainable(model), config.learning_rate, config.weight_decay)
         optimizer: Any = fabric.setup_optimizers(adam)
-        pairs = PairSource(
+        pairs = make_pairs(
             graphs,
             features,
             view_spec(config),
             seed=config.seed,
             device=fabric.device,
             cache=config.cache_views,
+            merge=getattr(model.student.encoder, "takes_counts", False),
         )
         task = SelfSupervisedTask(
             model,

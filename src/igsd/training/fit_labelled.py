@@ -15,7 +15,9 @@ from igsd.config_semi import SemiConfig
 from igsd.errors import ConfigError
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
-from igsd.training.fit import check_trainable
+from igsd.graphs.link_features import LinkFeatures
+from igsd.model.semi import SemiModel
+from igsd.training.fit import check_trainable, fit_features
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelModule, LabelTask, Objective
 from igsd.training.labels import Labels
@@ -23,6 +25,7 @@ from igsd.training.logging import epoch_logger
 from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
 from igsd.training.optimizer import make_adam
 from igsd.training.predict import predict_outputs
+from igsd.training.pretraining import pretrain
 from igsd.training.self_training import PseudoLabels
 from igsd.views.spec import ViewSpec
 
@@ -38,7 +41,12 @@ class Method(Protocol):
         """The method's name in checkpoints."""
 
     def build(
-        self, config: Any, in_dim: int, num_outputs: int, encoder: nn.Module | None
+        self,
+        config: Any,
+        in_dim: int,
+        num_outputs: int,
+        encoder: nn.Module | None,
+        links: LinkFeatures | None,
     ) -> nn.Module:
         """Return a fresh network with ``outputs(batch)`` and ``embed(batch, weight)``."""
 
@@ -87,15 +95,18 @@ def fit_labelled(
     by them. With ``epochs=0`` nothing is trained. The caller's random state is untouched.
     """
     check_labels_trainable(graphs, config)
-    features = FeatureMap.fit(graphs, config.node_features, config.degree_cap)
+    features = fit_features(graphs, config)
     fabric = make_fabric(config.accelerator, config.devices, config.precision)
     fabric.launch()
     with local_random_state(fabric):
         torch.manual_seed(config.seed)
-        network = method.build(config, features.dim, labels.num_outputs, encoder)
+        network = method.build(config, features.dim, labels.num_outputs, encoder, features.links)
         module = LabelModule(network, len(graphs))
         if config.epochs == 0:
             return FittedLabels(network.eval(), features, [], module.pseudo.collected())
+        begun = checkpoint is not None and os.path.exists(checkpoint)
+        if isinstance(network, SemiModel) and config.pretraining_epochs and not begun:
+            pretrain(network, graphs, config)
         forward = fabric.setup_module(module)
         adam = make_adam(trainable(module), config.learning_rate, config.weight_decay)
         optimizer: Any = fabric.setup_optimizers(adam)

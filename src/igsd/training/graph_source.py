@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from igsd.graphs.batch import Batch, Collator
+from igsd.graphs.batch import Batch
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.molecule_batch import make_collator
+from igsd.views.molecule_pairs import MoleculePairSource, make_pairs
 from igsd.views.pairs import PairSource
 from igsd.views.spec import ViewSpec
 
@@ -19,8 +21,8 @@ _CHUNK_NODES = 20_000
 class GraphSource:
     """Takes graphs out of one set by index, alone or with views.
 
-    ``view``: the view to make, None for a method without one. Another kind of input (molecules
-    with bonds) is a class with the same methods.
+    ``view``: the view to make, None for a method without one. Where ``features`` knows links,
+    batches are molecules whose links have categories.
     """
 
     def __init__(
@@ -35,16 +37,16 @@ class GraphSource:
     ) -> None:
         self.graphs = graphs
         self.device = device
-        self._pairs: PairSource | None = None
+        self._pairs: PairSource | MoleculePairSource | None = None
         if view is None:
-            self._collator = Collator(graphs.node_ptr, features.transform(graphs), device)
+            self.collator = make_collator(graphs, features, device)
         else:
-            self._pairs = PairSource(graphs, features, view, seed=seed, device=device, cache=cache)
-            self._collator = self._pairs.collator
+            self._pairs = make_pairs(graphs, features, view, seed=seed, device=device, cache=cache)
+            self.collator = self._pairs.collator
 
     def batch(self, indices: np.ndarray) -> Batch:
         """Return the graphs ``indices`` as they are."""
-        return self._collator.batch(indices, self.graphs.adjacency)
+        return self.collator.batch(indices, self.graphs.adjacency)
 
     def with_views(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, list[Batch]]:
         """Return the graphs ``indices`` and their K views; none where the method has no view.
@@ -53,8 +55,8 @@ class GraphSource:
         """
         if self._pairs is None:
             return self.batch(indices), []
-        graphs, view = self._pairs.pair(indices, draw)
-        return graphs, [view]
+        graphs, *views = self._pairs.pair(indices, draw)
+        return graphs, views
 
     def pieces(self, indices: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the indices in pieces of bounded size, for a pass without gradient."""

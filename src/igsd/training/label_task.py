@@ -15,7 +15,7 @@ from igsd.training.graph_source import GraphSource
 from igsd.training.label_batches import LabelBatch, LabelBatches
 from igsd.training.labels import Labels
 from igsd.training.predict import predict_outputs
-from igsd.training.self_training import PseudoLabelStore, round_starts
+from igsd.training.self_training import PseudoLabelStore, class_quotas, round_starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +169,12 @@ class LabelTask:
         if len(open_graphs):
             network: Any = self.module.network
             logits = predict_outputs(network, self.source, open_graphs)
-            threshold = self.config.self_training_threshold
-            store.add(open_graphs, logits, threshold, self.starts.index(epoch) + 1)
+            given = np.bincount(self.labels.values[self.labels.labelled])
+            quotas = class_quotas(
+                given, len(self.labels.unlabelled), self.config.self_training_share
+            )
+            threshold, number = self.config.self_training_threshold, self.starts.index(epoch) + 1
+            store.add(open_graphs, logits, threshold, number, quotas)
 
     def _set_learning_rate(self, epoch: int) -> None:
         rate, every = self.config.learning_rate, self.config.halve_every

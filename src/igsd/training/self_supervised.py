@@ -11,6 +11,7 @@ from igsd.losses.consistency import consistency
 from igsd.losses.infonce import infonce
 from igsd.model.igsd import IGSDModel, Outputs
 from igsd.training.batches import epoch_batches, num_batches, share_of_process
+from igsd.views.molecule_pairs import MoleculePairSource
 from igsd.views.pairs import PairSource
 
 
@@ -21,7 +22,7 @@ class SelfSupervisedTask:
         self,
         module: IGSDModel,
         forward: torch.nn.Module,
-        pairs: PairSource,
+        pairs: PairSource | MoleculePairSource,
         fabric: Fabric,
         *,
         epochs: int,
@@ -48,8 +49,8 @@ class SelfSupervisedTask:
         batches = self._epoch_batches(epoch)
         rank, world_size = self.fabric.global_rank, self.fabric.world_size
         share = share_of_process(batches[step], rank, world_size)
-        graphs, view = self.pairs.pair(self.pairs.by_size(share), (epoch, step))
-        per_view = [self._contrast(outputs) for outputs in self.forward(graphs, [view])]
+        graphs, *views = self.pairs.pair(self.pairs.by_size(share), (epoch, step))
+        per_view = [self._contrast(outputs) for outputs in self.forward(graphs, views)]
         return {"total": torch.stack(per_view).mean()}
 
     def _epoch_batches(self, epoch: int) -> list[np.ndarray]:

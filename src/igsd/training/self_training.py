@@ -61,11 +61,19 @@ class PseudoLabelStore(nn.Module):
         self.register_buffer("highest", torch.zeros(1))
 
     @torch.no_grad()
-    def add(self, graphs: np.ndarray, logits: Tensor, threshold: float, number: int) -> int:
+    def add(
+        self,
+        graphs: np.ndarray,
+        logits: Tensor,
+        threshold: float,
+        number: int,
+        quotas: Tensor | None = None,
+    ) -> int:
         """Label the graphs whose top probability passes the threshold; return how many do.
 
         ``graphs`` [m]: graphs without a label; ``logits`` [m, C] of the model as it is now. Labels
-        accumulate: a graph that has one keeps it.
+        accumulate: a graph that has one keeps it. ``quotas`` [C]: how many may get each class now,
+        the surest first; without them all that pass.
         """
         if not len(graphs):
             return 0
@@ -74,6 +82,8 @@ class PseudoLabelStore(nn.Module):
         self.highest.copy_(torch.maximum(self.highest, top.max()))
         places = torch.from_numpy(graphs).to(self.codes.device)
         chosen = (top >= threshold) & (self.codes[places] < 0)
+        if quotas is not None:
+            chosen &= _within_quotas(top.masked_fill(~chosen, -1.0), codes, quotas)
         self.codes[places[chosen]] = codes[chosen]
         self.confidence[places[chosen]] = top[chosen]
         self.rounds[places[chosen]] = number
@@ -101,3 +111,25 @@ class PseudoLabelStore(nn.Module):
                 IGSDWarning,
                 stacklevel=2,
             )
+
+
+def class_quotas(class_counts: np.ndarray, num_unlabelled: int, share: float) -> Tensor | None:
+    """Return how many pseudo-labels of each class a round may give, [C], at least one of each.
+
+    ``share`` of the graphs without a label, divided among the classes as the given labels are
+    (``class_counts`` [C]); None for a share of 1, which sets no bound.
+    """
+    if share == 1:
+        return None
+    prior = class_counts / class_counts.sum()
+    return torch.from_numpy(np.ceil(share * num_unlabelled * prior).astype(np.int64))
+
+
+def _within_quotas(confidence: Tensor, codes: Tensor, quotas: Tensor) -> Tensor:
+    """Return which graphs are among the surest of their class, [m] bool; the first of equals."""
+    kept = torch.zeros(len(codes), dtype=torch.bool, device=codes.device)
+    for code, quota in enumerate(quotas.tolist()):
+        members = torch.nonzero(codes == code).squeeze(1)
+        order = confidence[members].argsort(descending=True, stable=True)
+        kept[members[order[:quota]]] = True
+    return kept

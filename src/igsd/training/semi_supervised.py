@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from igsd.config_semi import SemiConfig
+from igsd.graphs.link_features import LinkFeatures
 from igsd.losses.consistency import consistency
 from igsd.losses.infonce import infonce
 from igsd.losses.supcon import pair_weights, supcon
@@ -103,12 +104,18 @@ class SemiSupervisedIGSD:
 
     @staticmethod
     def build(
-        config: SemiConfig, in_dim: int, num_outputs: int, encoder: nn.Module | None = None
+        config: SemiConfig,
+        in_dim: int,
+        num_outputs: int,
+        encoder: nn.Module | None = None,
+        links: LinkFeatures | None = None,
     ) -> SemiModel:
-        """Return a fresh network for node features of width ``in_dim``."""
-        igsd = build_model(config, in_dim, encoder)
+        """Return a fresh network for node features of width ``in_dim`` and these ``links``."""
+        igsd = build_model(config, in_dim, encoder, links)
         width: Any = igsd.student.encoder.out_dim
-        return SemiModel(igsd, OutputHead(width, num_outputs, config.head_dropout))
+        head = OutputHead(width, num_outputs, config.head_dropout)
+        weight = config.mix_weight if SemiSupervisedIGSD.view(config) else 1.0
+        return SemiModel(igsd, head, weight)
 
     @staticmethod
     def view(config: SemiConfig) -> ViewSpec | None:

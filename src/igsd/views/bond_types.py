@@ -13,14 +13,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from igsd.errors import ConfigError, DataError
-from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.features import FeatureMap
+from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet, Name
-from igsd.graphs.link_features import LinkFeatures
-from igsd.graphs.molecule_batch import MoleculeBatch, MoleculeCollator
 from igsd.views.cache import cached_view
 from igsd.views.spec import ViewSpec
 from igsd.views.view import diffusion_view
@@ -43,8 +39,8 @@ def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
     if not 1 <= num_views <= len(order):
         names = ", ".join(str(graphs.edge_label_names[code]) for code in order)
         raise ConfigError(
-            f"The number of views must be from 1 to {len(order)}, one for each kind of bond in "
-            f"{graphs.name!r} ({names}). Got {num_views!r} instead."
+            f"num_views, the number of views, must be from 1 to {len(order)}, one for each kind of "
+            f"bond in {graphs.name!r} ({names}). Got {num_views!r} instead."
         )
     return tuple(graphs.edge_label_names[code] for code in order[:num_views])
 
@@ -54,13 +50,10 @@ def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
     names, labels = graphs.edge_label_names, graphs.edge_labels
     code = names.index(bond) if bond in names else len(names)
     keep = np.zeros(graphs.adjacency.num_entries, bool) if labels is None else labels == code
-    before = pointers(keep)
     attributes = graphs.edge_attributes
     return replace(
         graphs,
-        adjacency=Adjacency(
-            before[graphs.adjacency.row_ptr], np.asarray(graphs.adjacency.col)[keep]
-        ),
+        adjacency=graphs.adjacency.only(keep),
         edge_labels=None if labels is None else np.asarray(labels[keep]),
         edge_attributes=None if attributes is None else np.asarray(attributes[keep]),
     )
@@ -74,33 +67,5 @@ def bond_type_view(
     Implements Eq. diffusion for one kind of bond. Cached like any view, by the edges it depends on.
     """
     part = only_bonds(graphs, bond)
+    spec = replace(spec, kind="ppr") if spec.kind == "bond-types" else spec
     return cached_view(part, spec) if cache else diffusion_view(part, spec)
-
-
-class MoleculePairSource:
-    """Makes (molecules, K views) batches of one set, the views computed once for the whole set."""
-
-    def __init__(
-        self,
-        graphs: GraphSet,
-        features: FeatureMap,
-        links: LinkFeatures,
-        spec: ViewSpec,
-        bonds: tuple[Name, ...],
-        *,
-        device: torch.device,
-        cache: bool = True,
-    ) -> None:
-        self.graphs = graphs
-        self.bonds = bonds
-        self.collator = MoleculeCollator(graphs, features, links, device)
-        self.views = [bond_type_view(graphs, bond, spec, cache=cache) for bond in bonds]
-
-    def pairs(self, indices: np.ndarray) -> tuple[MoleculeBatch, list[MoleculeBatch]]:
-        """Return the molecules ``indices`` and their views, one batch per kind of bond."""
-        molecules = self.collator.molecules(indices)
-        views = [
-            self.collator.view(molecules, indices, view, bond)
-            for view, bond in zip(self.views, self.bonds, strict=True)
-        ]
-        return molecules, views

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from igsd.errors import ConfigError
-from igsd.graphs.adjacency import Adjacency, pointers
+from igsd.graphs.adjacency import Adjacency
 from igsd.hashing import splitmix64
 
 
@@ -25,6 +25,13 @@ def edge_drop(
 
     Raises ``ConfigError`` unless ``rate`` is in [0, 1).
     """
+    return adjacency.only(kept_edges(adjacency, node_ptr, graph_ids, rate, seed))
+
+
+def kept_edges(
+    adjacency: Adjacency, node_ptr: np.ndarray, graph_ids: np.ndarray, rate: float, seed: int
+) -> np.ndarray:
+    """Return which entries ``edge_drop`` keeps, [E] bool, for what else runs along the entries."""
     if not 0 <= rate < 1:
         raise ConfigError(
             f"The 'rate' parameter of edge_drop must be in [0, 1). Got {rate!r} instead."
@@ -33,10 +40,7 @@ def edge_drop(
     local = np.arange(int(node_ptr[-1])) - np.repeat(node_ptr[:-1], np.diff(node_ptr))
     row = np.repeat(local, np.diff(row_ptr))
     graph = np.repeat(np.asarray(graph_ids, dtype=np.int64), np.diff(row_ptr[node_ptr]))
-    keep = edge_uniform(graph, row, adjacency.col, seed) >= rate
-    kept_before = pointers(keep)
-    weight = None if adjacency.weight is None else adjacency.weight[keep]
-    return Adjacency(kept_before[row_ptr], adjacency.col[keep], weight)
+    return edge_uniform(graph, row, adjacency.col, seed) >= rate
 
 
 def edge_uniform(graph: np.ndarray, u: np.ndarray, v: np.ndarray, seed: int) -> np.ndarray:

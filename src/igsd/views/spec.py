@@ -16,12 +16,13 @@ DIFFUSION_KINDS = ("ppr", "heat")
 class ViewSpec:
     """The settings of one view.
 
-    ``kind``: "ppr" or "heat" (Eq. diffusion), or "edge-drop" (random edge removal, drawn anew in
-    every epoch). ``teleport``: alpha of PPR. ``heat_time``: t of the heat kernel. ``threshold``:
-    entries below it are dropped. ``top_k``: where given, takes the place of the threshold: an entry
-    stays if it is among the k largest of its row or of its column. ``drop_rate``: the share of
-    edges that edge removal takes away. ``exact_limit``: graphs with more nodes than this are
-    diffused by a truncated series. ``tolerance``: bound on the error of an entry in that series.
+    ``kind``: "ppr" or "heat" (Eq. diffusion), "edge-drop" (random edge removal, drawn anew in
+    every epoch), or "bond-types" (a PPR for each of the ``num_views`` commonest kinds of bonds).
+    ``teleport``: alpha of PPR. ``heat_time``: t of the heat kernel. ``threshold``: entries below it
+    are dropped. ``top_k``: where given, takes the place of the threshold: an entry stays if it is
+    among the k largest of its row or of its column. ``drop_rate``: the share of edges that edge
+    removal takes away. ``exact_limit``: graphs with more nodes than this are diffused by a
+    truncated series. ``tolerance``: bound on the error of an entry in that series.
 
     Defaults and ranges are those of ``Config``. Raises ``ConfigError`` for a value outside them.
     """
@@ -34,6 +35,7 @@ class ViewSpec:
     drop_rate: float = Config.drop_rate
     exact_limit: int = Config.exact_limit
     tolerance: float = 1e-6
+    num_views: int = Config.num_views
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -41,7 +43,7 @@ class ViewSpec:
                 f"The 'kind' parameter of ViewSpec must be one of {', '.join(KINDS)}. "
                 f"Got {self.kind!r} instead. {nearest(str(self.kind), KINDS)}"
             )
-        for name in ("teleport", "heat_time", "threshold", "drop_rate", "exact_limit"):
+        for name in ("teleport", "heat_time", "threshold", "drop_rate", "exact_limit", "num_views"):
             check_setting(name, getattr(self, name), "ViewSpec")
         if not isinstance(self.tolerance, float) or not 0 < self.tolerance < 1:
             raise _broken("tolerance", "greater than 0 and less than 1", self.tolerance)
@@ -62,11 +64,12 @@ class ViewSpec:
         """
         if self.kind == "edge-drop":
             return {"kind": self.kind, "drop_rate": float(self.drop_rate)}
-        own = "teleport" if self.kind == "ppr" else "heat_time"
+        own = "heat_time" if self.kind == "heat" else "teleport"
         rule = "threshold" if self.top_k is None else "top_k"
         values = {own: float(getattr(self, own)), rule: getattr(self, rule)}
         series = {"exact_limit": int(self.exact_limit), "tolerance": float(self.tolerance)}
-        return {"kind": self.kind} | values | series
+        views = {"num_views": self.num_views} if self.kind == "bond-types" else {}
+        return {"kind": self.kind} | values | series | views
 
 
 def _broken(name: str, rule: str, value: Any) -> ConfigError:

@@ -1,0 +1,164 @@
+"""``igsd compare``: several methods on one data set, under the same folds: a table, a picture."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.arguments import add_data_argument
+from igsd.cli.jobs import RUNS
+from igsd.cli.method_options import (
+    add_limit_arguments,
+    make_plans,
+    methods_text,
+    parse_methods,
+)
+from igsd.cli.notes import say_note
+from igsd.cli.scoring_arguments import (
+    PROTOCOLS_HELP,
+    add_scoring_arguments,
+    check_scoring_arguments,
+    write_table_json,
+)
+from igsd.cli.settings import add_settings_arguments
+from igsd.errors import StorageError
+
+if TYPE_CHECKING:
+    from igsd.experiments.method_runs import MethodPlan, Record
+    from igsd.report.comparison import Comparison
+
+DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
+
+_DESCRIPTION = f"""\
+Runs methods on the graphs of DATA and scores all of them by the same folds: vectors by an RBF SVM,
+kernels by an SVM on their own matrix, C from the same grid. Prints one table with accuracy, the
+seconds to fit and represent the graphs, and the most memory that took, and draws it as a picture.
+
+Each method runs in a process of its own. One that exceeds its time says '> limit', one that exceeds
+its memory 'OMR' (out of memory), and the others go on. Every finished run leaves a record,
+DIR/PROTOCOL/DATA/METHOD/seed-N.json, and is skipped when the same command is given again, so
+Ctrl-C loses no more than the run under way.
+
+A setting KEY goes to every method that has it, METHOD.KEY to one.
+
+protocols:
+{PROTOCOLS_HELP}
+
+{methods_text()}"""
+
+_EXAMPLES = """\
+examples:
+  igsd compare MUTAG
+  igsd compare MUTAG --methods all --seeds 1 --records results/
+  igsd compare NCI1 --methods igsd,wl,wl-oa --set wl.iterations=4 --limit-seconds 3600"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "compare",
+        help="score several methods on the same folds",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_data_argument(parser)
+    parser.add_argument(
+        "--methods",
+        metavar="NAME,NAME,...",
+        default=DEFAULT_METHODS,
+        help=f"what is compared, or all (default: {DEFAULT_METHODS})",
+    )
+    add_scoring_arguments(parser, ("nested", "paper", "gckn"))
+    add_limit_arguments(parser)
+    parser.add_argument(
+        "--records",
+        metavar="DIR",
+        default=f"{RUNS}/records",
+        help=f"where the records are kept (default: {RUNS}/records)",
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE.png", help=f"the picture (default: {RUNS}/compare-DATA.png)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace records of other runs")
+    add_settings_arguments(parser, "auto")
+    parser.add_argument("--quiet", action="store_true", help="do not say how far it is")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare the methods and return the exit code."""
+    plot = None if args.plot is None else Path(args.plot)
+    if plot is not None and plot.is_dir():
+        raise StorageError(f"--plot {plot} is a folder. Give the name of a file.")
+    again = f"igsd compare {quote(args.data)} --methods {quote(args.methods)} ..."
+    comparison, code = run_and_report(args, args.data, parse_methods(args.methods), again)
+    if plot is None:
+        from igsd.experiments.records import plain_name
+
+        plot = Path(RUNS) / f"compare-{plain_name(comparison.data)}.png"
+    from igsd.report.comparison_plot import save_comparison_plot
+
+    plot.parent.mkdir(parents=True, exist_ok=True)
+    save_comparison_plot(plot, comparison)
+    print(f"picture: {plot}, records: {args.records}", file=sys.stderr)
+    return code
+
+
+def run_and_report(
+    args: argparse.Namespace, data: str, names: list[str], again: str
+) -> tuple[Comparison, int]:
+    """Run methods, print their table or its JSON, and return it with the exit code.
+
+    ``again`` is the command that goes on after an interruption. The code is 1 where a method
+    failed; one that only exceeded its limits has an answer, so that is 0.
+    """
+    check_scoring_arguments(args)
+    plans = make_plans(args, data, names)
+    from igsd.report.comparison import compare_records, print_comparison
+
+    try:
+        records = _run(plans, args.seeds, quiet=args.quiet)
+    except KeyboardInterrupt as stop:
+        kept = f"Finished runs are in {args.records}; " if args.records else ""
+        raise KeyboardInterrupt(f"Stopped. {kept}to go on: {again}") from stop
+    comparison = compare_records(plans[0].graphs, plans[0].scoring, records)
+    print_comparison(comparison, as_json=args.json == "-")
+    for note in comparison.notes() if args.json != "-" else ():
+        say_note(note)
+    write_table_json(args.json, comparison.to_dict())
+    return comparison, 1 if any(line.word == "failed" for line in comparison.lines) else 0
+
+
+def _run(plans: list[MethodPlan], num_seeds: int, *, quiet: bool) -> dict[str, list[Record]]:
+    """Return the records of each method, and say on standard error how far it is."""
+    from igsd.experiments.method_runs import run_methods
+
+    records: dict[str, list[Record]] = {plan.method: [] for plan in plans}
+    total = len(plans) * num_seeds
+
+    def place(plan: MethodPlan, seed: int) -> str:
+        return f"{plans.index(plan) * num_seeds + seed + 1}/{total} {plan.method}, seed {seed}"
+
+    def on_start(plan: MethodPlan, seed: int) -> None:
+        if not quiet and sys.stderr.isatty():
+            print(f"{place(plan, seed)} ...", end="\r", file=sys.stderr, flush=True)
+
+    for plan, record, is_there in run_methods(plans, num_seeds, on_start):
+        records[plan.method].append(record)
+        outcome = _outcome(record) + (" (has a record, skipped)" if is_there else "")
+        if not quiet or record["status"] == "failed":
+            print(f"{place(plan, record['seed'])}: {outcome}", file=sys.stderr, flush=True)
+    return records
+
+
+def _outcome(record: Record) -> str:
+    """Return how a run ended, in a few words."""
+    if record["status"] != "ok":
+        return str(record["error"])
+    own = [row for row in record["rows"] if row["method"] == record["method"]]
+    took = record["seconds"]["train"] + record["seconds"]["embed"]
+    return f"{100 * own[-1]['mean']:.1f} %, {took:.1f} s, {record['peak_memory_mib']:.0f} MiB"

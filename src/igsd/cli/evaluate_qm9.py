@@ -1,0 +1,142 @@
+"""``igsd evaluate --protocol qm9``: properties of molecules from few labels, over splits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.settings import AUTO
+from igsd.config import parse_settings, read_settings
+from igsd.errors import ConfigError
+
+if TYPE_CHECKING:
+    from igsd.experiments.qm9_runner import QM9Plan
+    from igsd.experiments.qm9_table import QM9Cell
+
+RECIPE = "qm9"
+DEFAULT_METHOD = "igsd"
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train and score the method on every split, print the table, return the exit code."""
+    plan = _plan(args)
+    from igsd.experiments.split_runner import finished_splits, run_splits
+
+    finished, records = finished_splits(plan), []
+    try:
+        for record in run_splits(plan, finished):
+            _say_split(plan, record, record["seed"] in finished)
+            records.append(record)
+    except KeyboardInterrupt as stop:
+        again = "with --records it goes on where it was"
+        raise KeyboardInterrupt(f"Stopped. Give the same command again; {again}.") from stop
+    good = [record for record in records if record["status"] == "ok"]
+    if good:
+        _report(args, plan, good)
+    return 0 if len(good) == len(records) else 1
+
+
+def _plan(args: argparse.Namespace) -> QM9Plan:
+    """Return what is to be run, everything checked that can be checked without training."""
+    if len(args.inputs) != 1:
+        raise ConfigError(
+            "Protocol qm9 takes DATA alone, with --method NAME: the methods train inside each "
+            "split. A model trained elsewhere may have seen molecules of the test part."
+        )
+    if args.output:
+        raise ConfigError("Protocol qm9 leaves records and no run folder: use --records.")
+    if args.label_rate is not None:
+        raise ConfigError("--label-rate is for semi: protocol qm9 labels 5,000 molecules.")
+    from igsd.experiments.qm9_runner import QM9Plan, check_targets, qm9_config
+    from igsd.graphs.datasets import open_data
+    from igsd.training.fit_labelled import check_labels_trainable
+
+    changes = read_settings(args.config) if args.config else {}
+    changes |= parse_settings(args.settings)
+    if "seed" in changes:
+        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
+    method = args.method or DEFAULT_METHOD
+    recipe = RECIPE if args.recipe in (None, AUTO) else args.recipe
+    config = qm9_config(method, recipe, changes)
+    graphs = open_data(args.inputs[0])
+    names = tuple(filter(None, (args.targets or "").split(",")))
+    targets = check_targets(names, graphs)
+    check_labels_trainable(graphs, config)
+    return QM9Plan(
+        graphs=graphs,
+        method=method,
+        recipe=recipe,
+        config=config,
+        num_splits=args.seeds,
+        targets=targets,
+        records=None if args.records is None else Path(args.records),
+        force=args.force,
+        verbose=not args.quiet,
+    )
+
+
+def _report(args: argparse.Namespace, plan: QM9Plan, records: list[dict[str, Any]]) -> None:
+    """Print the table, or its JSON, and write the JSON where it is asked for."""
+    from igsd.experiments.qm9_table import qm9_cells, qm9_errors
+    from igsd.experiments.records import data_summary
+    from igsd.storage import write_json
+
+    cells = qm9_cells(plan, qm9_errors(plan, records))
+    table: dict[str, Any] = {"data": data_summary(plan.graphs), "protocol": plan.protocol()}
+    table |= {"method": plan.method, "recipe": plan.recipe, "config": plan.config.to_json()}
+    table |= {"cells": [cell.to_dict() for cell in cells]}
+    if args.json == "-":
+        print(json.dumps(table, indent=2, allow_nan=False))
+        return
+    _print(plan, cells, records)
+    if args.json is not None:
+        write_json(str(args.json), table)
+
+
+def _print(plan: QM9Plan, cells: list[QM9Cell], records: list[dict[str, Any]]) -> None:
+    """Print a line for each target: its unit, and the error and ratio of every method."""
+    from igsd.experiments.qm9_runner import SUPERVISED
+    from igsd.graphs.qm9 import QM9_UNITS
+    from igsd.report.table import print_table
+    from igsd.wording import counted
+
+    methods = list(dict.fromkeys(cell.method for cell in cells))
+    by_place = {(cell.method, cell.target): cell for cell in cells}
+    header = ["target", "unit", *(f"{name}{_splits(by_place, name, plan)}" for name in methods)]
+    lines = [
+        [name, QM9_UNITS.get(name, ""), *(_text(by_place[method, name]) for method in methods)]
+        for name in plan.targets
+    ]
+    splits, steps = counted(len(records), "split"), f"{records[0]['steps']:,} steps"
+    print_table(header, lines, f"{plan.graphs.name}, {splits}, {steps}", left=(0, 1))
+    if SUPERVISED in methods:
+        print("note: mean absolute error on the test part, in brackets over the supervised one")
+    else:
+        print(
+            "note: mean absolute error on the test part. There is no record of --method "
+            f"{SUPERVISED} on these splits, so no ratio: run it with the same --records."
+        )
+
+
+def _splits(cells: dict[tuple[str, str], QM9Cell], method: str, plan: QM9Plan) -> str:
+    """Return a remark for a method that was run on fewer splits than asked for."""
+    count = len(cells[method, plan.targets[0]].errors)
+    return "" if count == plan.num_splits else f" ({count} of {plan.num_splits})"
+
+
+def _text(cell: QM9Cell) -> str:
+    ratio = "" if cell.ratio is None else f" ({cell.ratio:.2f})"
+    return f"{cell.mae:.4g}{ratio}"
+
+
+def _say_split(plan: QM9Plan, record: dict[str, Any], skipped: bool) -> None:
+    """Say how a split went, on standard error, so that a long command can be followed."""
+    seed = record["seed"]
+    if skipped:
+        print(f"split {seed}: has a record, skipped ({plan.path_of(seed)})", file=sys.stderr)
+    elif record["status"] == "ok":
+        errors = ", ".join(f"{k} {v:.4g}" for k, v in record["rows"][0]["mae"].items())
+        print(f"split {seed}: {errors}", file=sys.stderr)

@@ -1,0 +1,105 @@
+"""``igsd evaluate --protocol semi --targets NAME``: a number predicted from few known values."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.evaluate_semi import Records, given_changes, run_plan
+from igsd.cli.settings import choose_recipe
+from igsd.errors import ConfigError
+
+if TYPE_CHECKING:
+    from igsd.experiments.value_runner import ValuePlan
+
+DEFAULT_METHOD = "igsd-self"
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train and score the method on every split, print the errors, return the exit code."""
+    return run_plan(_plan(args), _say_split, lambda plan, good: _report(args, plan, good))
+
+
+def _plan(args: argparse.Namespace) -> ValuePlan:
+    """Return what is to be run, everything checked that can be checked without training."""
+    changes = given_changes(args)
+    if args.protocol != "semi":
+        raise ConfigError("Numbers are scored by --protocol semi; semi-paper is for classes.")
+    if "," in args.targets:
+        raise ConfigError(f"--protocol semi takes one target at a time. Got {args.targets!r}.")
+    from igsd.baselines.semi_methods import regression_config
+    from igsd.evaluation.semi import LABEL_RATE
+    from igsd.experiments.value_runner import ValuePlan
+    from igsd.graphs.datasets import open_data
+    from igsd.training.fit_labelled import check_labels_trainable
+
+    method = args.method or DEFAULT_METHOD
+    graphs = open_data(args.inputs[0])
+    recipe = choose_recipe(args.recipe, graphs)
+    config = regression_config(method, recipe, changes)
+    check_labels_trainable(graphs, config)
+    return ValuePlan(
+        graphs=graphs,
+        method=method,
+        recipe=recipe,
+        config=config,
+        num_splits=args.seeds,
+        records=None if args.records is None else Path(args.records),
+        force=args.force,
+        verbose=not args.quiet,
+        target=args.targets,
+        label_rate=LABEL_RATE if args.label_rate is None else args.label_rate,
+    )
+
+
+def _report(args: argparse.Namespace, plan: ValuePlan, records: Records) -> None:
+    """Print the mean absolute errors, or their JSON, and write the JSON where it is asked for."""
+    from igsd.experiments.records import data_summary
+    from igsd.storage import write_json
+
+    rows = value_rows(records)
+    table: dict[str, Any] = {"data": data_summary(plan.graphs), "settings": plan.protocol()}
+    table |= {"method": plan.method, "recipe": plan.recipe, "config": plan.config.to_json()}
+    table |= {"rows": rows}
+    if args.json == "-":
+        print(json.dumps(table, indent=2, allow_nan=False))
+        return
+    _print(plan, rows, records)
+    if args.json is not None:
+        write_json(str(args.json), table)
+
+
+def value_rows(records: Records) -> list[dict[str, Any]]:
+    """Return for each method its mean absolute error over the splits: mean, std, and each."""
+    import numpy as np
+
+    errors: dict[str, list[float]] = {}
+    for record in records:
+        for row in record["rows"]:
+            errors.setdefault(row["method"], []).append(row["mae"])
+    return [
+        {"method": name, "mae": float(np.mean(values)), "std": float(np.std(values)), "all": values}
+        for name, values in errors.items()
+    ]
+
+
+def _print(plan: ValuePlan, rows: list[dict[str, Any]], records: Records) -> None:
+    from igsd.report.table import print_table
+    from igsd.wording import counted
+
+    lines = [[row["method"], f"{row['mae']:.4g}", f"{row['std']:.2g}"] for row in rows]
+    title = f"{plan.graphs.name}, {plan.target}, {plan.config.epochs} epochs, "
+    title += f"{counted(len(records), 'split')}, {records[0]['num_labelled']} known values"
+    print_table(["method", "mean absolute error", "std over splits"], lines, title)
+
+
+def _say_split(plan: ValuePlan, record: dict[str, Any], skipped: bool) -> None:
+    """Say how a split went, on standard error, so that a long command can be followed."""
+    seed = record["seed"]
+    if skipped:
+        print(f"split {seed}: has a record, skipped ({plan.path_of(seed)})", file=sys.stderr)
+    elif record["status"] == "ok":
+        print(f"split {seed}: mean absolute error {record['rows'][0]['mae']:.4g}", file=sys.stderr)

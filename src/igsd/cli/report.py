@@ -1,0 +1,81 @@
+"""``igsd report``: tables, figures, records and runs as one HTML page."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from igsd.cli.arguments import prepare_output
+from igsd.errors import StorageError
+
+RECORDS = "results"
+"""The folder of records unless another is given."""
+
+MAPS = ("pca", "umap", "tsne")
+
+_DESCRIPTION = """\
+Makes one HTML file from the records in RECORDS: the paper's tables with our results beside them,
+its figures, other data sets, and every record behind a figure. With --run, a run folder of
+`igsd train` or `igsd evaluate --recipe` gets a section: losses, scores, a map of its embedding with
+the graphs and their nearest neighbours, and pseudo-labels.
+
+The file loads nothing from anywhere, so it can be sent and kept. Nothing is trained."""
+
+_EXAMPLES = """\
+examples:
+  igsd report -o report.html
+  igsd report runs/records -o mine.html --run runs/MUTAG-molecules-1
+  igsd report -o report.html --run runs/first --run runs/second --map umap"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "report",
+        help="make one HTML page from records and runs",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "records",
+        metavar="RECORDS",
+        nargs="?",
+        help=f"folder of records (default: {RECORDS}; with --run it may be missing)",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE.html", required=True, help="the page")
+    parser.add_argument(
+        "--run",
+        metavar="RUN",
+        action="append",
+        dest="runs",
+        default=[],
+        help="a run folder to show; may be given several times",
+    )
+    parser.add_argument(
+        "--map",
+        choices=MAPS,
+        default=MAPS[0],
+        help="how a run's embedding is brought into the plane (default: pca; the others need "
+        'pip install "igsd[maps]")',
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page and return the exit code."""
+    from igsd.report.page.document import make_page
+    from igsd.storage import write_text
+
+    say_folder = prepare_output(args.output)
+    if Path(args.output).suffix.lower() not in (".html", ".htm"):
+        raise StorageError(f"The page is HTML: -o must end in .html. Got {args.output!r}.")
+    records = args.records
+    if records is None and (Path(RECORDS).is_dir() or not args.runs):
+        records = RECORDS
+    page = make_page(records, args.runs, args.map)
+    write_text(args.output, page)
+    say_folder()
+    print(f"{args.output}: {len(page.encode()) / 2**20:.1f} MiB")
+    return 0

@@ -1,0 +1,192 @@
+"""``igsd reproduce``: a table or figure of the paper, run as far as it is not, and printed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.method_options import add_limit_arguments
+from igsd.cli.notes import say_note
+from igsd.errors import ConfigError
+
+if TYPE_CHECKING:
+    from igsd.experiments.exhibit import Exhibit
+    from igsd.experiments.work import Work
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+_DESCRIPTION = """\
+Runs what a table or figure of the paper still lacks and prints it, ours beside the paper's. Each
+run leaves a record, DIR/PROTOCOL/DATA/METHOD/seed-N.json. Runs with a record are skipped, so the
+same command goes on after Ctrl-C or a crash, which lose no more than the runs under way. Records
+that an older version of the algorithm made are marked stale and made again.
+
+NAME is one of:
+  table-1           self-supervised methods and kernels, six data sets
+  table-2           5 % of the labels, four data sets, honest and as the paper did
+  table-3           with and without the projector
+  gckn              the nested setting of GCKN
+  figure-qm9        molecules: error ratio of each target
+  figure-labels     IMDB-B: accuracy against the share of labels
+  figure-negatives  IMDB-B: accuracy against the batch size
+  figure-projector  IMDB-B: accuracy against the projector's hidden size
+  beyond            floors, WL-OA, twins removed, PROTEINS, DD, and data of your own (--data)
+  all               everything
+
+On a cluster, start `dask scheduler`, then on each machine `dask worker ADDRESS --nthreads 1
+--nworkers N`, all with the same folder for records and the same IGSD_DATA."""
+
+_EXAMPLES = """\
+examples:
+  igsd reproduce table-1 --dry-run
+  igsd reproduce table-1 --data MUTAG,PTC --methods igsd,wl --seeds 3
+  igsd reproduce all --budget 2h
+  igsd reproduce beyond --data molecules.csv
+  igsd reproduce table-1 --backend dask --scheduler tcp://10.0.0.1:8786"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "reproduce",
+        help="run and print a table or figure of the paper",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", metavar="NAME", help="a table or figure, or all")
+    parser.add_argument(
+        "--records", metavar="DIR", default="results", help="folder of records (default: results)"
+    )
+    parser.add_argument("--data", metavar="NAME,...", help="these data sets alone")
+    parser.add_argument("--methods", metavar="NAME,...", help="these methods alone")
+    parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0..N-1 (default: as printed)")
+    parser.add_argument(
+        "--budget", metavar="TIME", help="start nothing after this, e.g. 30m, 2h or 1h30m; 0: print"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="list what would be run, and end")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores)")
+    parser.add_argument("--backend", choices=("local", "dask"), default="local", help="who runs it")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster")
+    parser.add_argument(
+        "--force", action="store_true", help="replace records of other settings in these places"
+    )
+    parser.add_argument("--quiet", action="store_true", help="do not say how far it is")
+    add_limit_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run what is missing, print the tables, and return the exit code."""
+    budget = None if args.budget is None else parse_budget(args.budget)
+    _check(args)
+    from igsd.experiments.exhibit import find_exhibits
+    from igsd.experiments.records import make_records_folder
+    from igsd.experiments.work import narrowed, plan_work
+
+    asked = _names(args.data, "--data"), _names(args.methods, "--methods")
+    exhibits, records = narrowed(find_exhibits(args.name), *asked), Path(args.records)
+    if not args.dry_run:
+        make_records_folder(records)
+    limits = {"memory_gib": args.limit_memory}
+    limits |= {} if args.limit_seconds is None else {"seconds": args.limit_seconds}
+    work = plan_work(exhibits, records, num_seeds=args.seeds, force=args.force, limits=limits)
+    _say_problems(work)
+    if args.dry_run:
+        _list(work, records, args)
+        return 0
+    _run(work, args, budget)
+    _print(exhibits, records, work)
+    return 0
+
+
+def parse_budget(text: str) -> float:
+    """Return the seconds of a time such as ``2h``, ``1h30m`` or ``90``, which are seconds."""
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd])", text.strip().lower())
+    if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
+        raise ConfigError(f"--budget takes a time such as 30m, 2h or 1h30m. Got {text!r}.")
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise for options that cannot be meant."""
+    if args.seeds is not None and args.seeds < 1:
+        raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
+    if args.jobs is not None and args.jobs < 1:
+        raise ConfigError(f"--jobs must be at least 1. Got {args.jobs}.")
+    for option, value in (("seconds", args.limit_seconds), ("memory", args.limit_memory)):
+        if value is not None and not value > 0:
+            raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
+    if (args.backend == "dask") != (args.scheduler is not None):
+        raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
+    if args.backend == "dask" and args.jobs is not None:
+        raise ConfigError("--jobs is for this machine: a cluster has as many as it has workers.")
+
+
+def _names(text: str | None, option: str) -> list[str]:
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    if text is not None and not names:
+        raise ConfigError(f"{option} takes names with commas between them. Got none.")
+    return names
+
+
+def _run(work: Work, args: argparse.Namespace, budget: float | None) -> None:
+    """Run the jobs, and say on standard error how far it is."""
+    from igsd.cli.run_display import RunDisplay
+    from igsd.experiments.schedule import Workers, num_workers, run_jobs
+
+    if not work.jobs:
+        return
+    workers = Workers(args.jobs or os.cpu_count() or 1, args.scheduler)
+    count, records = num_workers(workers), Path(args.records)
+    display = RunDisplay(work, records, count, budget, shown=not args.quiet)
+    try:
+        with display:
+            for job, made in run_jobs(work.jobs, workers, display.may_start, display.start):
+                display.end(job, made)
+    except KeyboardInterrupt as stop:
+        again = f"Finished runs are in {args.records}; the same command goes on."
+        raise KeyboardInterrupt(f"Stopped. {again}") from stop
+
+
+def _list(work: Work, records: Path, args: argparse.Namespace) -> None:
+    """Print what would be run and how long it may take."""
+    from igsd.cli.run_display import left_in_words
+    from igsd.experiments.estimates import Estimates, in_words
+
+    estimates = Estimates.read(records)
+    for job in work.jobs:
+        seconds = estimates.seconds(job, work.sizes[job.source])
+        print(f"{job.runs[0].protocol}  {job}  {'?' if seconds is None else in_words(seconds)}")
+    workers = args.jobs or os.cpu_count() or 1
+    left = left_in_words(work.jobs, work.sizes, estimates, workers)
+    print(f"{work.num_runs} to run, {len(work.done)} done already; {left}")
+
+
+def _print(exhibits: list[Exhibit], records: Path, work: Work) -> None:
+    """Print the tables and figures as far as there are records."""
+    from igsd.report.paper_table import fill
+    from igsd.report.paper_text import exhibit_text
+
+    for number, exhibit in enumerate(exhibits):
+        named = tuple(work.names.get(data, data) for data in exhibit.data)
+        filled = fill(replace(exhibit, data=named), records)
+        print(("\n" if number else "") + exhibit_text(filled))
+
+
+def _say_problems(work: Work) -> None:
+    for problem in work.problems:
+        say_note(problem)
+    if work.others:
+        first = work.others[0]
+        text = f"{len(work.others)} records are of other settings than these runs and are kept "
+        text += f"(the first: {first.label} on {first.data}, seed {first.seed}); --force makes them"
+        say_note(f"{text} again.")
+    sys.stderr.flush()

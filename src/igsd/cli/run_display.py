@@ -1,0 +1,142 @@
+"""``RunDisplay``: what runs, what is left and for how long, on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from igsd.experiments.dispatch import Job, Record
+    from igsd.experiments.estimates import Estimates
+    from igsd.experiments.work import Work
+
+
+class RunDisplay:
+    """Follows jobs from start to end and decides whether another one may be started.
+
+    On a terminal a line with what runs and what is left stays below the others. ``budget``: the
+    seconds after which nothing is started any more.
+    """
+
+    def __init__(
+        self, work: Work, records: Path, workers: int, budget: float | None, *, shown: bool
+    ) -> None:
+        from igsd.experiments.estimates import Estimates
+
+        self._work, self._workers, self._shown = work, workers, shown
+        self._left = dict.fromkeys(work.jobs)
+        self._running: dict[Job, float] = {}
+        self._estimates = Estimates.read(records)
+        self._begin, self._budget = time.monotonic(), budget
+        self._is_over = False
+        self._status: Any = None
+
+    def __enter__(self) -> RunDisplay:
+        if self._shown and sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True, markup=False, highlight=False).status("")
+            self._status.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._status is not None:
+            self._status.__exit__(kind, error, trace)
+        if self._is_over:
+            from igsd.wording import counted
+
+            runs = counted(sum(len(job.runs) for job in self._left), "run")
+            print(f"The budget is used up; {runs} left for another time.", file=sys.stderr)
+
+    def may_start(self, job: Job) -> bool:
+        """Say whether there is time for a job, and no seed before it exceeded its limits."""
+        from igsd.experiments.work import is_left_to_run
+
+        if self._budget is not None and time.monotonic() - self._begin >= self._budget:
+            self._is_over = True
+            return False
+        if is_left_to_run(job):
+            return True
+        self._left.pop(job, None)
+        return False
+
+    def start(self, job: Job) -> None:
+        """Note that a job is started."""
+        self._running[job] = time.monotonic()
+        self._show()
+
+    def end(self, job: Job, records: Sequence[Record]) -> None:
+        """Note that a job has ended, and say how."""
+        begin = self._running.pop(job, None)
+        self._left.pop(job, None)
+        for record in records:
+            self._estimates.add(job.path_of(record["seed"]), record)
+        took = "" if begin is None else f", {time.monotonic() - begin:.1f} s"
+        failed = any(record["status"] == "failed" for record in records)
+        if self._shown or failed:
+            done = len(self._work.jobs) - len(self._left)
+            place = f"{done}/{len(self._work.jobs)}"
+            tail = "" if self._status is not None or not self._shown else f"; {self._rest()}"
+            self._say(f"{place} {job}: {outcome(records)}{took}{tail}")
+        self._show()
+
+    def _rest(self) -> str:
+        return left_in_words(list(self._left), self._work.sizes, self._estimates, self._workers)
+
+    def _say(self, text: str) -> None:
+        if self._status is None:
+            print(text, file=sys.stderr, flush=True)
+        else:
+            self._status.console.print(text)
+
+    def _show(self) -> None:
+        if self._status is not None:
+            running = " | ".join(str(job) for job in self._running)
+            self._status.update(f"{running}\n  {self._rest()}")
+
+
+def left_in_words(
+    jobs: Sequence[Job], sizes: Mapping[str, int], estimates: Estimates, workers: int
+) -> str:
+    """Return how many runs are left and for how long: ``12 runs left, about 20 min``."""
+    from igsd.experiments.estimates import in_words, total
+    from igsd.wording import counted
+
+    runs = counted(sum(len(job.runs) for job in jobs), "run")
+    known, unknown = total((estimates.seconds(j, sizes[j.source]) for j in jobs), workers)
+    if not jobs:
+        return "nothing left"
+    if unknown == len(jobs):
+        return f"{runs} left, for how long is not known yet"
+    more = f" and {counted(unknown, 'job')} of unknown length" if unknown else ""
+    return f"{runs} left, about {in_words(known)}{more}"
+
+
+def outcome(records: Sequence[Record]) -> str:
+    """Return how the runs of a job ended, in a few words."""
+    bad = [record for record in records if record["status"] != "ok"]
+    if bad:
+        return str(bad[0]["error"])
+    means = [row["mean"] for record in records for row in _own(record) if "mean" in row]
+    if not means:
+        return "done"
+    return f"{100 * sum(means) / len(means):.1f} %"
+
+
+def _own(record: Record) -> list[dict[str, Any]]:
+    """Return the row of the method that was run: without twins removed, under the first protocol.
+
+    IGSD by a recipe has a record without the name of a method.
+    """
+    name = record.get("method", "igsd")
+    return [row for row in record["rows"] if row["method"] == name][:1]

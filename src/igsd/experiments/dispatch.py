@@ -1,0 +1,227 @@
+"""``execute``: a run of an exhibit becomes a record, whatever protocol it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from igsd.baselines.registry import method
+from igsd.errors import ConfigError, StorageError
+from igsd.evaluation.gckn_folds import read_gckn_folds
+from igsd.experiments import ALGORITHM
+from igsd.experiments.method_runs import DAY, MethodPlan, finished_run, run_method, run_methods
+from igsd.experiments.qm9_runner import QM9Plan
+from igsd.experiments.records import (
+    Identity,
+    read_record,
+    record_path,
+    start_record,
+    write_record,
+)
+from igsd.experiments.runner import Plan, run_seeds
+from igsd.experiments.runs import Run
+from igsd.experiments.scoring import Scoring, class_codes, has_many_twins
+from igsd.experiments.semi_runner import SemiPlan
+from igsd.experiments.split_runner import SplitPlan, run_splits
+from igsd.graphs.datasets import open_data
+from igsd.graphs.graphset import GraphSet
+
+Record = dict[str, Any]
+
+DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"
+OTHER = "other settings"
+"""How a run stands. ``limit``: it exceeded limits at least as wide as those of now. ``stale``: its
+record is of another version of the algorithm, ``other settings``: of another run."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Runs that differ in their seed alone, on data that ``source`` stands for.
+
+    More than one where the method draws nothing: it is then run once and scored under all folds.
+    ``seconds`` and ``memory_gib``: the limits of methods other than IGSD.
+    """
+
+    runs: tuple[Run, ...]
+    source: str
+    records: Path
+    seconds: float | None = DAY
+    memory_gib: float | None = None
+
+    def path_of(self, seed: int) -> Path:
+        """Return where the record of this seed stands."""
+        return replace(self.runs[0], seed=seed).path(self.records)
+
+    def __str__(self) -> str:
+        first, last = self.runs[0].seed, self.runs[-1].seed
+        seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
+        share = "" if self.runs[0].protocol != "semi" else f", {self.runs[0].label_rate:.0%} labels"
+        return f"{self.runs[0].label} on {self.runs[0].data}{share}, {seeds}"
+
+
+@dataclass(frozen=True)
+class VariantPlan(MethodPlan):
+    """A method whose record has the place of a run, which may be one of several variants."""
+
+    label: str = ""
+
+    def path_of(self, seed: int) -> Path | None:
+        """Return where the record of this seed stands, None without records."""
+        if self.records is None:
+            return None
+        return record_path(self.records, self.scoring.protocol, self.graphs.name, self.label, seed)
+
+
+AnyPlan = Plan | VariantPlan | SplitPlan
+
+
+def execute(job: Job) -> list[Record]:
+    """Return the records of a job's runs, which are made now and written to their places.
+
+    A run that fails in whatever way gives a record with status ``failed``. Raises
+    ``StorageError`` where records cannot be written, since every other run would end so too.
+    """
+    graphs = cached_data(job.source)
+    if _is_shared(job.runs[0]):
+        return _execute_shared(job, graphs)
+    return [_execute(job, run, graphs) for run in job.runs]
+
+
+def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
+    """Return how a run stands, by its record."""
+    record = read_record(run.path(job.records))
+    if record is None:
+        return MISSING
+    if record["algorithm"] != ALGORITHM:
+        return STALE
+    plan = plan_of(job, run, graphs)
+    if _identity(plan, run).differences(record):
+        return OTHER
+    if record["status"] == "ok":
+        return DONE
+    is_over = isinstance(plan, MethodPlan) and finished_run(plan, run.seed) is not None
+    return LIMIT if is_over else FAILED
+
+
+def plan_of(job: Job, run: Run, graphs: GraphSet) -> AnyPlan:
+    """Return the plan of a run; raises ``ConfigError`` for a setting that does not exist."""
+    config, records, count = run.config(), job.records, run.seed + 1
+    if run.protocol == "semi":
+        about = (graphs, run.method, run.recipe, config, count, records)
+        return SemiPlan(*about, label_rate=run.label_rate)
+    if run.protocol == "qm9":
+        return QM9Plan(graphs, run.method, run.recipe, config, count, records)
+    scoring = usual_scoring(run.protocol, graphs)
+    if run.is_recipe:
+        return Plan(graphs, run.label, config, scoring, count, records)
+    return VariantPlan(
+        graphs,
+        run.method,
+        run.recipe,
+        config,
+        scoring,
+        seconds=job.seconds,
+        memory_gib=job.memory_gib,
+        records=records,
+        label=run.label,
+    )
+
+
+def check_run(job: Job, run: Run, graphs: GraphSet) -> None:
+    """Raise for what would end every seed of a run: data without classes, or missing folds."""
+    plan = plan_of(job, run, graphs)
+    if isinstance(plan, SplitPlan):
+        plan.check()
+        return
+    codes = class_codes(graphs)
+    if run.protocol == "gckn":
+        read_gckn_folds(graphs.name, codes)
+
+
+def usual_scoring(protocol: str, graphs: GraphSet) -> Scoring:
+    """Return how an exhibit scores these graphs; folds one after the other, as runs are parallel.
+
+    The setting of GCKN does not standardise.
+    """
+    standardise = "no" if protocol == "gckn" else "yes"
+    return Scoring(protocol, standardise, twins=_many_twins(graphs.checksum, graphs), jobs=1)
+
+
+def make_jobs(
+    runs: Sequence[Run], source: str, records: Path, limits: Mapping[str, float | None]
+) -> list[Job]:
+    """Return the jobs of runs on one data set; those of a method that draws nothing share one."""
+    groups: dict[Any, list[Run]] = {}
+    for run in runs:
+        key = (run.method, run.changes, run.label_rate, run.protocol)
+        groups.setdefault(key if _is_shared(run) else run, []).append(run)
+    return [Job(tuple(group), source, records, **limits) for group in groups.values()]
+
+
+@lru_cache(maxsize=2)
+def cached_data(source: str) -> GraphSet:
+    """Return the graphs that DATA stands for, kept for the next run of this process."""
+    return open_data(source)
+
+
+def failed_record(job: Job, run: Run, graphs: GraphSet, error: str) -> Record:
+    """Return the record of a run that ended without one, and write it."""
+    identity = _identity(plan_of(job, run, graphs), run)
+    about = {"recipe": run.label if run.is_recipe else run.recipe, "method": run.method}
+    record = start_record(identity, graphs, run.seed, **about)
+    record |= {"status": "failed", "error": error}
+    write_record(run.path(job.records), record)
+    return record
+
+
+def _execute_shared(job: Job, graphs: GraphSet) -> list[Record]:
+    """Return the records of a method that is run once and scored under the folds of each seed."""
+    plan = plan_of(job, job.runs[0], graphs)
+    if not isinstance(plan, MethodPlan):
+        raise TypeError(f"{job} has no plan of a method.")
+    seeds = {run.seed for run in job.runs}
+    # What must not be replaced has been sorted out before; a stale record must be.
+    ended = run_methods([replace(plan, force=True)], max(seeds) + 1)
+    return [record for _, record, is_there in ended if not is_there]
+
+
+def _execute(job: Job, run: Run, graphs: GraphSet) -> Record:
+    try:
+        plan = plan_of(job, run, graphs)
+        if isinstance(plan, MethodPlan):
+            return run_method(plan, run.seed)
+        earlier: dict[int, Record] = {seed: {} for seed in range(run.seed)}
+        made = run_seeds(plan, earlier) if isinstance(plan, Plan) else run_splits(plan, earlier)
+        return list(made)[-1]
+    except (StorageError, ConfigError):
+        raise
+    except Exception as error:
+        # Hours of other runs must not end with an error that nobody thought of.
+        return failed_record(job, run, graphs, f"{type(error).__name__}: {error}")
+
+
+def _identity(plan: AnyPlan, run: Run) -> Identity:
+    return plan.identity_of(run.seed) if isinstance(plan, SplitPlan) else plan.identity(run.seed)
+
+
+def is_limited(run: Run) -> bool:
+    """Say whether a run has limits of time and memory: methods other than IGSD have."""
+    return run.protocol in ("nested", "paper", "gckn") and not run.is_recipe
+
+
+def _is_shared(run: Run) -> bool:
+    """Say whether other seeds of this run differ in their folds alone."""
+    return is_limited(run) and not method(run.method).draws
+
+
+_TWINS: dict[str, bool] = {}
+
+
+def _many_twins(checksum: str, graphs: GraphSet) -> bool:
+    """Return ``has_many_twins``, which refines the colours of all graphs, once for each set."""
+    if checksum not in _TWINS:
+        _TWINS[checksum] = has_many_twins(graphs)
+    return _TWINS[checksum]

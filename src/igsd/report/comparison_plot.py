@@ -1,0 +1,86 @@
+"""``save_comparison_plot``: accuracy, time and memory of methods in one picture."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from igsd.report.comparison import Comparison, ComparisonLine
+from igsd.storage import atomic_file
+from igsd.wording import counted
+
+# Dark, middle and light: three greys that a print without colour keeps apart.
+_DARK, _MIDDLE, _LIGHT = "#1b4965", "#7a7a7a", "#d9d9d9"
+
+
+def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -> None:
+    """Write a PNG of a comparison, whole or not at all.
+
+    One line for each method. Left: mean accuracy with the standard deviation over seeds (over folds
+    where there is one seed), and the majority class as a dashed line. Middle and right: seconds and
+    peak memory. A method without figures has its word there: OMR, > limit or failed.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    lines = comparison.lines[::-1]  # matplotlib counts upwards, a table downwards
+    figure = Figure(figsize=(10, 1.6 + 0.34 * len(lines)), dpi=130, layout="constrained")
+    FigureCanvasAgg(figure)
+    left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(2.2, 1, 1))
+    _draw_accuracy(left, comparison, lines)
+    # Seconds differ by orders of magnitude, memory does not.
+    middle.set_xscale("log")
+    _draw_bars(middle, [line.seconds for line in lines], "seconds to fit and represent", 8.0)
+    _draw_bars(right, [line.peak for line in lines], "peak memory in MiB", 1.25)
+    left.set_yticks(range(len(lines)), [line.method for line in lines])
+    left.set_ylim(-0.6, len(lines) - 0.4)
+    seeds = counted(comparison.num_seeds, "seed")
+    figure.suptitle(f"{comparison.data}, protocol {comparison.scoring.protocol}, {seeds}")
+    with atomic_file(path) as file:
+        figure.savefig(file, format="png", metadata={"Software": None})
+
+
+def _draw_accuracy(axes: Any, comparison: Comparison, lines: tuple[ComparisonLine, ...]) -> None:
+    protocol = comparison.scoring.protocol
+    over = "seeds" if comparison.num_seeds > 1 else "folds"
+    for place, line in enumerate(lines):
+        row = line.rows.get(protocol)
+        if row is None or row.mean is None:
+            _say(axes, place, line.word or "-")
+            continue
+        std = row.std_over_seeds if over == "seeds" else row.std_over_folds
+        axes.errorbar(
+            100 * row.mean, place, xerr=100 * (std or 0), fmt="o", color=_DARK, capsize=3, ms=6
+        )
+    floor = comparison.majority.rows.get(protocol)
+    if floor is not None and floor.mean is not None:
+        axes.axvline(100 * floor.mean, color=_MIDDLE, linestyle="--", label="majority class")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize="small")
+    axes.set_xlabel(f"accuracy in per cent, bars: one standard deviation over {over}")
+    axes.grid(axis="x", color=_LIGHT)
+    axes.set_axisbelow(True)
+
+
+def _draw_bars(axes: Any, values: list[float | None], title: str, room: float) -> None:
+    """Draw what a method costs, with the figure at the end of its bar."""
+    axes.set_xlabel(title)
+    axes.grid(axis="x", color=_LIGHT)
+    axes.set_axisbelow(True)
+    axes.minorticks_off()
+    known = [(place, value) for place, value in enumerate(values) if value is not None]
+    if known:
+        places, widths = zip(*known, strict=True)
+        shown = [max(width, 0.01) for width in widths]
+        bars = axes.barh(places, shown, height=0.6, color=_LIGHT, edgecolor=_DARK)
+        axes.bar_label(bars, [_short(width) for width in widths], padding=3, fontsize="small")
+        axes.set_xlim(right=max(shown) * room)
+
+
+def _short(value: float) -> str:
+    """Return a figure with two or three digits that count."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
+
+
+def _say(axes: Any, place: int, word: str) -> None:
+    """Write a word where a point would stand."""
+    axes.annotate(word, (0.02, place), xycoords=("axes fraction", "data"), va="center", color=_DARK)

@@ -1,0 +1,1 @@
+"""The page: tables, figures, records and runs in one HTML file that loads nothing."""

@@ -1,0 +1,74 @@
+"""``result_cell``: our figure, the paper's, their difference and what stands behind ours."""
+
+from __future__ import annotations
+
+from igsd.experiments.estimates import in_words
+from igsd.report.page.html import Html, tag
+from igsd.report.page.record_groups import anchor
+from igsd.report.paper_cell import PaperCell
+from igsd.wording import counted
+
+_CLEAR, _LARGE = 1.0, 5.0
+
+
+def result_cell(cell: PaperCell) -> Html:
+    """Return a cell of a table, linked to its records where there are any."""
+    parts = [linked(cell), _paper(cell), _behind(cell)]
+    return tag("td", *parts, class_=f"result {_status_class(cell)}")
+
+
+def linked(cell: PaperCell) -> Html:
+    """Return our side of a cell, as a link to its records where there are any."""
+    text = tag("b", cell.text) if cell.mean is not None else tag("span", cell.text)
+    if not cell.records:
+        return text
+    return tag("a", text, href=f"#{anchor(cell.records[0])}")
+
+
+def difference_tag(difference: float) -> Html:
+    """Return ours less the paper's: an arrow and a sign, and a colour that is not needed.
+
+    >>> difference_tag(-3.92)
+    '<span class="difference below clear">▼ −3.9</span>'
+    """
+    rounded = round(difference, 1)
+    if rounded == 0:
+        return tag("span", "= 0.0", class_="difference")
+    arrow, side = ("▲ +", "above") if rounded > 0 else ("▼ −", "below")
+    size = abs(rounded)
+    strength = "large" if size >= _LARGE else "clear" if size >= _CLEAR else "slight"
+    return tag("span", f"{arrow}{size:.1f}", class_=f"difference {side} {strength}")
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
+    return f"{seconds:.1f} s" if seconds < 10 else in_words(seconds)
+
+
+def _paper(cell: PaperCell) -> Html | None:
+    """Return the paper's figure and how far ours is from it."""
+    if not cell.printed_text:
+        return None
+    said = f"paper {cell.printed_text} "
+    apart = None if cell.difference is None else difference_tag(cell.difference)
+    return tag("div", said, apart, class_="paper")
+
+
+def _behind(cell: PaperCell) -> Html | None:
+    """Return the deviations, the number of seeds and the time behind our figure."""
+    if cell.mean is None:
+        return None
+    parts = []
+    other = ("folds", cell.std_over_folds)
+    if cell.spread == "folds":
+        other = ("seeds", cell.std_over_seeds)
+    if other[1] is not None:
+        parts.append(f"± {other[1]:.{cell.digits}f} {other[0]}")
+    parts.append(counted(cell.num_seeds, "seed"))
+    if cell.seconds is not None:
+        parts.append(seconds_text(cell.seconds))
+    return tag("div", ", ".join(parts), class_="behind")
+
+
+def _status_class(cell: PaperCell) -> str:
+    return "is-" + cell.status.replace(" ", "-")

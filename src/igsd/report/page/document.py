@@ -1,0 +1,143 @@
+"""``make_page``: the whole page from a folder of records and run folders."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from pathlib import Path
+
+from igsd.experiments.exhibit import exhibit_names, read_exhibit
+from igsd.report.page.figure import figure_section
+from igsd.report.page.html import Html, tag
+from igsd.report.page.other import other_section
+from igsd.report.page.record_groups import RecordGroup, read_groups
+from igsd.report.page.record_section import record_section
+from igsd.report.page.run import run_section
+from igsd.report.page.run_data import read_run
+from igsd.report.page.table import table_section
+from igsd.report.paper_cell import PaperCell
+from igsd.report.paper_table import PaperTable, fill
+from igsd.wording import counted
+
+_KEY = """\
+A cell shows our mean and its deviation, below it the paper's figure with ours less the paper's, \
+then the other deviation, the number of seeds and the time of a whole run, with the rows it is \
+measured against. Figures lead to their records."""
+
+Entry = tuple[str, str, str]
+"""A line of the contents: identifier, title, and how much of it there is."""
+
+
+def make_page(
+    records: str | os.PathLike[str] | None,
+    runs: Sequence[str | os.PathLike[str]] = (),
+    map_method: str = "pca",
+) -> str:
+    """Return one self-contained HTML page: the same for the same records and runs.
+
+    ``records``: a folder of records, None for a page of runs alone. ``runs``: run folders.
+    Raises ``StorageError`` for a folder that is none of these, ``ConfigError`` for a map that
+    cannot be made.
+    """
+    entries: list[Entry] = []
+    sections: list[Html] = []
+    for number, path in enumerate(runs, start=1):
+        run, name = read_run(Path(path)), f"run-{number}"
+        entries.append((name, f"Run {run.path.name}", run.data))
+        sections.append(run_section(run, name, map_method))
+    title = "igsd: runs"
+    if records is not None:
+        title = "igsd: the paper's tables and figures, run again"
+        found_entries, found_sections = _from_records(Path(records))
+        entries += found_entries
+        sections += [tag("p", _KEY), *found_sections]
+    return _document(title, entries, sections)
+
+
+def _from_records(folder: Path) -> tuple[list[Entry], list[Html]]:
+    """Return contents and sections of all exhibits, of other data, and of the records."""
+    groups = read_groups(folder)
+    entries: list[Entry] = []
+    sections: list[Html] = []
+    shown: set[str] = set()
+    for name in exhibit_names():
+        title, section, cells = _exhibit(name, folder)
+        entries.append((name, title, _progress(cells)))
+        sections.append(section)
+        shown |= {path.rpartition("/")[0] for cell in cells for path in cell.records}
+    other = other_section(groups.values(), shown)
+    if other is not None:
+        entries.append(("other", "Other data", ""))
+        sections.append(other)
+    entries.append(("records", "Records", counted(_num_records(groups.values()), "record")))
+    return entries, [*sections, _records(list(groups.values()))]
+
+
+def _exhibit(name: str, folder: Path) -> tuple[str, Html, list[PaperCell]]:
+    """Return title, section and cells of a table or figure."""
+    made = fill(read_exhibit(name), folder)
+    if isinstance(made, PaperTable):
+        return made.title, table_section(made), [c for row in made.rows for c in row.cells]
+    return made.title, figure_section(made), [c for one in made.series for c in one.cells]
+
+
+def _progress(cells: Sequence[PaperCell]) -> str:
+    done = sum(cell.mean is not None for cell in cells)
+    return f"{done} of {len(cells)} cells"
+
+
+def _num_records(groups: Iterable[RecordGroup]) -> int:
+    return sum(len(group.records) for group in groups)
+
+
+def _records(groups: Sequence[RecordGroup]) -> Html:
+    intro = "Every figure above comes from these: settings, commit, versions, folds and times."
+    return tag(
+        "section",
+        tag("h2", "Records"),
+        tag("p", intro if groups else "There are no records yet."),
+        *(record_section(group) for group in groups),
+        id="records",
+    )
+
+
+def _document(title: str, entries: Sequence[Entry], sections: Sequence[Html]) -> str:
+    style, script = _asset("style.css"), _asset("script.js")
+    # Nothing can be loaded, and no script runs but this one, whatever a label holds.
+    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        tag("style", style),
+    )
+    body = tag(
+        "body",
+        tag("a", "Skip to the content", href="#content", class_="skip"),
+        tag("header", tag("h1", title), _contents(entries)),
+        tag("main", *sections, id="content"),
+        tag("script", script),
+    )
+    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _contents(entries: Sequence[Entry]) -> Html:
+    items = [
+        tag("li", tag("a", title, href=f"#{name}"), tag("span", f" {much}", class_="much"))
+        for name, title, much in entries
+    ]
+    return tag("nav", tag("ol", *items), aria_label="Contents")
+
+
+def _asset(name: str) -> Html:
+    """Return our own style sheet or script, which needs no escaping."""
+    return Html((resources.files("igsd.report.page") / name).read_text(encoding="utf-8"))
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

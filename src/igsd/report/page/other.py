@@ -1,0 +1,75 @@
+"""``other_section``: records of data sets, methods and protocols that the paper does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from igsd.experiments.estimates import run_seconds
+from igsd.experiments.exhibit import data_facts
+from igsd.experiments.rows import Row
+from igsd.report.page.cell import seconds_text
+from igsd.report.page.html import Html, tag
+from igsd.report.page.record_groups import RecordGroup, anchor
+from igsd.report.page.scroll import scroll_table
+
+_HEADER = ("run", "row", "accuracy %", "std over seeds", "std over folds", "seeds", "time", "MiB")
+
+
+def other_section(groups: Iterable[RecordGroup], shown: set[str]) -> Html | None:
+    """Return a table for each data set and protocol that no table of the paper covers.
+
+    ``shown``: the places of the groups that the tables and figures have. Of a data set that is not
+    the paper's, all groups are listed, so that its methods stand side by side. None without any.
+    """
+    chosen: dict[tuple[str, str], list[RecordGroup]] = {}
+    for group in groups:
+        if group.data not in data_facts() or group.place not in shown:
+            chosen.setdefault((group.data, group.protocol), []).append(group)
+    if not chosen:
+        return None
+    parts = [_table(data, protocol, found) for (data, protocol), found in sorted(chosen.items())]
+    return tag(
+        "section",
+        tag("h2", "Other data"),
+        tag("p", "Records that belong to none of the tables and figures above."),
+        *parts,
+        id="other",
+    )
+
+
+def _table(data: str, protocol: str, groups: Sequence[RecordGroup]) -> Html:
+    title = f"{data}, protocol {protocol}"
+    lines = [line for group in groups for line in _lines(group)]
+    return tag("div", tag("h3", title), scroll_table(_HEADER, lines, title, 2))
+
+
+def _lines(group: RecordGroup) -> list[list[object]]:
+    """Return the lines of a group: one for each row with accuracies, or what stands instead."""
+    link = tag("a", group.name, href=f"#{anchor(group.place)}")
+    rows = group.rows()
+    if not rows:
+        ended = [str(r.get("word", r["status"])) for r in group.records]
+        return [[link, ", ".join(dict.fromkeys(ended)), *[""] * 6]]
+    return [[link, _row_name(row, group), *_figures(row), *_costs(row, group)] for row in rows]
+
+
+def _row_name(row: Row, group: RecordGroup) -> str:
+    """Return the method of a row, with its protocol where the folder's name is another."""
+    name = row.method + (" (stale)" if group.is_stale else "")
+    return name if group.protocol.startswith(row.protocol) else f"{name}, {row.protocol}"
+
+
+def _figures(row: Row) -> list[str]:
+    figures = (row.mean, row.std_over_seeds, row.std_over_folds)
+    return ["-" if f is None else f"{100 * f:.1f}" for f in figures] + [str(len(row.results))]
+
+
+def _costs(row: Row, group: RecordGroup) -> list[str]:
+    """Return time and memory, which are the method's own and not those of its floors."""
+    if row.method != group.method:
+        return ["", ""]
+    seconds = float(np.mean([run_seconds(record) for record in group.good]))
+    peak = max((record.get("peak_memory_mib") or 0.0) for record in group.good)
+    return [seconds_text(seconds), f"{peak:.0f}" if peak else "-"]

@@ -1,0 +1,89 @@
+"""``RecordGroup``: the records of one run over its seeds, and where they stand in the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from igsd.errors import StorageError
+from igsd.experiments import ALGORITHM
+from igsd.experiments.records import read_record
+from igsd.experiments.rows import Row, result_from_dict
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RecordGroup:
+    """Records that differ in their seed alone; ``place`` is PROTOCOL/DATA/NAME in the folder."""
+
+    place: str
+    records: tuple[Record, ...]
+
+    @property
+    def data(self) -> str:
+        """The name of the data set."""
+        return str(self.records[0]["data"]["name"])
+
+    @property
+    def protocol(self) -> str:
+        """The folder of the protocol, e.g. ``semi-0.1``."""
+        return self.place.split("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The method or the recipe, and what is set otherwise."""
+        return self.place.split("/")[-1]
+
+    @property
+    def method(self) -> str:
+        """The row of the records that is the method's own; a recipe is one of IGSD."""
+        return str(self.records[0].get("method", "igsd"))
+
+    @property
+    def good(self) -> tuple[Record, ...]:
+        """The records that ended well, of the newest version of the algorithm that there is."""
+        newest = max(record["algorithm"] for record in self.records)
+        return tuple(r for r in self.records if r["status"] == "ok" and r["algorithm"] == newest)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether all were made by another version of the algorithm."""
+        return all(record["algorithm"] != ALGORITHM for record in self.records)
+
+    def rows(self) -> list[Row]:
+        """Return the rows with accuracies, over the seeds, in the order of the records."""
+        found: dict[tuple[str, str], list[Any]] = {}
+        for record in self.good:
+            for row in record["rows"]:
+                if "accuracies" in row:
+                    key = (row["method"], row["protocol"])
+                    found.setdefault(key, []).append(result_from_dict(row))
+        return [Row(*key, tuple(results)) for key, results in found.items()]
+
+
+def read_groups(folder: Path) -> dict[str, RecordGroup]:
+    """Return the records ``PROTOCOL/DATA/NAME/seed-N.json`` in a folder, by place.
+
+    Raises ``StorageError`` where the folder is missing or a file in a record's place is none.
+    """
+    if not folder.is_dir():
+        raise StorageError(
+            f"There is no folder {folder} with records; `igsd reproduce`, `igsd compare` and "
+            "`igsd evaluate --records` make one."
+        )
+    found: dict[str, list[Record]] = {}
+    for path in sorted(folder.glob("*/*/*/seed-*.json")):
+        record = read_record(path)
+        if record is not None:
+            found.setdefault(path.parent.relative_to(folder).as_posix(), []).append(record)
+    return {
+        place: RecordGroup(place, tuple(sorted(records, key=lambda r: r["seed"])))
+        for place, records in found.items()
+    }
+
+
+def anchor(place: str) -> str:
+    """Return the identifier of a group's section in the page; ``place`` may be a record's path."""
+    return "records/" + "/".join(place.split("/")[:3])

@@ -1,0 +1,93 @@
+"""``record_section``: all that the records of one run say, where a cell's link leads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from igsd.report.page.curves import history_charts, pseudo_label_charts
+from igsd.report.page.facts import fact_list, flat, shared_and_own, text_of
+from igsd.report.page.html import Html, joined, tag
+from igsd.report.page.record_groups import Record, RecordGroup, anchor
+from igsd.report.page.scroll import scroll_table
+from igsd.wording import counted
+
+_APART = ("kind", "rows", "history", "config", "pseudo_labels", "notes", "error", "seed", "status")
+
+
+def record_section(group: RecordGroup) -> Html:
+    """Return the section of a group, closed until it is asked for."""
+    seeds = counted(len(group.records), "seed")
+    bad = [r for r in group.records if r["status"] != "ok"]
+    state = "" if not bad else f", {len(bad)} without a result"
+    state += ", stale" if group.is_stale else ""
+    title = tag("summary", tag("span", group.place, class_="place"), f" {seeds}{state}")
+    about = [flat({k: v for k, v in r.items() if k not in _APART}) for r in group.records]
+    shared, own = shared_and_own(about)
+    settings, varied = shared_and_own([flat(r["config"]) for r in group.records])
+    body = [
+        _seed_table(group, about, own),
+        *_errors_and_notes(group.records),
+        _fold_table(group),
+        history_charts({f"seed {r['seed']}": r.get("history") or [] for r in group.records}),
+        pseudo_label_charts(
+            {f"seed {r['seed']}": r.get("pseudo_labels") or {} for r in group.records}
+        ),
+        tag("h4", "The same in all"),
+        fact_list(shared),
+        tag("h4", "Settings"),
+        fact_list(settings | {name: _each(group.records, name) for name in varied}),
+    ]
+    return tag("details", title, *body, id=anchor(group.place), class_="record")
+
+
+def _each(records: Sequence[Record], name: str) -> str:
+    """Return the values of a setting that differs, seed by seed."""
+    return ", ".join(flat(record["config"]).get(name, "-") for record in records)
+
+
+def _seed_table(group: RecordGroup, about: Sequence[dict[str, str]], own: list[str]) -> Html:
+    """Return a line for each seed with how it ended and what only it has."""
+    header = ["seed", "status", *own]
+    lines = [
+        [text_of(record["seed"]), _ended(record), *(facts.get(name, "-") for name in own)]
+        for record, facts in zip(group.records, about, strict=True)
+    ]
+    return scroll_table(header, lines, f"Runs of {group.place}")
+
+
+def _ended(record: Record) -> str:
+    word = record.get("word")
+    return str(record["status"]) if word is None else f"{record['status']}: {word}"
+
+
+def _errors_and_notes(records: Sequence[Record]) -> list[Html]:
+    """Return the sentences of runs that failed, and what runs have to say, each once."""
+    errors = [f"seed {r['seed']}: {r['error']}" for r in records if r.get("error")]
+    notes = list(dict.fromkeys(note for r in records for note in r.get("notes") or ()))
+    parts = [tag("p", text, class_="error") for text in errors]
+    return parts + [tag("p", f"Note: {text}") for text in notes]
+
+
+def _fold_table(group: RecordGroup) -> Html | None:
+    """Return mean and folds of every row, seed by seed; errors where a row has no accuracies."""
+    lines: dict[str, list[list[str]]] = {}
+    for record in group.records:
+        for row in record["rows"]:
+            name = row["method"]
+            if row["protocol"] != group.protocol:
+                name += f", {row['protocol']}"
+            lines.setdefault(name, []).append([name, str(record["seed"]), *_figures(row)])
+    if not lines:
+        return None
+    header = ["row", "seed", "mean", "std", "folds"]
+    flat_lines = [line for found in lines.values() for line in found]
+    return joined(tag("h4", "Figures"), scroll_table(header, flat_lines, "Figures fold by fold"))
+
+
+def _figures(row: dict[str, Any]) -> list[str]:
+    if "accuracies" in row:
+        folds = " ".join(f"{100 * value:.1f}" for value in row["accuracies"])
+        return [f"{100 * row['mean']:.2f} %", f"{100 * row['std']:.2f}", folds]
+    errors = row.get("mae") or {}
+    return ["", "", ", ".join(f"{key} {value:.4g}" for key, value in errors.items())]

@@ -1,0 +1,29 @@
+"""``scroll_table``: a plain table that scrolls inside its own box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from igsd.report.page.html import Html, tag
+
+
+def scroll_table(
+    header: Sequence[Any], lines: Sequence[Sequence[Any]], about: str, left: int = 1
+) -> Html:
+    """Return a table with a header; the first ``left`` columns are flush left."""
+    heads = [tag("th", name, scope="col", class_=_side(i, left)) for i, name in enumerate(header)]
+    rows = [
+        tag("tr", *(tag("td", cell, class_=_side(i, left)) for i, cell in enumerate(line)))
+        for line in lines
+    ]
+    return scroll_box(tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), about)
+
+
+def scroll_box(content: Html, about: str) -> Html:
+    """Return a box that scrolls sideways; the keyboard reaches it, and it says what it holds."""
+    return tag("div", content, class_="scroll", tabindex=0, role="region", aria_label=about)
+
+
+def _side(place: int, left: int) -> str | None:
+    return "left" if place < left else None

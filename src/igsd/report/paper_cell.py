@@ -1,0 +1,196 @@
+"""``PaperCell``: what the records of one method on one data set say, beside what was printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import ConfigError
+from igsd.experiments import ALGORITHM
+from igsd.experiments.estimates import run_seconds
+from igsd.experiments.exhibit import Printed
+from igsd.experiments.records import Identity, read_record
+from igsd.experiments.runs import Run
+from igsd.report.result_cell import mean_and_std
+
+OK, NOT_RUN, STALE, FAILED, LIMIT, NONE = "ok", "not run", "stale", "failed", "limit", "none"
+"""How the runs behind a cell stand. ``stale``: made by another version of the algorithm; ``none``:
+there is nothing to measure, e.g. without twins on a data set that has none."""
+
+Record = dict[str, Any]
+Found = tuple[str, Record]
+"""The path of a record inside its folder, and what it holds."""
+
+
+@dataclass(frozen=True)
+class PaperCell:
+    """Our result and the paper's, in per cent; in figure-qm9 as ratios with ``digits`` 2.
+
+    ``mean`` and ``std_over_seeds`` (None for one seed), ``std_over_folds`` over all folds of all
+    seeds; None without a result. ``word`` stands in their place then: not run, failed, OMR, > limit
+    or -. ``notes`` qualify the result: stale, fewer seeds than wanted, failed seeds, other
+    settings. ``spread``: which deviation is printed, that over ``seeds`` or over ``folds``.
+    ``seconds``: the mean time of a run. ``records``: the paths of the records, inside their folder.
+    """
+
+    status: str
+    word: str = ""
+    mean: float | None = None
+    std_over_seeds: float | None = None
+    std_over_folds: float | None = None
+    num_seeds: int = 0
+    spread: str = "seeds"
+    digits: int = 1
+    notes: tuple[str, ...] = ()
+    seconds: float | None = None
+    printed: Printed | None = None
+    records: tuple[str, ...] = ()
+
+    @property
+    def std(self) -> float | None:
+        """The deviation that is printed."""
+        return self.std_over_folds if self.spread == "folds" else self.std_over_seeds
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's, None where either has no figure."""
+        if self.mean is None or self.printed is None or self.printed.mean is None:
+            return None
+        return self.mean - self.printed.mean
+
+    @property
+    def text(self) -> str:
+        """Our side: ``90.2 ± 0.7 (3 of 5 seeds)``, or the word, with its notes."""
+        result = self.word
+        if self.mean is not None:
+            result = mean_and_std(self.mean, self.std, self.digits)
+        return f"{result} ({', '.join(self.notes)})" if self.notes else result
+
+    @property
+    def printed_text(self) -> str:
+        """The paper's side, empty where it printed nothing."""
+        if self.printed is None:
+            return ""
+        if self.printed.mean is None:
+            return self.printed.word or ""
+        return mean_and_std(self.printed.mean, self.printed.std)
+
+
+class RecordFolder:
+    """The records in a folder, each read once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._found: dict[Path, list[Found]] = {}
+
+    def of(self, run: Run) -> list[Found]:
+        """Return the records of a run, of whatever seed; raises ``StorageError`` for other files.
+
+        >>> RecordFolder(Path("no/such")).of(Run("nested", "MUTAG", "igsd", "molecules", 0))
+        []
+        """
+        folder = run.path(self.path).parent
+        if folder not in self._found:
+            paths = sorted(folder.glob("seed-*.json"))
+            read = [(path.relative_to(self.path).as_posix(), read_record(path)) for path in paths]
+            there = [(path, record) for path, record in read if record is not None]
+            self._found[folder] = sorted(there, key=lambda pair: pair[1]["seed"])
+        return self._found[folder]
+
+
+def accuracies(record: Record, shows: str, protocol: str) -> list[float] | None:
+    """Return the accuracy in per cent of each fold in one row of a record, None without the row."""
+    for row in record["rows"]:
+        if row["method"] == shows and row["protocol"] == protocol:
+            return [100 * value for value in row["accuracies"]]
+    return None
+
+
+def errors_of(record: Record, method: str) -> dict[str, float]:
+    """Return the mean absolute error of each target in a record of protocol qm9."""
+    return next((row["mae"] for row in record["rows"] if row["method"] == method), {})
+
+
+def make_cell(
+    found: Sequence[Found],
+    run: Run,
+    values: Mapping[int, list[float]],
+    *,
+    wanted: int,
+    **about: Any,
+) -> PaperCell:
+    """Return what records of a run say.
+
+    ``values``: the results of the folds, by seed, of the records that have any. The mean never
+    mixes versions of the algorithm: stale records count only where there are no others. ``wanted``
+    seeds are needed for a cell without a note about them. ``about``: the rest of the cell.
+    """
+    used, notes = _used(found)
+    records = [record for _, record in used]
+    if any(has_other_settings(run, record, records[0]) for record in records):
+        notes.append("other settings")
+    good = [record for record in records if record["status"] == "ok"]
+    about |= {"records": tuple(path for path, _ in used)}
+    results = [values[record["seed"]] for record in good if record["seed"] in values]
+    if not results:
+        status, word = _without_result(records, good)
+        return PaperCell(status, word, notes=tuple(notes), **about)
+    if len(results) < wanted:
+        notes.append(f"{len(results)} of {wanted} seeds")
+    means = [float(np.mean(result)) for result in results]
+    return PaperCell(
+        STALE if STALE in notes else OK,
+        mean=float(np.mean(means)),
+        std_over_seeds=float(np.std(means)) if len(means) > 1 else None,
+        std_over_folds=float(np.std(np.concatenate(results))),
+        num_seeds=len(means),
+        notes=(*notes, *_ended_badly(records)),
+        seconds=float(np.mean([run_seconds(record) for record in good])),
+        **about,
+    )
+
+
+def fresh(found: Sequence[Found]) -> list[Found]:
+    """Return the records of this version of the algorithm."""
+    return [pair for pair in found if pair[1]["algorithm"] == ALGORITHM]
+
+
+def has_other_settings(run: Run, record: Record, first: Record) -> bool:
+    """Say whether a record is not of the run as it is defined now, or of other data than ``first``.
+
+    Settings can be changed on the command line, and recipes change with time.
+    """
+    try:
+        config = run.config().updated({"seed": record["seed"]})
+    except ConfigError:
+        return True
+    wanted = Identity(config, first["data"]["checksum"], first["protocol"], record["algorithm"])
+    return bool(wanted.differences(record))
+
+
+def _used(found: Sequence[Found]) -> tuple[Sequence[Found], list[str]]:
+    """Return the records that count, and notes on those that do not."""
+    current = fresh(found)
+    if current and len(current) < len(found):
+        return current, [f"{len(found) - len(current)} more stale"]
+    return (current, []) if current or not found else (found, [STALE])
+
+
+def _without_result(records: Sequence[Record], good: Sequence[Record]) -> tuple[str, str]:
+    """Return (status, word) of a cell without a figure."""
+    words = [str(record["word"]) for record in records if record["status"] == "limit"]
+    if words:
+        return LIMIT, words[0]
+    if good:
+        return NONE, "-"
+    return (FAILED, FAILED) if records else (NOT_RUN, NOT_RUN)
+
+
+def _ended_badly(records: Sequence[Record]) -> list[str]:
+    """Return notes on the seeds that gave no result beside others that did."""
+    words = [record.get("word", FAILED) for record in records if record["status"] != "ok"]
+    return [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]

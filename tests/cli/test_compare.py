@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from igsd.baselines.registry import METHODS
+from igsd.errors import TrainingError
+from igsd.experiments import method_runs
+from igsd.graphs.graphset import GraphSet
+from tests.cli.conftest import SETTINGS, Run
+from tests.experiments.method_stand_in import in_process
+
+__all__ = ["in_process"]
+
+FAST = ["--standardise", "no", "--jobs", "1", "--seeds", "1"]
+SMALL = [*SETTINGS, "--set=graph2vec.min_count=1", "--set=mlg.num_samples=5", "--set=epochs=1"]
+Made = list[tuple[str, int]]
+
+
+def table_of(out: str) -> dict[str, list[str]]:
+    return {line.split()[0]: line.split()[1:] for line in out.splitlines()[2:]}
+
+
+@pytest.mark.slow
+def test_every_method_in_one_table(igsd: Run, toy: Path, in_process: Made) -> None:
+    code, out, err = igsd("compare", toy, "--methods", "all", *FAST, *SMALL)
+    assert code == 0, err
+    assert list(table_of(out)) == [*METHODS, "majority"]
+    assert all(float(cells[0]) <= 100 for cells in table_of(out).values())
+
+
+def test_finished_runs_are_skipped(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:
+    names = ["infograph", "wl", "histogram"]
+    command = ["compare", toy, "--methods", ",".join(names), *FAST, *SETTINGS[:4]]
+    code, out, err = igsd(*command)
+    assert (code, list(table_of(out))) == (0, [*names, "majority"])
+    assert "3/3 histogram, seed 0" in err
+    assert (tmp_path / "runs" / "compare-TOY.png").exists()
+    records = tmp_path / "runs" / "records" / "nested" / "TOY"
+    assert {path.name for path in records.iterdir()} == set(names)
+    again = igsd(*command)
+    assert again[:2] == (0, out)
+    assert again[2].count("skipped") == 3
+    assert len(in_process) == 3
+
+
+def test_json_and_a_place_for_the_picture(
+    igsd: Run, toy: Path, tmp_path: Path, in_process: Made
+) -> None:
+    options = [*FAST, "--methods", "wl", "--plot", "deep/p.png", "--records", "r", "--json", "-"]
+    code, out, _ = igsd("compare", toy, *options, "--quiet", "--protocol", "paper")
+    assert code == 0
+    entry = json.loads(out)["methods"][0]
+    assert (entry["method"], set(entry["rows"])) == ("wl", {"nested", "paper"})
+    assert (tmp_path / "deep" / "p.png").exists()
+    assert (tmp_path / "r" / "paper" / "TOY" / "wl" / "seed-0.json").exists()
+
+
+def test_one_method_by_evaluate(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:
+    code, out, _ = igsd("evaluate", "--method", "wl", toy, *FAST, "--set", "iterations=2")
+    assert (code, list(table_of(out))) == (0, ["wl", "majority"])
+    assert not (tmp_path / "runs").exists()
+
+
+def test_limits_end_in_words(igsd: Run, toy: Path, in_process: Made) -> None:
+    names = ["--methods", "shortest-path,histogram"]
+    code, out, err = igsd("compare", toy, *names, *FAST, "--limit-memory", "1e-9")
+    assert (code, table_of(out)["shortest-path"][0]) == (0, "OMR")
+    assert table_of(out)["histogram"][0] != "OMR"
+    assert "shortest-path: OMR: the distances of" in err
+    options = ["--methods", "graphlet", "--limit-seconds", "1e-9", "--records", "r"]
+    code, out, _ = igsd("compare", toy, *options, *FAST)
+    assert (code, table_of(out)["graphlet"][:2]) == (0, [">", "limit"])
+
+
+def test_a_method_that_dies(
+    igsd: Run, toy: Path, in_process: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = method_runs.run_measured
+
+    def run(function: Any, graphs: GraphSet, name: str, *others: Any, **limited: Any) -> Any:
+        if name == "wl":
+            raise TrainingError("The process of a method ended without an answer.")
+        return here(function, graphs, name, *others, **limited)
+
+    monkeypatch.setattr(method_runs, "run_measured", run)
+    code, out, err = igsd("compare", toy, "--methods", "wl,histogram", *FAST)
+    assert (code, table_of(out)["wl"][0]) == (1, "failed")
+    assert "wl: The process of a method ended" in err
+    assert float(table_of(out)["histogram"][0]) > 0
+
+
+def test_stopped_by_the_user(
+    igsd: Run, toy: Path, tmp_path: Path, in_process: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = method_runs.run_measured
+
+    def run(function: Any, graphs: GraphSet, name: str, *others: Any, **limited: Any) -> Any:
+        if name == "wl":
+            raise KeyboardInterrupt
+        return here(function, graphs, name, *others, **limited)
+
+    monkeypatch.setattr(method_runs, "run_measured", run)
+    code, out, err = igsd("compare", toy, "--methods", "histogram,wl", *FAST)
+    assert (code, out) == (130, "")
+    assert "Finished runs are in runs/records; to go on: igsd compare" in err
+    kept = tmp_path / "runs" / "records" / "nested" / "TOY"
+    assert [path.name for path in kept.iterdir()] == ["histogram"]
+
+
+def test_degrees_stand_in_for_labels(
+    igsd: Run, toy_graphs: GraphSet, tmp_path: Path, in_process: Made
+) -> None:
+    plain = replace(toy_graphs, node_labels=None, node_label_names=())
+    plain.save(tmp_path / "plain.graphs")
+    code, _, err = igsd("compare", "plain.graphs", "--methods", "wl", *FAST)
+    assert (code, "note: WLKernel reads node labels" in err) == (0, True)
+    record = next((tmp_path / "runs" / "records").rglob("seed-0.json"))
+    assert "degree of each node stands in" in json.loads(record.read_text())["notes"][0]
+
+
+def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for arguments, text in (
+        ([toy, "--methods", "w1"], "no method 'w1'. Did you mean 'wl'"),
+        ([toy, "--methods", "wl", "--set", "epochs=1"], "no setting 'epochs' of 'wl'"),
+        ([toy, "--methods", "wl", "--set", "iterations=x"], "must be a whole number"),
+        ([toy, "--set", "seed=1"], "seed cannot be set"),
+        ([toy, "--limit-seconds", "0"], "--limit-seconds must be above 0"),
+        ([toy, "--limit-memory", "-1"], "--limit-memory must be above 0"),
+        ([toy, "--records", "file/r"], "for records"),
+        ([toy, "--plot", str(tmp_path)], "is a folder"),
+        ([toy, "--recipe", "sociable"], "no recipe"),
+        ([toy, "--protocol", "gckn"], "published folds"),
+        ([unlabelled], "no class labels"),
+        (["nothing"], "nothing"),
+    ):
+        code, _, err = igsd("compare", *arguments, *FAST)
+        assert (code, text in err) == (2, True), err
+    for arguments, text in (
+        (["--method", "wl", toy, toy], "DATA alone"),
+        (["--method", "w1", toy], "no method 'w1'"),
+        (["--method", "wl", toy, "-o", "r"], "no run folder"),
+        (["--recipe", "paper", toy, "--limit-seconds", "3"], "is for --method"),
+        (["--method", "wl", toy, "--label-rate", "0.1"], "protocols semi"),
+    ):
+        code, _, err = igsd("evaluate", *arguments, *FAST)
+        assert (code, text in err) == (2, True), err
+
+
+@pytest.mark.slow
+def test_methods_in_processes_of_their_own(igsd: Run, toy: Path) -> None:
+    code, out, _ = igsd("compare", toy, "--methods", "wl,histogram", *FAST)
+    assert code == 0
+    assert all(float(table_of(out)[name][3]) > 20 for name in ("wl", "histogram"))

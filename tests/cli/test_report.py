@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Run
+from tests.report.record_files import make_record, write
+
+
+def test_records_and_a_run_become_a_page(igsd: Run, trained: Path, tmp_path: Path) -> None:
+    write(tmp_path / "results", make_record("MUTAG", "molecules", 0, {"igsd": 0.9}))
+    code, out, err = igsd("report", "-o", "new/page.html", "--run", trained)
+    assert code == 0
+    assert out.startswith("new/page.html: ")
+    assert "the folder new was made" in err
+    text = (tmp_path / "new" / "page.html").read_text()
+    assert 'id="table-1"' in text
+    assert 'id="run-1"' in text
+
+
+def test_a_run_alone_needs_no_records(igsd: Run, trained: Path, tmp_path: Path) -> None:
+    assert igsd("report", "-o", "page.html", "--run", trained)[0] == 0
+    assert 'id="table-1"' not in (tmp_path / "page.html").read_text()
+
+
+def test_bad_input(igsd: Run, tmp_path: Path, trained: Path) -> None:
+    (tmp_path / "results").mkdir()
+    wrong = {
+        ("report", "-o", "page.txt"): "must end in .html",
+        ("report", "none", "-o", "page.html"): "There is no folder none",
+        ("report", "-o", "page.html", "--run", "results"): "is not a run folder",
+        ("report", "-o", "page.html", "--map", "art"): "invalid choice",
+        ("report",): "required: -o",
+    }
+    for arguments, message in wrong.items():
+        code, _, err = igsd(*arguments)
+        assert code == 2
+        assert message in err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_no_records_and_no_run(igsd: Run) -> None:
+    code, _, err = igsd("report", "-o", "page.html")
+    assert code == 2
+    assert "There is no folder results with records" in err

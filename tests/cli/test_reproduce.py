@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from igsd.cli.reproduce import parse_budget
+from igsd.errors import ConfigError
+from igsd.experiments import dispatch, exhibit
+from igsd.experiments.runs import Run
+from tests.cli.conftest import Run as Command
+from tests.experiments.method_stand_in import in_process  # noqa: F401
+from tests.experiments.small_exhibit import small_exhibit, write_data
+
+
+@pytest.fixture
+def small(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    in_process: list[tuple[str, int]],  # noqa: F811
+) -> str:
+    """Put a small table in the place of Table 3 and return the path of its data."""
+    source = write_data(tmp_path)
+    monkeypatch.setattr(exhibit, "read_exhibit", lambda name: small_exhibit(source))
+    return source
+
+
+def test_run_resume_and_table(igsd: Command, small: str, tmp_path: Path) -> None:
+    code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1)
+    assert code == 0
+    assert out.startswith("A table\nmethod")
+    assert "1/2 molecules" in err
+    assert "2/2 histogram on toy, seed 0" in err
+    files = sorted((tmp_path / "results").rglob("seed-*.json"))
+    assert len(files) == 2
+    before = [file.stat().st_mtime_ns for file in files]
+    code, again, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1)
+    assert (code, again, err) == (0, out, "")
+    assert [file.stat().st_mtime_ns for file in files] == before
+
+
+def test_budget_and_dry_run(igsd: Command, small: str, tmp_path: Path) -> None:
+    code, out, err = igsd("reproduce", "table-3", "--dry-run")
+    assert code == 0
+    assert "nested  histogram on toy, seeds 0 to 1  ?" in out
+    assert "4 to run, 0 done already" in out
+    assert not (tmp_path / "results").exists()
+    code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--budget", "0")
+    assert code == 0
+    assert "The budget is used up; 4 runs left" in err
+    assert "not run" in out
+
+
+def test_failed_and_stale_runs_are_shown(
+    igsd: Command, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise KeyError("oh")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(dispatch, "run_seeds", broken)
+        code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1, "--quiet")
+    assert code == 0
+    assert "KeyError: 'oh'" in err
+    assert "failed" in out
+    (path,) = (tmp_path / "results").glob("nested/toy/histogram/seed-0.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"algorithm": 0}))
+    code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1, "--budget", "0")
+    assert "(stale, 1 of 2 seeds)" in out
+    # A failed run is tried again, a stale one made again.
+    code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1)
+    assert "stale" not in out
+    assert "failed" not in out
+    assert "2/2" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["tabel-1"], "Did you mean 'table-1'"),
+        (["table-1", "--data", "MUTANG"], "Did you mean 'MUTAG'"),
+        (["table-1", "--methods", "wll"], "no method 'wll' here"),
+        (["table-1", "--budget", "soon"], "--budget takes a time"),
+        (["table-1", "--seeds", "0"], "--seeds must be at least 1"),
+        (["table-1", "--jobs", "0"], "--jobs must be at least 1"),
+        (["table-1", "--data", ","], "--data takes names"),
+        (["table-1", "--backend", "dask"], "--scheduler ADDRESS go together"),
+        (["table-1", "--limit-seconds", "0"], "--limit-seconds must be above 0"),
+    ],
+)
+def test_wrong_options(igsd: Command, arguments: list[str], text: str, tmp_path: Path) -> None:
+    code, out, err = igsd("reproduce", *arguments)
+    assert (code, out) == (2, "")
+    assert text in err
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("30m", 1800), ("2h", 7200), ("1h30m", 5400), ("1.5d", 129600)],
+)
+def test_budget(text: str, seconds: float) -> None:
+    assert parse_budget(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "h", "2 hours", "-1", "1h x"])
+def test_no_budget(text: str) -> None:
+    with pytest.raises(ConfigError, match="--budget"):
+        parse_budget(text)
+
+
+def test_label_of_a_run() -> None:
+    assert Run("nested", "A", "igsd", "social", 0, (("projector", False),)).label == (
+        "social+projector-false"
+    )

@@ -1,0 +1,36 @@
+"""``run_measured`` without a process of its own, for tests of what is done with its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from igsd.baselines.limits import limits
+from igsd.baselines.measured import Measured
+from igsd.experiments import method_runs
+
+
+def run_here(
+    function: Callable[..., Any],
+    *arguments: Any,
+    memory_gib: float | None = None,
+    seconds: float | None = None,
+) -> Measured:
+    """Return the answer with a made-up time and peak; the limits that methods ask for hold."""
+    with limits(memory_gib=memory_gib, seconds=seconds):
+        return Measured(function(*arguments), 1.5, 3 * 2**20)
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Run methods in this process; returns the list of (method, seed) that were run."""
+    made: list[tuple[str, int]] = []
+
+    def run(function: Any, *arguments: Any, **limited: Any) -> Measured:
+        made.append((arguments[1], arguments[2].seed))
+        return run_here(function, *arguments, **limited)
+
+    monkeypatch.setattr(method_runs, "run_measured", run)
+    return made

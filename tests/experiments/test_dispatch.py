@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from igsd.errors import StorageError
+from igsd.experiments import ALGORITHM, dispatch
+from igsd.experiments.dispatch import (
+    DONE,
+    FAILED,
+    LIMIT,
+    MISSING,
+    OTHER,
+    STALE,
+    Job,
+    cached_data,
+    check_run,
+    execute,
+    failed_record,
+    make_jobs,
+    state_of,
+)
+from igsd.experiments.records import read_record
+from igsd.experiments.runs import Run
+from tests.experiments.method_stand_in import in_process  # noqa: F401
+from tests.experiments.small_exhibit import write_data
+from tests.small_graphs import TINY
+
+PAIRS = tuple(TINY.items())
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    return write_data(tmp_path)
+
+
+def job_of(run: Run, source: str, folder: Path) -> Job:
+    return make_jobs([run], source, folder, {})[0]
+
+
+def test_igsd_by_a_recipe(source: str, tmp_path: Path) -> None:
+    run = Run("nested", "toy", "igsd", "molecules", 1, PAIRS)
+    job = job_of(run, source, tmp_path)
+    graphs = cached_data(source)
+    assert state_of(job, run, graphs) == MISSING
+    (record,) = execute(job)
+    assert record["status"] == "ok"
+    assert record["seed"] == 1
+    assert [row["method"] for row in record["rows"]][:3] == ["igsd", "untrained", "histogram"]
+    path = run.path(tmp_path)
+    assert read_record(path) == record
+    assert [p.name for p in path.parent.iterdir()] == ["seed-1.json"]
+    assert state_of(job, run, graphs) == DONE
+
+    path.write_text(json.dumps(record | {"algorithm": ALGORITHM - 1}))
+    assert state_of(job, run, graphs) == STALE
+    path.write_text(json.dumps(record | {"config": record["config"] | {"epochs": 9}}))
+    assert state_of(job, run, graphs) == OTHER
+    path.write_text(json.dumps(record | {"status": "failed"}))
+    assert state_of(job, run, graphs) == FAILED
+
+
+def test_a_method_that_draws_nothing_is_run_once_for_all_seeds(
+    source: str,
+    tmp_path: Path,
+    in_process: list[tuple[str, int]],  # noqa: F811
+) -> None:
+    runs = [Run("nested", "toy", "histogram", "molecules", seed) for seed in range(3)]
+    (job,) = make_jobs(runs, source, tmp_path, {})
+    assert str(job) == "histogram on toy, seeds 0 to 2"
+    records = execute(job)
+    assert [record["seed"] for record in records] == [0, 1, 2]
+    assert in_process == [("histogram", 0)]
+    assert all(run.path(tmp_path).exists() for run in runs)
+    assert state_of(job, runs[2], cached_data(source)) == DONE
+
+
+def test_a_stale_record_of_a_method_is_replaced(
+    source: str,
+    tmp_path: Path,
+    in_process: list[tuple[str, int]],  # noqa: F811
+) -> None:
+    run = Run("nested", "toy", "histogram", "molecules", 0)
+    job = job_of(run, source, tmp_path)
+    (record,) = execute(job)
+    run.path(tmp_path).write_text(json.dumps(record | {"algorithm": 0}))
+    assert state_of(job, run, cached_data(source)) == STALE
+    execute(job)
+    assert state_of(job, run, cached_data(source)) == DONE
+
+
+def test_limits(
+    source: str,
+    tmp_path: Path,
+    in_process: list[tuple[str, int]],  # noqa: F811
+) -> None:
+    run = Run("nested", "toy", "random-walk", "molecules", 0)
+    (job,) = make_jobs([run], source, tmp_path, {"memory_gib": 1e-9})
+    (record,) = execute(job)
+    assert (record["status"], record["word"]) == ("limit", "OMR")
+    assert state_of(job, run, cached_data(source)) == LIMIT
+    assert state_of(replace(job, memory_gib=1.0), run, cached_data(source)) == FAILED
+
+
+def test_few_labels(source: str, tmp_path: Path) -> None:
+    fixed = (("epochs", 1), ("num_layers", 1), ("hidden_dim", 4))
+    run = Run("semi", "toy", "gin", "molecules", 1, fixed=fixed, label_rate=0.6)
+    job = job_of(run, source, tmp_path)
+    check_run(job, run, cached_data(source))
+    (record,) = execute(job)
+    assert record["status"] == "ok"
+    assert record["config"]["epochs"] == 1
+    assert str(job) == "gin on toy, 60% labels, seed 1"
+    assert state_of(job, run, cached_data(source)) == DONE
+
+
+def test_what_nobody_thought_of_is_a_failed_run(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("oh")
+
+    monkeypatch.setattr(dispatch, "run_seeds", broken)
+    run = Run("nested", "toy", "igsd", "molecules", 0, PAIRS)
+    (record,) = execute(job_of(run, source, tmp_path))
+    assert (record["status"], record["error"]) == ("failed", "KeyError: 'oh'")
+    assert read_record(run.path(tmp_path)) == record
+
+
+def test_a_place_that_cannot_be_written_ends_it(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr(dispatch, "run_seeds", full)
+    run = Run("nested", "toy", "igsd", "molecules", 0, PAIRS)
+    with pytest.raises(StorageError, match="full"):
+        execute(job_of(run, source, tmp_path))
+
+
+def test_missing_folds_are_found_before_anything_is_run(source: str, tmp_path: Path) -> None:
+    run = Run("gckn", "toy", "igsd", "molecules", 0, PAIRS)
+    with pytest.raises(ValueError, match="toy"):
+        check_run(job_of(run, source, tmp_path), run, cached_data(source))
+
+
+def test_record_of_a_killed_run(source: str, tmp_path: Path) -> None:
+    run = Run("nested", "toy", "wl", "molecules", 0)
+    job = job_of(run, source, tmp_path)
+    record = failed_record(job, run, cached_data(source), "It was killed.")
+    assert read_record(run.path(tmp_path)) == record
+    assert state_of(job, run, cached_data(source)) == FAILED

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from igsd.errors import ConfigError
+from igsd.experiments.dispatch import cached_data, execute, failed_record
+from igsd.experiments.exhibit import find_exhibits
+from igsd.experiments.records import write_record
+from igsd.experiments.work import is_left_to_run, narrowed, plan_work
+from tests.experiments.method_stand_in import in_process  # noqa: F401
+from tests.experiments.small_exhibit import small_exhibit, write_data
+
+
+def test_what_is_there_is_not_run_again(
+    tmp_path: Path,
+    in_process: list[tuple[str, int]],  # noqa: F811
+) -> None:
+    source, records = write_data(tmp_path), tmp_path / "records"
+    exhibits = [small_exhibit(source), small_exhibit(source)]
+    work = plan_work(exhibits, records)
+    assert (work.num_runs, len(work.done)) == (4, 0)
+    # The histogram draws nothing: one job with both seeds. The first seeds come first.
+    assert [[run.seed for run in job.runs] for job in work.jobs] == [[0], [0, 1], [1]]
+    assert work.names == {source: "toy"}
+    assert work.sizes == {source: 10}
+    for job in work.jobs[:2]:
+        execute(job)
+    again = plan_work(exhibits, records)
+    assert [str(job) for job in again.jobs] == [str(work.jobs[2])]
+    assert len(again.done) == 3
+    assert plan_work(exhibits, records, num_seeds=1).jobs == []
+
+
+def test_other_settings_are_kept_unless_forced(
+    tmp_path: Path,
+    in_process: list[tuple[str, int]],  # noqa: F811
+) -> None:
+    source = write_data(tmp_path)
+    exhibits = narrowed([small_exhibit(source, seeds=1)], [], ["histogram"])
+    (job,) = plan_work(exhibits, tmp_path).jobs
+    (record,) = execute(job)
+    path = job.path_of(0)
+    path.write_text(json.dumps(record | {"data": record["data"] | {"checksum": "other"}}))
+    work = plan_work(exhibits, tmp_path)
+    assert (work.jobs, len(work.others)) == ([], 1)
+    assert len(plan_work(exhibits, tmp_path, force=True).jobs) == 1
+    path.write_text(json.dumps(record | {"algorithm": 0}))
+    assert len(plan_work(exhibits, tmp_path).jobs) == 1
+
+
+def test_seeds_after_an_exceeded_limit_are_not_run(tmp_path: Path) -> None:
+    source = write_data(tmp_path)
+    lines = [{"title": "g", "method": "graph2vec"}]
+    exhibit = small_exhibit(source, row=lines)
+    first, second = plan_work([exhibit], tmp_path).jobs
+    assert is_left_to_run(second)
+    record = failed_record(first, first.runs[0], cached_data(source), "too long")
+    over = {"status": "limit", "word": "> limit", "limits": {"seconds": 86400.0}}
+    write_record(first.path_of(0), record | over)
+    assert not is_left_to_run(second)
+    work = plan_work([exhibit], tmp_path)
+    assert (work.jobs, len(work.done)) == ([], 2)
+    # With wider limits it is worth another try.
+    assert len(plan_work([exhibit], tmp_path, limits={"seconds": 1e6}).jobs) == 2
+
+
+def test_data_that_are_not_to_be_had_do_not_stop_the_others(tmp_path: Path) -> None:
+    source = write_data(tmp_path)
+    work = plan_work([small_exhibit("no-such-set", source)], tmp_path)
+    assert len(work.jobs) == 3
+    assert len(work.problems) == 1
+    assert work.problems[0].startswith("no-such-set is left out: There is no data set")
+
+
+def test_missing_folds_are_one_problem(tmp_path: Path) -> None:
+    work = plan_work([small_exhibit(write_data(tmp_path), protocol="gckn")], tmp_path)
+    assert work.jobs == []
+    assert len(work.problems) == 1
+
+
+def test_narrowing() -> None:
+    everything = find_exhibits("all")
+    few = narrowed(everything, ["imdb-b"], ["igsd"])
+    names = [exhibit.name for exhibit in few]
+    assert names == ["table-1", "table-3", "gckn", "figure-negatives", "figure-projector", "beyond"]
+    assert all(exhibit.data == ("IMDB-BINARY",) for exhibit in few)
+    assert all(line.method == "igsd" for exhibit in few for line in exhibit.lines)
+    assert narrowed(find_exhibits("beyond"), ["mine.csv"], [])[0].data == ("mine.csv",)
+    with pytest.raises(ConfigError, match=r"no data set 'PTQ' here\. Did you mean 'PTC'"):
+        narrowed(find_exhibits("table-1"), ["PTQ"], [])
+    with pytest.raises(ConfigError, match=r"no method 'igds' here\. Did you mean 'igsd'"):
+        narrowed(everything, [], ["igds"])

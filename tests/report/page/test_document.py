@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from igsd.errors import StorageError
+from igsd.experiments.exhibit import exhibit_names
+from igsd.report.page.document import make_page
+from tests.report.page.made_up_run import EVIL, evil_graphs, write_run
+from tests.report.record_files import make_record, write
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("page")
+    records = folder / "records"
+    write(records, make_record("MUTAG", "molecules", 0, {"igsd": 0.9, "untrained": 0.8}))
+    write(records, make_record(EVIL, "molecules", 0, {"igsd": 0.9}, error=EVIL, notes=[EVIL]))
+    run = write_run(folder, evil_graphs())
+    return make_page(records, [run])
+
+
+def test_all_exhibits_runs_and_records_are_there(page: str) -> None:
+    for name in (*exhibit_names(), "run-1", "other", "records", "records/nested/MUTAG/molecules"):
+        assert page.count(f'id="{name}"') == 1
+
+
+def test_every_link_leads_somewhere_in_the_page(page: str) -> None:
+    targets = re.findall(r'(?:href|src)="([^"]*)"', page)
+    names = set(re.findall(r' id="([^"]*)"', page))
+    assert len(targets) > 20
+    assert [target for target in targets if target.removeprefix("#") not in names] == []
+    assert all(target.startswith("#") for target in targets)
+
+
+def test_identifiers_are_there_once(page: str) -> None:
+    names = re.findall(r' id="([^"]*)"', page)
+    assert len(names) == len(set(names))
+
+
+def test_labels_stay_text(page: str) -> None:
+    assert "<img" not in page
+    assert page.count("<script>") == 1  # the page's own
+    assert "&lt;img src=x" in page
+
+
+def test_the_browser_is_told_to_load_nothing(page: str) -> None:
+    assert "default-src &#x27;none&#x27;" in page
+    assert "http://" not in page.split("<script>")[0]
+
+
+def test_the_same_records_give_the_same_page(tmp_path: Path) -> None:
+    write(tmp_path, make_record("MUTAG", "molecules", 0, {"igsd": 0.9}))
+    assert make_page(tmp_path) == make_page(tmp_path)
+
+
+def test_an_empty_folder_and_none(tmp_path: Path) -> None:
+    assert "There are no records yet." in make_page(tmp_path)
+    with pytest.raises(StorageError, match="There is no folder"):
+        make_page(tmp_path / "none")
+
+
+def test_runs_alone(tmp_path: Path) -> None:
+    made = make_page(None, [write_run(tmp_path, evil_graphs())])
+    assert 'id="run-1"' in made
+    assert 'id="table-1"' not in made

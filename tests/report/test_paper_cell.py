@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from igsd.errors import StorageError
+from igsd.experiments.exhibit import Printed
+from igsd.experiments.runs import Run
+from igsd.report.paper_cell import (
+    FAILED,
+    LIMIT,
+    NONE,
+    NOT_RUN,
+    OK,
+    STALE,
+    PaperCell,
+    RecordFolder,
+    accuracies,
+    errors_of,
+    make_cell,
+)
+from tests.report.record_files import make_record, write
+
+RUN = Run("nested", "MUTAG", "igsd", "molecules", 0)
+
+
+def cell(*records: dict[str, Any], shows: str = "igsd", **about: Any) -> PaperCell:
+    found = [(f"seed-{record['seed']}.json", record) for record in records]
+    values = {r["seed"]: accuracies(r, shows, "nested") for r in records}
+    known = {seed: folds for seed, folds in values.items() if folds is not None}
+    return make_cell(found, RUN, known, **{"wanted": 2} | about)
+
+
+def run(seed: int, mean: float = 0.9, **changes: Any) -> dict[str, Any]:
+    return make_record("MUTAG", "molecules", seed, {"igsd": mean}, **changes)
+
+
+def test_mean_and_deviation_over_seeds() -> None:
+    made = cell(run(0, 0.88), run(1, 0.9), printed=Printed(90.2, 0.7))
+    assert made.status == OK
+    assert made.text == "89.0 ± 1.0"
+    assert made.printed_text == "90.2 ± 0.7"
+    assert made.difference == pytest.approx(-1.2)
+    assert made.num_seeds == 2
+    assert made.records == ("seed-0.json", "seed-1.json")
+
+
+def test_deviation_over_folds() -> None:
+    record = run(0)
+    record["rows"][0]["accuracies"] = [0.8, 1.0]
+    made = cell(record, wanted=1, spread="folds")
+    assert made.text == "90.0 ± 10.0"
+    assert made.std_over_seeds is None
+
+
+def test_without_a_run() -> None:
+    made = cell(printed=Printed(word="OMR"))
+    assert (made.status, made.text, made.printed_text) == (NOT_RUN, "not run", "OMR")
+    assert made.difference is None
+
+
+def test_fewer_seeds_and_failed_ones_are_noted() -> None:
+    made = cell(run(0), run(1, status="failed", error="E", rows=[]), wanted=5)
+    assert made.text == "90.0 (1 of 5 seeds, 1 failed)"
+
+
+def test_failed() -> None:
+    made = cell(run(0, status="failed", error="E", rows=[]))
+    assert (made.status, made.text) == (FAILED, "failed")
+
+
+def test_limits() -> None:
+    made = cell(run(0, status="limit", word="OMR", rows=[]), run(1, status="failed", rows=[]))
+    assert (made.status, made.text) == (LIMIT, "OMR")
+
+
+def test_stale_records_count_only_alone() -> None:
+    made = cell(run(0, 0.5, algorithm=0), run(1, 0.6, algorithm=0))
+    assert (made.status, made.text) == (STALE, "55.0 ± 5.0 (stale)")
+    made = cell(run(0, 0.5, algorithm=0), run(1, 0.9))
+    assert (made.status, made.text) == (OK, "90.0 (1 more stale, 1 of 2 seeds)")
+
+
+def test_other_settings() -> None:
+    record = run(0)
+    record["config"]["epochs"] = 1
+    assert cell(record, wanted=1).text == "90.0 (other settings)"
+    other = run(1, data={"name": "MUTAG", "checksum": "def", "graphs": 10})
+    assert "other settings" in cell(run(0), other).notes
+
+
+def test_nothing_to_measure() -> None:
+    made = cell(run(0), shows="igsd, twins removed")
+    assert (made.status, made.text) == (NONE, "-")
+
+
+def test_a_folder_of_records(tmp_path: Path) -> None:
+    write(tmp_path, run(3))
+    write(tmp_path, run(0))
+    folder = RecordFolder(tmp_path)
+    assert [path for path, _ in folder.of(RUN)] == [
+        "nested/MUTAG/molecules/seed-0.json",
+        "nested/MUTAG/molecules/seed-3.json",
+    ]
+    assert folder.of(Run("nested", "PTC", "igsd", "molecules", 0)) == []
+    (tmp_path / "nested/MUTAG/molecules/seed-4.json").write_text("[]")
+    with pytest.raises(StorageError, match="not a record"):
+        RecordFolder(tmp_path).of(RUN)
+
+
+def test_errors_of_a_molecule_record() -> None:
+    record = {"rows": [{"method": "igsd", "mae": {"mu": 0.5}}]}
+    assert errors_of(record, "igsd") == {"mu": 0.5}
+    assert errors_of(record, "gin") == {}
