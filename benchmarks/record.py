@@ -48,12 +48,12 @@ def default_path(record: dict[str, Any], folder: Path = FOLDER) -> Path:
     return folder / f"{record['date'][:19].replace(':', '-')}.json"
 
 
-def read_newest(folder: Path) -> dict[str, Any]:
-    """Return the newest record in a folder; raises ``StorageError`` where there is none."""
+def read_all(folder: Path) -> list[dict[str, Any]]:
+    """Return the records in a folder, oldest first; raises ``StorageError`` where there is none."""
     paths = sorted(folder.glob("*.json"))
     if not paths:
         raise StorageError(f"There is no record in {folder}; `make bench` writes one.")
-    return read_record(paths[-1])
+    return [read_record(path) for path in paths]
 
 
 def read_record(path: Path) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""``python -m benchmarks.render``: the table of ``docs/performance.md``, from the newest record.
+"""``python -m benchmarks.render``: the table of ``docs/performance.md``, from the records.
 
-Rewrites what stands between the markers and leaves the rest alone; with ``--check`` it writes
-nothing and exits with 1 where the page and the record differ.
+Each row is the newest that was measured, whether in a run of all benchmarks or of some. Rewrites
+what stands between the markers and leaves the rest alone; with ``--check`` it writes nothing and
+exits with 1 where the page and the records differ.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import read_newest
+from benchmarks.record import read_all
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
 from igsd.errors import IGSDError
@@ -22,20 +24,34 @@ from igsd.storage import write_text
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
 
-def render(record: dict[str, Any]) -> str:
-    """Return the Markdown of a record: its table, and what it was measured on."""
-    rows = [Row.from_json(value) for value in record["rows"]]
+def render(records: Sequence[dict[str, Any]]) -> str:
+    """Return the Markdown of records, oldest first: each row as last measured, and the runs."""
+    newest: dict[tuple[str, str], tuple[Row, int]] = {}
+    for number, record in enumerate(records):
+        for row in map(Row.from_json, record["rows"]):
+            newest[row.name, row.data] = (row, number)
+    used = sorted({number for _, number in newest.values()}, reverse=True)
+    names = {number: f"run {place}" for place, number in enumerate(used, 1)}
+    rows = [
+        replace(row, note=f"{row.note}; {names[number]}" if len(used) > 1 else row.note)
+        for row, number in newest.values()
+    ]
+    runs = [_run(records[number], names[number] if len(used) > 1 else "") for number in used]
+    return "\n\n".join([markdown_table(rows), *runs])
+
+
+def _run(record: dict[str, Any], name: str) -> str:
+    """Return what a run was measured on."""
     machine, versions = record["machine"], record["versions"]
     loads = " and ".join(f"{load:.1f}" for load in machine["load"])
     packages = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
     source = (record["commit"]["id"] or "unknown")[:12]
     changed = " with changes" if record["commit"]["dirty"] else ""
-    measured = (
-        f"Measured on {record['date'][:10]}, commit {source}{changed}: {machine['processor']}, "
-        f"{machine['cores']} cores, load {loads} before and after, {record['seconds'] / 60:.0f} "
-        f"minutes. {packages}."
+    return (
+        f"{name.capitalize() + ', measured' if name else 'Measured'} on {record['date'][:10]}, "
+        f"commit {source}{changed}: {machine['processor']}, {machine['cores']} cores, load {loads} "
+        f"before and after, {record['seconds'] / 60:.0f} minutes. {packages}."
     )
-    return f"{markdown_table(rows)}\n\n{measured}"
 
 
 def replace_table(text: str, table: str) -> str:
@@ -57,14 +73,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     page = Path(args.page)
     try:
         old = page.read_text(encoding="utf-8")
-        new = replace_table(old, render(read_newest(Path(args.records))))
+        new = replace_table(old, render(read_all(Path(args.records))))
         if old != new and not args.check:
             write_text(page, new)
     except (IGSDError, OSError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2
     if old != new and args.check:
-        print(f"{page} differs from the newest record: run `make performance`.", file=sys.stderr)
+        print(f"{page} differs from the records: run `make performance`.", file=sys.stderr)
         return 1
     return 0
 

@@ -1,14 +1,15 @@
-"""The page on performance shows its newest record, and nothing else."""
+"""The page on performance shows the newest measurement of each row, and nothing else."""
 
 from __future__ import annotations
 
 import doctest
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks import render
-from benchmarks.record import default_path, make_record, read_newest, write_record
+from benchmarks.record import default_path, make_record, read_all, write_record
 from benchmarks.row import Row
 from igsd.errors import StorageError
 
@@ -39,20 +40,31 @@ def test_a_difference_is_found_and_mended(tmp_path: Path) -> None:
     assert "load 0.5 and 1.5" in text
 
 
-def test_the_last_name_is_the_newest_record(tmp_path: Path) -> None:
-    record = make_record([ROW], 1.0, [0.0])
-    for date in ("2026-01-02T00:00:00+00:00", "2025-12-31T00:00:00+00:00"):
-        dated = record | {"date": date}
-        write_record(default_path(dated, tmp_path), dated)
-    assert read_newest(tmp_path)["date"].startswith("2026")
+def test_each_row_is_the_newest_that_was_measured(tmp_path: Path) -> None:
+    other = replace(ROW, data="MUTAG", ratio=1.0)
+    rows = {"2026-01-02": [replace(ROW, ratio=9.0)], "2025-12-31": [ROW, other]}
+    for date, measured in rows.items():
+        record = make_record(measured, 1.0, [0.0]) | {"date": f"{date}T00:00:00+00:00"}
+        write_record(default_path(record, tmp_path), record)
+    records = read_all(tmp_path)
+    assert [record["date"][:10] for record in records] == ["2025-12-31", "2026-01-02"]
+    first, second, *runs = render.render(records).splitlines()[2:]
+    assert "| NCI1 | 1.50 | 4.50 | s | 9.00 |" in first
+    assert "same loss; run 1 |" in first
+    assert "| MUTAG | 1.50 | 4.50 | s | 1.00 |" in second
+    assert "same loss; run 2 |" in second
+    assert [line[:32] for line in runs if line] == [
+        "Run 1, measured on 2026-01-02, c",
+        "Run 2, measured on 2025-12-31, c",
+    ]
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="make bench"):
-        read_newest(tmp_path)
+        read_all(tmp_path)
     (tmp_path / "a.json").write_text("{}")
     with pytest.raises(StorageError, match="not a record"):
-        read_newest(tmp_path)
+        read_all(tmp_path)
 
 
 def test_markers() -> None:
