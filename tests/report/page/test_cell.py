@@ -32,6 +32,20 @@ def test_the_other_deviation_where_that_over_folds_is_printed() -> None:
     assert "± 2.0 seeds" in result_cell(cell)
 
 
+def test_notes_stand_below_and_one_test_part_has_no_folds() -> None:
+    cell = PaperCell(
+        "ok",
+        mean=70.0,
+        std_over_seeds=1.0,
+        std_over_folds=1.0,
+        num_seeds=3,
+        notes=("3 of 5 seeds", "1 failed"),
+    )
+    made = result_cell(cell)
+    assert "<b>70.0 ± 1.0</b>" in made
+    assert '<div class="behind">3 of 5 seeds, 1 failed</div>' in made
+
+
 @pytest.mark.parametrize(("status", "word"), [("not run", "not run"), ("limit", "> limit")])
 def test_words_in_place_of_figures(status: str, word: str) -> None:
     made = result_cell(PaperCell(status, word, printed=Printed(word="OMR")))

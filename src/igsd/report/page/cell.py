@@ -6,6 +6,7 @@ from igsd.experiments.estimates import in_words
 from igsd.report.page.html import Html, tag
 from igsd.report.page.record_groups import anchor
 from igsd.report.paper_cell import PaperCell
+from igsd.report.result_cell import mean_and_std
 from igsd.wording import counted
 
 _CLEAR, _LARGE = 1.0, 5.0
@@ -19,7 +20,10 @@ def result_cell(cell: PaperCell) -> Html:
 
 def linked(cell: PaperCell) -> Html:
     """Return our side of a cell, as a link to its records where there are any."""
-    text = tag("b", cell.text) if cell.mean is not None else tag("span", cell.text)
+    if cell.mean is None:
+        text = tag("span", cell.word)
+    else:
+        text = tag("b", mean_and_std(cell.mean, cell.std, cell.digits))
     if not cell.records:
         return text
     return tag("a", text, href=f"#{anchor(cell.records[0])}")
@@ -55,19 +59,20 @@ def _paper(cell: PaperCell) -> Html | None:
 
 
 def _behind(cell: PaperCell) -> Html | None:
-    """Return the deviations, the number of seeds and the time behind our figure."""
-    if cell.mean is None:
-        return None
-    parts = []
-    other = ("folds", cell.std_over_folds)
-    if cell.spread == "folds":
-        other = ("seeds", cell.std_over_seeds)
-    if other[1] is not None:
-        parts.append(f"± {other[1]:.{cell.digits}f} {other[0]}")
-    parts.append(counted(cell.num_seeds, "seed"))
-    if cell.seconds is not None:
-        parts.append(seconds_text(cell.seconds))
-    return tag("div", ", ".join(parts), class_="behind")
+    """Return the other deviation, the number of seeds, the time and the notes of our figure."""
+    parts = list(cell.notes)
+    if cell.mean is not None:
+        name, other = ("folds", cell.std_over_folds)
+        if cell.spread == "folds":
+            name, other = ("seeds", cell.std_over_seeds)
+        if not any(note.endswith("seeds") for note in cell.notes):
+            parts.insert(0, counted(cell.num_seeds, "seed"))
+        # A split with one test part has folds that are its seeds.
+        if other is not None and (cell.std is None or abs(other - cell.std) > 1e-9):
+            parts.insert(0, f"± {other:.{cell.digits}f} {name}")
+        if cell.seconds is not None:
+            parts.append(seconds_text(cell.seconds))
+    return tag("div", ", ".join(parts), class_="behind") if parts else None
 
 
 def _status_class(cell: PaperCell) -> str:

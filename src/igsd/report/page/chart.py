@@ -85,7 +85,7 @@ def line_chart(series: Sequence[ChartSeries], axes: ChartAxes, about: str) -> Ht
         _y_grid(y_ticks, y_scale),
         _x_grid(x_ticks, x_scale, axes),
         _titles(axes),
-        *(_line(place, one, x_scale, y_scale, axes) for place, one in enumerate(series)),
+        *(_line(place, series, x_scale, y_scale, axes) for place in range(len(series))),
         viewBox=f"0 0 {_WIDTH:.0f} {_HEIGHT:.0f}",
         class_="chart",
         role="group",
@@ -144,12 +144,12 @@ def _titles(axes: ChartAxes) -> Html:
     return joined(below, tag("text", axes.y_title, transform=turned, class_="middle title"))
 
 
-def _line(place: int, one: ChartSeries, x: _Scale, y: _Scale, axes: ChartAxes) -> Html:
+def _line(place: int, series: Sequence[ChartSeries], x: _Scale, y: _Scale, axes: ChartAxes) -> Html:
     """Return the line, the bars of its deviations and a mark for each point."""
-    style = place % NUM_STYLES
+    one, style = series[place], place % NUM_STYLES
     points = [point for point in one.points() if not axes.log_x or point[0] > 0]
     # Named places stand side by side, so that bars of several series do not cover each other.
-    shift = 7.0 * (place - 1.5) if axes.names else 0.0
+    shift = 7.0 * (place - (len(series) - 1) / 2) if axes.names else 0.0
     spots = [(x(a) + shift, y(b), y(b - s), y(b + s), a, b, s, link) for a, b, s, link in points]
     parts = []
     if not axes.names and len(spots) > 1:
