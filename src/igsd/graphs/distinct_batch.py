@@ -85,11 +85,11 @@ def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     kinds = np.empty(len(keys), dtype=np.int64)
     kinds[order] = np.cumsum(is_new) - 1
-    places = order[is_new]
-    by_place = np.argsort(places)
-    number = np.empty(len(places), dtype=np.int64)
-    number[by_place] = np.arange(len(places))
-    return ordered[is_new][by_place], places[by_place], number[kinds]
+    is_place = np.zeros(len(keys), dtype=bool)
+    is_place[order[is_new]] = True
+    number = np.cumsum(is_place) - 1
+    places = np.flatnonzero(is_place)
+    return keys[places], places, number[order[is_new]][kinds]
 
 
 def _gather(
