@@ -24,6 +24,7 @@ from igsd.model.build import build_any_encoder
 from igsd.model.semi import OutputHead
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
+from igsd.training.pretraining import nothing_before
 from igsd.views.spec import ViewSpec
 
 
@@ -112,6 +113,7 @@ class SupervisedMethod:
     name = "gin"
     build = staticmethod(build_supervised)
     objective = SupervisedObjective
+    prepare = staticmethod(nothing_before)
 
     @staticmethod
     def view(config: SemiConfig) -> ViewSpec | None:

@@ -22,6 +22,7 @@ from igsd.graphs.link_features import LinkFeatures
 from igsd.losses.jsd import local_global_jsd
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
+from igsd.training.pretraining import nothing_before
 from igsd.views.spec import ViewSpec
 
 
@@ -107,6 +108,7 @@ class InfoGraphMethod:
     name = "infograph"
     network: Callable[[SupervisedNetwork, int], SupervisedNetwork] = InfoGraphNetwork
     objective: type[InfoGraphObjective] = InfoGraphObjective
+    prepare = staticmethod(nothing_before)
 
     @classmethod
     def build(

@@ -22,6 +22,7 @@ from igsd.graphs.link_features import LinkFeatures
 from igsd.model.teacher import ema_update
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
+from igsd.training.pretraining import nothing_before
 from igsd.views.spec import ViewSpec
 
 
@@ -126,6 +127,7 @@ class MeanTeacherMethod:
 
     name = "mean-teacher"
     objective = MeanTeacherObjective
+    prepare = staticmethod(nothing_before)
 
     @staticmethod
     def build(

@@ -16,7 +16,6 @@ from igsd.errors import ConfigError
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.link_features import LinkFeatures
-from igsd.model.semi import SemiModel
 from igsd.training.fit import check_trainable, fit_features
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelModule, LabelTask, Objective
@@ -25,7 +24,7 @@ from igsd.training.logging import epoch_logger
 from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
 from igsd.training.optimizer import make_adam
 from igsd.training.predict import predict_outputs
-from igsd.training.pretraining import pretrain
+from igsd.training.pretraining import forget_pretraining
 from igsd.training.self_training import PseudoLabels
 from igsd.views.spec import ViewSpec
 
@@ -49,6 +48,9 @@ class Method(Protocol):
         links: LinkFeatures | None,
     ) -> nn.Module:
         """Return a fresh network with ``outputs(batch)`` and ``embed(batch, weight)``."""
+
+    def prepare(self, network: Any, graphs: GraphSet, config: Any, **run: Any) -> None:
+        """Bring a fresh network to where the labels begin."""
 
     def view(self, config: Any) -> ViewSpec | None:
         """Return the view that the objective asks of the source, None for none."""
@@ -104,9 +106,9 @@ def fit_labelled(
         module = LabelModule(network, len(graphs))
         if config.epochs == 0:
             return FittedLabels(network.eval(), features, [], module.pseudo.collected())
-        begun = checkpoint is not None and os.path.exists(checkpoint)
-        if isinstance(network, SemiModel) and config.pretraining_epochs and not begun:
-            pretrain(network, graphs, config)
+        if checkpoint is None or not os.path.exists(checkpoint):
+            run: dict[str, Any] = {"checkpoint": checkpoint, "verbose": verbose}
+            method.prepare(network, graphs, config, encoder=encoder, **run)
         forward = fabric.setup_module(module)
         adam = make_adam(trainable(module), config.learning_rate, config.weight_decay)
         optimizer: Any = fabric.setup_optimizers(adam)
@@ -131,6 +133,7 @@ def fit_labelled(
             on_epoch=_after_epoch(network, features, watched, fabric.device, log_dir),
             verbose=verbose,
         )
+    forget_pretraining(checkpoint)
     if task.starts and len(labels.unlabelled):
         module.pseudo.warn_if_none(config.self_training_threshold)
     return FittedLabels(network, features, history, module.pseudo.collected())

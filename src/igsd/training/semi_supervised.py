@@ -19,6 +19,7 @@ from igsd.model.semi import OutputHead, SemiModel
 from igsd.training.fit import view_spec
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
+from igsd.training.pretraining import pretrain
 from igsd.views.spec import ViewSpec
 
 
@@ -123,6 +124,7 @@ class SemiSupervisedIGSD:
         is_contrastive = config.self_weight > 0 or config.supcon_weight > 0
         return view_spec(config) if is_contrastive else None
 
+    prepare = staticmethod(pretrain)
     objective = SemiSupervisedObjective
 
 
