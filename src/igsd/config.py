@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -200,6 +201,7 @@ def recipe_names() -> list[str]:
     )
 
 
+@cache
 def load_recipe(name: str) -> Config:
     """Return the configuration of a shipped recipe; raises ``ConfigError`` for an unknown name."""
     if name not in recipe_names():

@@ -47,6 +47,12 @@ def test_errors_and_ratios(igsd: Run, data: Path, tmp_path: Path) -> None:
     table = json.loads((tmp_path / "t.json").read_text())
     assert table["protocol"]["targets"] == ["mu", "r2"]
     assert table["cells"][0]["ratio"] == 1.0
+    for file in (tmp_path / "rec").rglob("supervised/seed-*.json"):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"algorithm": 0}))
+    code, out, _ = igsd("evaluate", data, "--method", "mean-teacher", *options)
+    assert code == 0
+    assert "supervised (stale)" in out
+    assert "supervised are not of this run (stale), so no ratio" in out
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from igsd.baselines.limits import MemoryLimitError
 from igsd.cli.reproduce import parse_budget
 from igsd.errors import ConfigError
-from igsd.experiments import dispatch, exhibit
+from igsd.experiments import dispatch, exhibit, method_runs
 from igsd.experiments.runs import Run
 from tests.cli.conftest import Run as Command
 from tests.experiments.method_stand_in import in_process  # noqa: F401
@@ -60,9 +61,9 @@ def test_failed_and_stale_runs_are_shown(
         raise KeyError("oh")
 
     with monkeypatch.context() as patch:
-        patch.setattr(dispatch, "run_seeds", broken)
+        patch.setattr(dispatch, "run_seed", broken)
         code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1, "--quiet")
-    assert code == 0
+    assert code == 1  # done in part
     assert "KeyError: 'oh'" in err
     assert "failed" in out
     (path,) = (tmp_path / "results").glob("nested/toy/histogram/seed-0.json")
@@ -71,9 +72,23 @@ def test_failed_and_stale_runs_are_shown(
     assert "(stale, 1 of 2 seeds)" in out
     # A failed run is tried again, a stale one made again.
     code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1)
+    assert code == 0
     assert "stale" not in out
     assert "failed" not in out
     assert "2/2" in err
+
+
+def test_a_limit_exceeded_is_an_answer(
+    igsd: Command, small: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_large(*_: Any) -> None:
+        raise MemoryLimitError("OMR: too large.")
+
+    monkeypatch.setattr(method_runs, "measure", too_large)
+    options = ("--jobs", 1, "--seeds", 1, "--methods", "histogram")
+    code, out, err = igsd("reproduce", "table-3", *options)
+    assert code == 0
+    assert "OMR" in out
 
 
 @pytest.mark.parametrize(

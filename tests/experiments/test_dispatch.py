@@ -123,7 +123,7 @@ def test_what_nobody_thought_of_is_a_failed_run(
     def broken(*_: object) -> None:
         raise KeyError("oh")
 
-    monkeypatch.setattr(dispatch, "run_seeds", broken)
+    monkeypatch.setattr(dispatch, "run_seed", broken)
     run = Run("nested", "toy", "igsd", "molecules", 0, PAIRS)
     (record,) = execute(job_of(run, source, tmp_path))
     assert (record["status"], record["error"]) == ("failed", "KeyError: 'oh'")
@@ -136,7 +136,7 @@ def test_a_place_that_cannot_be_written_ends_it(
     def full(*_: object) -> None:
         raise StorageError("The disk is full.")
 
-    monkeypatch.setattr(dispatch, "run_seeds", full)
+    monkeypatch.setattr(dispatch, "run_seed", full)
     run = Run("nested", "toy", "igsd", "molecules", 0, PAIRS)
     with pytest.raises(StorageError, match="full"):
         execute(job_of(run, source, tmp_path))

@@ -12,7 +12,6 @@ import pytest
 from igsd.errors import ConfigError, DataError
 from igsd.evaluation.qm9 import QM9Sizes
 from igsd.experiments.qm9_runner import QM9_METHODS, QM9Plan, check_targets, qm9_config
-from igsd.experiments.qm9_table import qm9_cells, qm9_errors
 from igsd.experiments.split_runner import finished_splits, run_splits
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9 import QM9_TARGETS
@@ -94,23 +93,6 @@ def test_a_killed_split_goes_on(
     resumed = run(plan(graphs, tmp_path / "cut"))
     for a, b in zip(whole, resumed, strict=True):
         assert (a["history"], a["rows"]) == (b["history"], b["rows"])
-
-
-def test_ratios_to_the_supervised_records_that_are_there(graphs: GraphSet, tmp_path: Path) -> None:
-    made = plan(graphs, tmp_path)
-    own = run(made)
-    without = qm9_cells(made, qm9_errors(made, own))
-    assert [cell.method for cell in without[::2]] == ["igsd", "untrained", "histogram", "mean"]
-    assert all(cell.ratio is None for cell in without)
-    base = run(replace(plan(graphs, tmp_path, "supervised"), num_splits=1))
-    cells = {(c.method, c.target): c for c in qm9_cells(made, qm9_errors(made, own))}
-    cell = cells["igsd", "mu"]
-    assert cell.errors == tuple(record["rows"][0]["mae"]["mu"] for record in own)
-    assert cell.ratios == (cell.errors[0] / base[0]["rows"][0]["mae"]["mu"],)
-    assert cells["supervised", "mu"].ratio == 1.0
-    assert cell.to_dict()["std_over_splits"] == pytest.approx(np.std(cell.errors, ddof=1))
-    other = replace(made, sizes=QM9Sizes(9, 6, 6))
-    assert "supervised" not in qm9_errors(other, own)
 
 
 def test_bad_input(graphs: GraphSet) -> None:

@@ -18,7 +18,6 @@ from igsd.report.paper_cell import (
     PaperCell,
     RecordFolder,
     accuracies,
-    errors_of,
     make_cell,
 )
 from tests.report.record_files import make_record, write
@@ -108,9 +107,3 @@ def test_a_folder_of_records(tmp_path: Path) -> None:
     (tmp_path / "nested/MUTAG/molecules/seed-4.json").write_text("[]")
     with pytest.raises(StorageError, match="not a record"):
         RecordFolder(tmp_path).of(RUN)
-
-
-def test_errors_of_a_molecule_record() -> None:
-    record = {"rows": [{"method": "igsd", "mae": {"mu": 0.5}}]}
-    assert errors_of(record, "igsd") == {"mu": 0.5}
-    assert errors_of(record, "gin") == {}

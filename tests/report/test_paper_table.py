@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +74,15 @@ def test_ratios_are_taken_split_by_split(tmp_path: Path) -> None:
         write_errors("supervised", seed, base)
         write_errors("igsd", seed, ours)
     write_errors("igsd", 2, 5.0)  # without a supervised run of the same split
+    write_errors("infograph", 0, 5.0, status="failed")
+    failed = tmp_path / "qm9" / "QM9" / "infograph" / "seed-0.json"
+    failed.write_text(json.dumps(json.loads(failed.read_text()) | {"rows": []}))
     made = {series.method: series.cells for series in figure("figure-qm9", tmp_path).series}
     assert made["igsd"][0].text == "0.80 ± 0.10 (2 of 3 seeds)"
     assert made["igsd"][1].text == "-"
     assert made["supervised"][0].mean == 1.0
     assert made["mean-teacher"][0].text == "not run"
+    assert made["infograph"][0].text == "failed"
 
 
 def test_a_figure_is_no_table() -> None:

@@ -80,11 +80,11 @@ def _plan(args: argparse.Namespace) -> QM9Plan:
 
 def _report(args: argparse.Namespace, plan: QM9Plan, records: list[dict[str, Any]]) -> None:
     """Print the table, or its JSON, and write the JSON where it is asked for."""
-    from igsd.experiments.qm9_table import qm9_cells, qm9_errors
+    from igsd.experiments.qm9_table import qm9_cells
     from igsd.experiments.records import data_summary
     from igsd.storage import write_json
 
-    cells = qm9_cells(plan, qm9_errors(plan, records))
+    cells = qm9_cells(plan, records)
     table: dict[str, Any] = {"data": data_summary(plan.graphs), "protocol": plan.protocol()}
     table |= {"method": plan.method, "recipe": plan.recipe, "config": plan.config.to_json()}
     table |= {"cells": [cell.to_dict() for cell in cells]}
@@ -98,33 +98,42 @@ def _report(args: argparse.Namespace, plan: QM9Plan, records: list[dict[str, Any
 
 def _print(plan: QM9Plan, cells: list[QM9Cell], records: list[dict[str, Any]]) -> None:
     """Print a line for each target: its unit, and the error and ratio of every method."""
-    from igsd.experiments.qm9_runner import SUPERVISED
     from igsd.graphs.qm9 import QM9_UNITS
     from igsd.report.table import print_table
     from igsd.wording import counted
 
     methods = list(dict.fromkeys(cell.method for cell in cells))
     by_place = {(cell.method, cell.target): cell for cell in cells}
-    header = ["target", "unit", *(f"{name}{_splits(by_place, name, plan)}" for name in methods)]
+    header = ["target", "unit", *(_title(by_place[m, plan.targets[0]], plan) for m in methods)]
     lines = [
         [name, QM9_UNITS.get(name, ""), *(_text(by_place[method, name]) for method in methods)]
         for name in plan.targets
     ]
     splits, steps = counted(len(records), "split"), f"{records[0]['steps']:,} steps"
     print_table(header, lines, f"{plan.graphs.name}, {splits}, {steps}", left=(0, 1))
-    if SUPERVISED in methods:
-        print("note: mean absolute error on the test part, in brackets over the supervised one")
-    else:
-        print(
-            "note: mean absolute error on the test part. There is no record of --method "
-            f"{SUPERVISED} on these splits, so no ratio: run it with the same --records."
-        )
+    print(f"note: mean absolute error on the test part{_remark(by_place, plan)}")
 
 
-def _splits(cells: dict[tuple[str, str], QM9Cell], method: str, plan: QM9Plan) -> str:
-    """Return a remark for a method that was run on fewer splits than asked for."""
-    count = len(cells[method, plan.targets[0]].errors)
-    return "" if count == plan.num_splits else f" ({count} of {plan.num_splits})"
+def _remark(cells: dict[tuple[str, str], QM9Cell], plan: QM9Plan) -> str:
+    """Return what is to be said of the ratios, or of there being none."""
+    from igsd.experiments.qm9_runner import SUPERVISED
+
+    base = cells.get((SUPERVISED, plan.targets[0]))
+    if base is None:
+        fault = f"There is no record of --method {SUPERVISED} on these splits"
+        return f". {fault}, so no ratio: run it with the same --records."
+    if base.notes:
+        fault = f"The records of --method {SUPERVISED} are not of this run ({base.notes[0]})"
+        return f". {fault}, so no ratio: run it again with --force."
+    return ", in brackets over the supervised one"
+
+
+def _title(cell: QM9Cell, plan: QM9Plan) -> str:
+    """Return the method of a column, with what is to be said of its records."""
+    count = len(cell.errors)
+    few = [] if count == plan.num_splits else [f"{count} of {plan.num_splits}"]
+    notes = ", ".join([*cell.notes, *few])
+    return f"{cell.method} ({notes})" if notes else cell.method
 
 
 def _text(cell: QM9Cell) -> str:

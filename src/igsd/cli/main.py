@@ -12,7 +12,18 @@ import sys
 from collections.abc import Sequence
 
 from igsd import __version__
-from igsd.cli import compare, data, embed, evaluate, neighbors, predict, report, reproduce, train
+from igsd.cli import (
+    compare,
+    data,
+    embed,
+    evaluate,
+    neighbors,
+    predict,
+    report,
+    reproduce,
+    train,
+    tune,
+)
 from igsd.cli.notes import in_plain_words, warnings_as_notes
 from igsd.errors import IGSDError
 
@@ -34,6 +45,19 @@ examples:
 
 `igsd COMMAND --help` explains a command."""
 
+_COMMANDS = (
+    data,
+    train,
+    embed,
+    predict,
+    evaluate,
+    compare,
+    tune,
+    reproduce,
+    report,
+    neighbors,
+)
+
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
@@ -45,7 +69,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"igsd {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (data, train, embed, predict, evaluate, compare, reproduce, report, neighbors):
+    for command in _COMMANDS:
         command.add_parser(commands)
     return parser
 

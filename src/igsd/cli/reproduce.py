@@ -100,9 +100,9 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         _list(work, records, args)
         return 0
-    _run(work, args, budget)
+    num_failed = _run(work, args, budget)
     _print(exhibits, records, work)
-    return 0
+    return 1 if num_failed else 0
 
 
 def parse_budget(text: str) -> float:
@@ -137,23 +137,29 @@ def _names(text: str | None, option: str) -> list[str]:
     return names
 
 
-def _run(work: Work, args: argparse.Namespace, budget: float | None) -> None:
-    """Run the jobs, and say on standard error how far it is."""
+def _run(work: Work, args: argparse.Namespace, budget: float | None) -> int:
+    """Run the jobs, say on standard error how far it is, and return how many runs failed.
+
+    One that exceeded its limits has an answer, so it has not failed.
+    """
     from igsd.cli.run_display import RunDisplay
     from igsd.experiments.schedule import Workers, num_workers, run_jobs
 
     if not work.jobs:
-        return
+        return 0
     workers = Workers(args.jobs or os.cpu_count() or 1, args.scheduler)
     count, records = num_workers(workers), Path(args.records)
     display = RunDisplay(work, records, count, budget, shown=not args.quiet)
+    num_failed = 0
     try:
         with display:
             for job, made in run_jobs(work.jobs, workers, display.may_start, display.start):
                 display.end(job, made)
+                num_failed += sum(record["status"] == "failed" for record in made)
     except KeyboardInterrupt as stop:
         again = f"Finished runs are in {args.records}; the same command goes on."
         raise KeyboardInterrupt(f"Stopped. {again}") from stop
+    return num_failed
 
 
 def _list(work: Work, records: Path, args: argparse.Namespace) -> None:

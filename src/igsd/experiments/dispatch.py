@@ -17,15 +17,14 @@ from igsd.experiments.qm9_runner import QM9Plan
 from igsd.experiments.records import (
     Identity,
     read_record,
-    record_path,
     start_record,
     write_record,
 )
-from igsd.experiments.runner import Plan, run_seeds
+from igsd.experiments.runner import Plan, run_seed
 from igsd.experiments.runs import Run
 from igsd.experiments.scoring import Scoring, class_codes, has_many_twins
 from igsd.experiments.semi_runner import SemiPlan
-from igsd.experiments.split_runner import SplitPlan, run_splits
+from igsd.experiments.split_runner import SplitPlan, run_one_split
 from igsd.graphs.datasets import open_data
 from igsd.graphs.graphset import GraphSet
 
@@ -62,20 +61,7 @@ class Job:
         return f"{self.runs[0].label} on {self.runs[0].data}{share}, {seeds}"
 
 
-@dataclass(frozen=True)
-class VariantPlan(MethodPlan):
-    """A method whose record has the place of a run, which may be one of several variants."""
-
-    label: str = ""
-
-    def path_of(self, seed: int) -> Path | None:
-        """Return where the record of this seed stands, None without records."""
-        if self.records is None:
-            return None
-        return record_path(self.records, self.scoring.protocol, self.graphs.name, self.label, seed)
-
-
-AnyPlan = Plan | VariantPlan | SplitPlan
+AnyPlan = Plan | MethodPlan | SplitPlan
 
 
 def execute(job: Job) -> list[Record]:
@@ -117,7 +103,7 @@ def plan_of(job: Job, run: Run, graphs: GraphSet) -> AnyPlan:
     scoring = usual_scoring(run.protocol, graphs)
     if run.is_recipe:
         return Plan(graphs, run.label, config, scoring, count, records)
-    return VariantPlan(
+    return MethodPlan(
         graphs,
         run.method,
         run.recipe,
@@ -193,9 +179,9 @@ def _execute(job: Job, run: Run, graphs: GraphSet) -> Record:
         plan = plan_of(job, run, graphs)
         if isinstance(plan, MethodPlan):
             return run_method(plan, run.seed)
-        earlier: dict[int, Record] = {seed: {} for seed in range(run.seed)}
-        made = run_seeds(plan, earlier) if isinstance(plan, Plan) else run_splits(plan, earlier)
-        return list(made)[-1]
+        if isinstance(plan, Plan):
+            return run_seed(plan, run.seed)
+        return run_one_split(plan, run.seed)
     except (StorageError, ConfigError):
         raise
     except Exception as error:

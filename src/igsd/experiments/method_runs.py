@@ -39,7 +39,8 @@ class MethodPlan:
     """One method on one data set under one protocol; seed s is the method's and the folds' seed.
 
     ``seconds`` and ``memory_gib`` limit what fitting and representing may take in a process of its
-    own; ``memory_gib`` None: nearly all that is free when the run begins. Made by ``plan_method``.
+    own; ``memory_gib`` None: nearly all that is free when the run begins. ``label``: what the
+    folder of its records is called where that is not the method, but one of its variants.
     """
 
     graphs: GraphSet
@@ -51,12 +52,14 @@ class MethodPlan:
     memory_gib: float | None = None
     records: Path | None = None
     force: bool = False
+    label: str = ""
 
     def path_of(self, seed: int) -> Path | None:
         """Return where the record of this seed stands, None without records."""
         if self.records is None:
             return None
-        return record_path(self.records, self.scoring.protocol, self.graphs.name, self.method, seed)
+        label = self.label or self.method
+        return record_path(self.records, self.scoring.protocol, self.graphs.name, label, seed)
 
     def identity(self, seed: int) -> Identity:
         """Return what makes another run the same as that of this seed."""

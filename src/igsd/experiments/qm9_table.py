@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from igsd.experiments.qm9_runner import QM9_METHODS, SUPERVISED, QM9Plan
-from igsd.experiments.records import read_record
+from igsd.experiments.qm9_runner import QM9_METHODS, SUPERVISED, QM9Plan, qm9_config
+from igsd.experiments.records import is_fresh, read_record
 
 FLOORS = ("untrained", "histogram", "mean")
-Errors = dict[int, dict[str, float]]
+STALE, OTHER = "stale", "other settings"
+
+Record = dict[str, Any]
+Errors = Mapping[int, Mapping[str, float]]
 """The MAE of each target, by split."""
 
 
@@ -20,13 +23,15 @@ Errors = dict[int, dict[str, float]]
 class QM9Cell:
     """The MAE of a method on one target over splits, and its ratio to the supervised method's.
 
-    ``ratios`` has an entry for every split on which both were run.
+    ``ratios`` has an entry for every split on which both were run. ``notes`` qualify the result:
+    its records are stale, or of other settings than those that are run now.
     """
 
     method: str
     target: str
     errors: tuple[float, ...]
     ratios: tuple[float, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def mae(self) -> float:
@@ -39,62 +44,85 @@ class QM9Cell:
         return float(np.mean(self.ratios)) if self.ratios else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the cell as plain values."""
-        spread = float(np.std(self.errors, ddof=1)) if len(self.errors) > 1 else None
+        """Return the cell as plain values; the deviation as everywhere (population, ddof 0)."""
+        spread = float(np.std(self.errors)) if len(self.errors) > 1 else None
         figures = {"mae": self.mae, "std_over_splits": spread, "ratio": self.ratio}
-        return {"method": self.method, "target": self.target} | figures
+        return {"method": self.method, "target": self.target} | figures | {"notes": [*self.notes]}
 
 
-def qm9_errors(plan: QM9Plan, own: Sequence[dict[str, Any]]) -> dict[str, Errors]:
-    """Return the errors by method: those of ``own`` records, and of all others that are there.
+def qm9_cells(plan: QM9Plan, own: Sequence[Record]) -> list[QM9Cell]:
+    """Return a cell for each method and target, methods in the order of the paper's figure.
 
-    A record counts if it is of the same data, targets and sizes and ended well. The floors come
-    from the plan's own records, which all have them.
+    Made of the plan's ``own`` records and those of other methods on the same data, targets and
+    sizes that ended well. Stale records of a method count only where there are no others. Ratios
+    are to supervised records that are neither stale nor of other settings. The floors come from
+    the plan's own records, which all have them.
     """
-    found: dict[str, Errors] = {}
-    for method in QM9_METHODS:
-        records = list(own) if method == plan.method else _stored(replace(plan, method=method))
-        errors = {record["seed"]: _errors(record, method) for record in records}
-        if errors:
-            found[method] = errors
-    return found | {
-        name: {record["seed"]: _errors(record, name) for record in own} for name in FLOORS
+    columns = {
+        name: (own, ()) if name == plan.method else _stored(plan, name) for name in QM9_METHODS
     }
-
-
-def qm9_cells(plan: QM9Plan, errors: dict[str, Errors]) -> list[QM9Cell]:
-    """Return a cell for each method and target, methods in the order of the paper's figure."""
-    base = errors.get(SUPERVISED, {})
+    base, faults = columns[SUPERVISED]
+    supervised: Errors = {} if faults else errors_by_split(base, SUPERVISED)
+    columns |= dict.fromkeys(FLOORS, (own, ()))
     return [
-        QM9Cell(
-            method,
-            target,
-            tuple(row[target] for row in per_split.values()),
-            tuple(
-                row[target] / base[seed][target] for seed, row in per_split.items() if seed in base
-            ),
-        )
-        for method, per_split in errors.items()
+        _cell(target, name, errors_by_split(records, name), supervised, notes)
+        for name, (records, notes) in columns.items()
         for target in plan.targets
+        if records
     ]
 
 
-def _stored(plan: QM9Plan) -> list[dict[str, Any]]:
-    """Return the records of another method on the same splits."""
-    records = []
-    for seed in range(plan.num_splits):
-        path = plan.path_of(seed)
-        record = None if path is None else read_record(path)
-        if record is not None and _is_alike(record, plan):
-            records.append(record)
-    return records
+def errors_by_split(records: Sequence[Record], method: str) -> dict[int, dict[str, float]]:
+    """Return the MAE of each target in records of this protocol, by split; none where it failed."""
+    return {
+        record["seed"]: next((r["mae"] for r in record["rows"] if r["method"] == method), {})
+        for record in records
+    }
 
 
-def _is_alike(record: dict[str, Any], plan: QM9Plan) -> bool:
+def error_ratios(own: Errors, base: Errors, target: str) -> dict[int, float]:
+    """Return the errors on a target over those of another method, of the splits that both have."""
+    return {
+        seed: row[target] / base[seed][target]
+        for seed, row in own.items()
+        if target in row and target in base.get(seed, {})
+    }
+
+
+def _cell(
+    target: str, method: str, errors: Errors, supervised: Errors, notes: tuple[str, ...]
+) -> QM9Cell:
+    ratios = tuple(error_ratios(errors, supervised, target).values())
+    return QM9Cell(method, target, tuple(row[target] for row in errors.values()), ratios, notes)
+
+
+def _stored(plan: QM9Plan, method: str) -> tuple[Sequence[Record], tuple[str, ...]]:
+    """Return the records of another method on the same splits, and what is wrong with them."""
+    other = replace(plan, method=method, config=_config_like(plan, method))
+    paths = (other.path_of(seed) for seed in range(plan.num_splits))
+    read = (None if path is None else read_record(path) for path in paths)
+    found = [record for record in read if record is not None and _is_alike(record, plan)]
+    current = [record for record in found if is_fresh(record)]
+    used, notes = (current, ()) if current or not found else (found, (STALE,))
+    if any(_has_other_settings(record, other) for record in used):
+        return used, (*notes, OTHER)
+    return used, notes
+
+
+def _config_like(plan: QM9Plan, method: str) -> Any:
+    """Return the settings of another method by the plan's recipe and what is changed in it."""
+    usual = qm9_config(plan.method, plan.recipe, {}).to_json()
+    changed = {k: v for k, v in plan.config.to_json().items() if v != usual[k]}
+    known = {entry.name for entry in qm9_config(method, plan.recipe, {}).settings()}
+    return qm9_config(method, plan.recipe, {k: v for k, v in changed.items() if k in known})
+
+
+def _is_alike(record: Record, plan: QM9Plan) -> bool:
     same = record["protocol"] == plan.protocol()
     same = same and record["data"]["checksum"] == plan.graphs.checksum
     return bool(same and record["status"] == "ok")
 
 
-def _errors(record: dict[str, Any], method: str) -> dict[str, float]:
-    return next(row["mae"] for row in record["rows"] if row["method"] == method)
+def _has_other_settings(record: Record, plan: QM9Plan) -> bool:
+    wanted = replace(plan.identity_of(record["seed"]), algorithm=record["algorithm"])
+    return bool(wanted.differences(record))

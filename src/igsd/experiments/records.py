@@ -75,6 +75,11 @@ def read_record(path: Path) -> dict[str, Any] | None:
     raise StorageError(f"{path} is not a record of igsd. Move it away or use another folder.")
 
 
+def is_fresh(record: dict[str, Any]) -> bool:
+    """Say whether this version of the algorithm made a record; another one's is stale."""
+    return bool(record["algorithm"] == ALGORITHM)
+
+
 def find_finished(path: Path, identity: Identity, *, force: bool = False) -> dict[str, Any] | None:
     """Return the record at ``path`` if it is of this very run and ended well, else None.
 

@@ -1,4 +1,4 @@
-"""``run_seeds``: train one model per seed, score each, and keep a record of every run."""
+"""``run_seed``: train a model, score it, and keep a record of the run; ``run_seeds``: several."""
 
 from __future__ import annotations
 
@@ -101,33 +101,37 @@ def run_seeds(
 ) -> Iterator[dict[str, Any]]:
     """Yield the record of each seed in turn: from ``finished``, or of a run made now.
 
-    ``on_trained`` gets each new model, e.g. to save it. A run that fails gives a record with status
-    ``failed`` and does not stop the others; a full disk does (``StorageError``).
+    A run that fails does not stop the others. ``on_trained`` and errors as in ``run_seed``.
     """
-    histogram = None
     for seed in range(plan.num_seeds):
-        if seed in finished:
-            yield finished[seed]
-            continue
-        if histogram is None:
-            histogram = LabelDegreeHistogram().fit_transform(plan.graphs)
-        record = start_record(plan.identity(seed), plan.graphs, seed, recipe=plan.recipe)
-        try:
-            trained = train_model(plan.graphs, plan.config_of(seed), verbose=plan.verbose)
-            on_trained(trained)
-            record |= _score(plan, trained, histogram)
-        except StorageError:
-            raise  # a place that cannot be written or read would fail every seed alike
-        except (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError) as error:
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-            print(f"seed {seed} failed: {record['error']}", file=sys.stderr)
-        record |= {"peak_memory_mib": peak_memory_mib()}
-        path = plan.path_of(seed)
-        if path is not None:
-            write_record(path, record)
-        yield record
+        yield finished[seed] if seed in finished else run_seed(plan, seed, on_trained)
+
+
+def run_seed(
+    plan: Plan, seed: int, on_trained: Callable[[Trained], None] = lambda trained: None
+) -> dict[str, Any]:
+    """Return the record of one run that is made now, and write it where the plan has a place.
+
+    ``on_trained`` gets the new model, e.g. to save it. A run that fails gives a record with status
+    ``failed``; a full disk raises (``StorageError``).
+    """
+    record = start_record(plan.identity(seed), plan.graphs, seed, recipe=plan.recipe)
+    try:
+        trained = train_model(plan.graphs, plan.config_of(seed), verbose=plan.verbose)
+        on_trained(trained)
+        record |= _score(plan, trained)
+    except StorageError:
+        raise  # a place that cannot be written or read would fail every seed alike
+    except (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+        print(f"seed {seed} failed: {record['error']}", file=sys.stderr)
+    record |= {"peak_memory_mib": peak_memory_mib()}
+    path = plan.path_of(seed)
+    if path is not None:
+        write_record(path, record)
+    return record
 
 
 def train_model(
@@ -149,13 +153,13 @@ def train_model(
     return Trained(config.seed, model, vectors, seconds, started)
 
 
-def _score(plan: Plan, trained: Trained, histogram: np.ndarray) -> dict[str, Any]:
+def _score(plan: Plan, trained: Trained) -> dict[str, Any]:
     """Return the rest of a record: the rows, the seconds and the last loss."""
     config = plan.config_of(trained.seed)
     vectors = {
         "igsd": trained.vectors,
         "untrained": untrained_encoder(config).fit_transform(plan.graphs),
-        "histogram": histogram,
+        "histogram": LabelDegreeHistogram().fit_transform(plan.graphs),
     }
     begin = time.perf_counter()
     total = num_scores(tuple(vectors), plan.scoring)

@@ -1,4 +1,5 @@
-"""``run_splits``: one method that learns from few labels over several splits, with records.
+"""``run_splits``: one method that learns from few labels over several splits, with records;
+``run_one_split``: on one of them.
 
 What a split is and what is measured on it is the plan's business; this file keeps the records.
 """
@@ -87,29 +88,31 @@ def finished_splits(plan: SplitPlan) -> dict[int, dict[str, Any]]:
 
 
 def run_splits(plan: SplitPlan, finished: dict[int, dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the record of each split in turn: from ``finished``, or of a run made now.
+    """Yield the record of each split in turn: from ``finished``, or of a run made now."""
+    for seed in range(plan.num_splits):
+        yield finished[seed] if seed in finished else run_one_split(plan, seed)
+
+
+def run_one_split(plan: SplitPlan, seed: int) -> dict[str, Any]:
+    """Return the record of a run that is made now, and write it where the plan has a place.
 
     With records a run also keeps a checkpoint beside its record while it lasts, so that the same
     command goes on where it was stopped. A run that fails gives a record with status ``failed``.
     """
-    for seed in range(plan.num_splits):
-        if seed in finished:
-            yield finished[seed]
-            continue
-        about = {"recipe": plan.recipe, "method": plan.method}
-        record = start_record(plan.identity_of(seed), plan.graphs, seed, **about)
-        path = plan.path_of(seed)
-        checkpoint = None if path is None else path.with_suffix(".checkpoint")
-        if checkpoint is not None and plan.force:
+    about = {"recipe": plan.recipe, "method": plan.method}
+    record = start_record(plan.identity_of(seed), plan.graphs, seed, **about)
+    path = plan.path_of(seed)
+    checkpoint = None if path is None else path.with_suffix(".checkpoint")
+    if checkpoint is not None and plan.force:
+        checkpoint.unlink(missing_ok=True)
+    try:
+        record |= {"status": "ok"} | plan.run_split(seed, checkpoint)
+    except (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError) as error:
+        record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+        print(f"split {seed} failed: {record['error']}", file=sys.stderr)
+    record |= {"peak_memory_mib": peak_memory_mib()}
+    if path is not None:
+        write_record(path, record)
+        if checkpoint is not None and record["status"] == "ok":
             checkpoint.unlink(missing_ok=True)
-        try:
-            record |= {"status": "ok"} | plan.run_split(seed, checkpoint)
-        except (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError) as error:
-            record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-            print(f"split {seed} failed: {record['error']}", file=sys.stderr)
-        record |= {"peak_memory_mib": peak_memory_mib()}
-        if path is not None:
-            write_record(path, record)
-            if checkpoint is not None and record["status"] == "ok":
-                checkpoint.unlink(missing_ok=True)
-        yield record
+    return record

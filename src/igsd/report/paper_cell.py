@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import ConfigError
-from igsd.experiments import ALGORITHM
 from igsd.experiments.estimates import run_seconds
 from igsd.experiments.exhibit import Printed
-from igsd.experiments.records import Identity, read_record
+from igsd.experiments.records import Identity, is_fresh, read_record
 from igsd.experiments.runs import Run
 from igsd.report.result_cell import mean_and_std
 
@@ -110,11 +109,6 @@ def accuracies(record: Record, shows: str, protocol: str) -> list[float] | None:
     return None
 
 
-def errors_of(record: Record, method: str) -> dict[str, float]:
-    """Return the mean absolute error of each target in a record of protocol qm9."""
-    return next((row["mae"] for row in record["rows"] if row["method"] == method), {})
-
-
 def make_cell(
     found: Sequence[Found],
     run: Run,
@@ -156,7 +150,7 @@ def make_cell(
 
 def fresh(found: Sequence[Found]) -> list[Found]:
     """Return the records of this version of the algorithm."""
-    return [pair for pair in found if pair[1]["algorithm"] == ALGORITHM]
+    return [pair for pair in found if is_fresh(pair[1])]
 
 
 def has_other_settings(run: Run, record: Record, first: Record) -> bool:

@@ -18,12 +18,12 @@ from igsd.experiments.exhibit import (
     read_exhibit,
     short_name,
 )
+from igsd.experiments.qm9_table import error_ratios, errors_by_split
 from igsd.experiments.runs import Run, points, recipe_of, unknown_data
 from igsd.report.paper_cell import (
     PaperCell,
     RecordFolder,
     accuracies,
-    errors_of,
     fresh,
     make_cell,
 )
@@ -184,17 +184,17 @@ def _ratios(
     """Return the cells of a method in figure-qm9: its errors over those of the baseline."""
     base = replace(run, method=str(exhibit.baseline))
     # A ratio of two versions of the algorithm would mean nothing.
-    others = {r["seed"]: errors_of(r, base.method) for _, r in fresh(records.of(base))}
-    own = {r["seed"]: errors_of(r, run.method) for _, r in records.of(run)}
+    others = errors_by_split([r for _, r in fresh(records.of(base))], base.method)
+    own = errors_by_split([r for _, r in records.of(run)], run.method)
     return [
         make_cell(
             records.of(run),
             run,
-            {seed: [own[seed][t] / others[seed][t]] for seed in own if t in others.get(seed, {})},
+            {seed: [ratio] for seed, ratio in error_ratios(own, others, target).items()},
             digits=2,
             **about,
         )
-        for t in (exhibit.axis.values if exhibit.axis else ())
+        for target in (exhibit.axis.values if exhibit.axis else ())
     ]
 
 
