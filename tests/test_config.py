@@ -67,6 +67,13 @@ def test_values_outside_their_rule_are_refused(key: str, value: Any, rule: str) 
         Config(**{key: value})
 
 
+@pytest.mark.parametrize("name", ["encoder_batch_norm", "concat_layers"])
+def test_settings_that_mpnn_has_no_use_for_are_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}=False would change nothing"):
+        Config(encoder="mpnn", **{name: False})
+    assert not getattr(Config(encoder="gcn", **{name: False}), name)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "kept"),
     [

@@ -62,7 +62,7 @@ class TestEveryMethod:
         ("label_batch_size", 1, "at least 2"),
         ("self_training_threshold", 1.5, "at most 1"),
         ("self_training_rounds", 0, "at least 1"),
-        ("head_dropout", 1.0, "below 1"),
+        ("head_dropout", 1.0, "at least 0 and less than 1"),
         ("self_weight", -1.0, "at least 0"),
         ("supcon_reduction", "max", "one of"),
         ("pseudo_labels_for", "all", "one of"),

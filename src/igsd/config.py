@@ -83,9 +83,9 @@ class Config:
     )
     num_layers: int = setting(4, "encoder", "number of layers; of mpnn: message steps", low=1)
     hidden_dim: int = setting(64, "encoder", "width of a layer", low=1)
-    encoder_batch_norm: bool = setting(True, "encoder", "BatchNorm in every layer")
+    encoder_batch_norm: bool = setting(True, "encoder", "BatchNorm in every layer; not mpnn's")
     readout: str = setting("sum", "encoder", "sum, mean, max, or several joined by +; not mpnn's")
-    concat_layers: bool = setting(True, "encoder", "readouts of all layers side by side")
+    concat_layers: bool = setting(True, "encoder", "all layers' readouts side by side; not mpnn's")
     edge_hidden_dim: int = setting(128, "encoder", "hidden width of mpnn's edge network", low=1)
     distance_bins: int = setting(
         20, "encoder", "distances that mpnn tells apart where nodes have x, y, z; 0: none", low=0
@@ -124,6 +124,7 @@ class Config:
             value = _checked(entry, getattr(self, entry.name), "IGSD")
             object.__setattr__(self, entry.name, value)
         self._check_views()
+        self._check_encoder()
 
     def _check_views(self) -> None:
         """Raise ``ConfigError`` for settings of views that do not go together."""
@@ -142,6 +143,16 @@ class Config:
                 f"num_views counts kinds of bonds, but view={self.view!r} gives a single view. Use "
                 f"num_views=1, or view='bond-types'. Got num_views={self.num_views}."
             )
+
+    def _check_encoder(self) -> None:
+        """Raise ``ConfigError`` for settings that the encoder has no use for."""
+        for name in ("encoder_batch_norm", "concat_layers"):
+            if self.encoder == "mpnn" and not getattr(self, name):
+                raise ConfigError(
+                    f"{name} is for the layers of gin and gcn: encoder='mpnn' has no BatchNorm and "
+                    f"reads out the last step alone, so {name}=False would change nothing. Leave "
+                    "it true, or use encoder='gin'."
+                )
 
     def updated(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with some settings changed; raises ``ConfigError`` for an unknown key."""

@@ -74,7 +74,7 @@ class SemiConfig(Config):
     halve_every: int = setting(50, "run", "epochs until the step size halves; 0: never", low=0)
 
     head_dropout: float = setting(
-        0.0, "labels", "dropout in front of the output layer", low=0, high=1
+        0.0, "labels", "dropout in front of the output layer", low=0, below=1
     )
     pretraining_epochs: int = setting(
         0, "labels", "passes of self-distillation over all graphs before", low=0
@@ -111,11 +111,6 @@ class SemiConfig(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.head_dropout >= 1:
-            raise ConfigError(
-                "The 'head_dropout' parameter of IGSD must be below 1. "
-                f"Got {self.head_dropout!r} instead."
-            )
         asked = self.pseudo_labels_for in ("supcon", "both")
         if asked and self.self_training and not self.supcon_weight:
             raise ConfigError(

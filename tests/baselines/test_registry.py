@@ -15,6 +15,7 @@ from igsd.baselines.registry import (
     method,
     name_of,
     setting_names,
+    takes_recipe,
 )
 from igsd.config import load_recipe
 from igsd.errors import ConfigError
@@ -35,6 +36,14 @@ def test_unknown_name() -> None:
         method("wloa")
     with pytest.raises(ConfigError, match=r"no method 'zzz'.*Valid names: barlow, byol"):
         make("zzz")
+
+
+def test_a_recipe_is_for_methods_with_a_network() -> None:
+    without = [name for name in METHODS if not takes_recipe(name)]
+    assert without == [
+        *("graph2vec", "deep-graph-kernel", "random-walk", "shortest-path", "graphlet", "wl"),
+        *("mlg", "wl-oa", "gckn", "histogram"),
+    ]
 
 
 def test_unknown_parameter() -> None:

@@ -9,7 +9,12 @@ import torch
 from igsd.baselines.gin_supervised import GINClassifier
 from igsd.baselines.infograph_star import InfoGraphStarClassifier
 from igsd.baselines.mean_teacher import MeanTeacherClassifier, ramp_up
-from igsd.baselines.semi_methods import SEMI_METHODS, find_semi_method, method_config
+from igsd.baselines.semi_methods import (
+    SEMI_METHODS,
+    find_semi_method,
+    method_config,
+    regression_config,
+)
 from igsd.errors import ConfigError
 from igsd.estimators import IGSDClassifier
 from tests.estimators.few_labels import ROUNDS, few_graphs, small, some_classes
@@ -49,6 +54,17 @@ def test_unknown_names_and_settings() -> None:
         find_semi_method("mean-teachers")
     with pytest.raises(ConfigError, match="no setting 'temperature'"):
         method_config("gin", "social", {"temperature": 1.0})
+
+
+def test_methods_for_numbers() -> None:
+    """Five names once ran the same training for numbers, each filed under its own."""
+    names = [name for name, method in SEMI_METHODS.items() if method.is_for_numbers]
+    assert names == ["mean-teacher", "infograph", "infograph-star", "gin", "igsd-self"]
+    kinds = {type(regression_config(name, "molecules", {"epochs": 7})) for name in names}
+    assert len(kinds) == len(names)
+    for name in SEMI_METHODS.keys() - set(names):
+        with pytest.raises(ConfigError, match=r"needs classes.*there are mean-teacher, "):
+            regression_config(name, "molecules", {})
 
 
 def test_gin_never_sees_an_unlabelled_graph() -> None:

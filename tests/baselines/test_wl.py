@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from igsd.baselines.node_keys import DegreeFallbackWarning
 from igsd.baselines.wl import WLKernel
 from igsd.baselines.wl_oa import WLOptimalAssignment
-from igsd.errors import ConfigError
+from igsd.errors import ConfigError, IGSDWarning
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from tests.reference.grakel_graphs import to_grakel
@@ -128,3 +130,10 @@ def test_a_parameter_changed_after_fit_waits_for_the_next_fit() -> None:
 def test_wrong_parameters(parameter: str, value: object, rule: str) -> None:
     with pytest.raises(ConfigError, match=f"'{parameter}' parameter of WLKernel must be {rule}"):
         WLKernel(**{parameter: value}).fit(two_paths())
+
+
+def test_graphs_of_another_world_are_told() -> None:
+    known = make_graphs(4)
+    other = replace(known, node_label_names=("x", "y", "z"))
+    with pytest.warns(IGSDWarning, match="was seen in training: all its vectors are zero"):
+        WLKernel().fit(known).transform(other)

@@ -107,7 +107,7 @@ def test_stopped_by_the_user(
     monkeypatch.setattr(method_runs, "run_measured", run)
     code, out, err = igsd("compare", toy, "--methods", "histogram,wl", *FAST)
     assert (code, out) == (130, "")
-    assert "Finished runs are in runs/records; to go on: igsd compare" in err
+    assert "Finished runs are in runs/records; the same command goes on" in err
     kept = tmp_path / "runs" / "records" / "nested" / "TOY"
     assert [path.name for path in kept.iterdir()] == ["histogram"]
 
@@ -135,6 +135,7 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         ([toy, "--records", "file/r"], "for records"),
         ([toy, "--plot", str(tmp_path)], "is a folder"),
         ([toy, "--recipe", "sociable"], "no recipe"),
+        ([toy, "--recipe", "paper", "--methods", "wl,mlg"], "there is none in wl, mlg"),
         ([toy, "--protocol", "gckn"], "published folds"),
         ([unlabelled], "no class labels"),
         (["nothing"], "nothing"),
@@ -145,6 +146,7 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         (["--method", "wl", toy, toy], "DATA alone"),
         (["--method", "w1", toy], "no method 'w1'"),
         (["--method", "wl", toy, "-o", "r"], "no run folder"),
+        (["--method", "wl", toy, "--recipe", "paper"], "Leave out --recipe paper"),
         (["--recipe", "paper", toy, "--limit-seconds", "3"], "is for --method"),
         (["--method", "wl", toy, "--label-rate", "0.1"], "protocols semi"),
     ):

@@ -148,6 +148,7 @@ def test_data_that_cannot_be_scored(
 def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.ones((7, 2)))
     np.save(tmp_path / "nan.npy", np.full((8, 2), np.nan))
+    (tmp_path / "seed.toml").write_text("seed = 3")
     for arguments, text in (
         ([toy], "takes MODEL"),
         ([trained, toy, toy], "takes MODEL"),
@@ -157,7 +158,8 @@ def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) ->
         ([trained, toy, "--seeds", "0"], "at least 1"),
         ([trained, toy, "--json", str(tmp_path)], "is a folder"),
         ([trained, toy, "--protocol", "gckn"], "published folds"),
-        (["--recipe", "molecules", toy, "--set", "seed=3"], "--set seed"),
+        (["--recipe", "molecules", toy, "--set", "seed=3"], "seed cannot be set"),
+        (["--recipe", "molecules", toy, "--config", "seed.toml"], "seed cannot be set"),
         (["--recipe", "nonsense", toy], "no recipe"),
         (["--recipe", "molecules", toy, "--set", "devices=2"], "devices=1"),
         (["--recipe", "molecules", toy, "--protocol", "gckn"], "published folds"),

@@ -65,6 +65,8 @@ def test_errors_and_ratios(igsd: Run, data: Path, tmp_path: Path) -> None:
         (["DATA", "--label-rate", "0.1"], "5,000 molecules"),
         (["DATA", "--targets", "mu,homo"], "no target 'homo'"),
         (["DATA", "--recipe", "qm8"], "no recipe 'qm8'"),
+        (["DATA", "--no-without-twins"], "--without-twins is for the protocols nested"),
+        (["DATA", "--limit-seconds", "9"], "protocol qm9 trains inside each split"),
     ],
 )
 def test_bad_input(igsd: Run, data: Path, arguments: list[str], message: str) -> None:

@@ -51,6 +51,9 @@ def test_json_and_records(igsd: Run, data: Path, tmp_path: Path) -> None:
         (["DATA", "--protocol", "semi", "--label-rate", "7"], "label_rate must be a share"),
         (["DATA", "--protocol", "semi", "--set", "view=ppr", "--method", "gin"], "no setting"),
         (["DATA", "--method", "gin"], "no method 'gin'"),
+        (["DATA", "--protocol", "semi", "--standardise", "no"], "--standardise is for"),
+        (["DATA", "--protocol", "semi-paper", "--jobs", "2"], "--jobs is for the protocols nested"),
+        (["DATA", "--protocol", "semi", "--limit-memory", "9"], "--limit-memory is for"),
     ],
 )
 def test_bad_input(igsd: Run, data: Path, arguments: list[str], message: str) -> None:

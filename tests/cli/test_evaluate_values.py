@@ -38,6 +38,8 @@ def test_errors_over_splits(igsd: Run, data: Path, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--targets", "sise"], "has no target 'sise'"),
+        (["--targets", "size", "--method", "igsd-supcon"], "'igsd-supcon' needs classes"),
+        (["--targets", "size", "--method", "gin+self-training"], "there are mean-teacher"),
         (["--targets", "a,b"], "one target at a time"),
         (["--targets", "size", "--protocol", "semi-paper"], "semi-paper is for classes"),
         (["--targets", "size", "--label-rate", "0.01"], "Take a larger share"),

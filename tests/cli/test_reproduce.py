@@ -86,7 +86,7 @@ def test_a_limit_exceeded_is_an_answer(
 
     monkeypatch.setattr(method_runs, "measure", too_large)
     options = ("--jobs", 1, "--seeds", 1, "--methods", "histogram")
-    code, out, err = igsd("reproduce", "table-3", *options)
+    code, out, _ = igsd("reproduce", "table-3", *options)
     assert code == 0
     assert "OMR" in out
 

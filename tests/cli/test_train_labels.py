@@ -96,6 +96,24 @@ def test_stop_and_resume(
 
 
 @pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (["--labels", "sizes.txt"], "a run with --labels class, and now it is sizes.txt"),
+        (["--labels", "class", "--label-rate", "0.5"], "--label-rate 1.0, and now it is 0.5"),
+    ],
+)
+def test_a_run_goes_on_with_its_own_labels_alone(
+    igsd: Run, toy: Path, toy_graphs: GraphSet, tmp_path: Path, changed: list[str], message: str
+) -> None:
+    numbers = [f"{n + 0.5}" for n in toy_graphs.node_counts()]
+    (tmp_path / "sizes.txt").write_text("\n".join(numbers) + "\n")
+    assert igsd("train", toy, *LABELS, "-o", "run")[0] == 0
+    code, _, err = igsd("train", toy, *changed, "-o", "run", "--resume")
+    assert code == 2
+    assert message in err
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--labels", "clas"], "has no labels of that name"),

@@ -64,6 +64,7 @@ def test_wrong_questions(igsd: Run, toy: Path, tmp_path: Path) -> None:
         (["--method", "wl", "--set", "epochs=2"], "'wl' has no setting 'epochs'"),
         (["--method", "wl", "--set", "iterations=-1"], "The setting 'iterations' must be"),
         (["--method", "wl", "--log-dir", "x"], "no training steps"),
+        (["--method", "wl", "--recipe", "paper"], "there is none in wl"),
         (["--method", "wl", "--labels", "class"], "--method cannot be given"),
     ):
         code, _, err = igsd("train", toy, *arguments)

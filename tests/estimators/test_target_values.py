@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from igsd.errors import DataError
+from igsd.errors import DataError, IGSDWarning
 from igsd.estimators.target_values import TargetScale, check_known, read_targets
 
 NAN = float("nan")
@@ -48,6 +48,7 @@ def test_too_little_is_known() -> None:
         check_known(np.array([[1.0], [NAN]]))
 
 
+@pytest.mark.filterwarnings("ignore:All known values")
 def test_the_scale_is_that_of_known_targets() -> None:
     targets = np.array([[1.0, 5.0], [3.0, NAN], [NAN, 5.0]])
     scale = TargetScale.fit(targets, is_single=False)
@@ -63,3 +64,9 @@ def test_the_scale_is_that_of_known_targets() -> None:
 def test_one_number_comes_back_as_one() -> None:
     scale = TargetScale.fit(np.array([[2.0], [4.0]]), is_single=True)
     assert scale.restored(np.array([[1.0], [-1.0]])).tolist() == [4.0, 2.0]
+
+
+def test_a_constant_target_is_told() -> None:
+    targets = np.array([[1.0, 2.0], [1.0, 3.0], [np.nan, 4.0]])
+    with pytest.warns(IGSDWarning, match="known values of target logp are the same"):
+        TargetScale.fit(targets, is_single=False, names=("logp", "mu"))

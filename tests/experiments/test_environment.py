@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from igsd.baselines.measured import peak_bytes
 from igsd.experiments import environment
 
 
@@ -34,6 +35,7 @@ def test_commit_and_whether_the_source_was_changed(monkeypatch: pytest.MonkeyPat
 def test_memory_and_time() -> None:
     peak = environment.peak_memory_mib()
     assert peak is None or 10 < peak < 1e6
+    assert peak is None or peak <= peak_bytes() / 2**20 + 0.1  # one measure for all records
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", environment.now())
 
 

@@ -96,7 +96,7 @@ def test_a_killed_split_goes_on(
 
 
 def test_bad_input(graphs: GraphSet) -> None:
-    with pytest.raises(ConfigError, match=r"no method 'igst'.*'igsd'"):
+    with pytest.raises(ConfigError, match=r"no method 'igst'.*supervised, .*igsd"):
         qm9_config("igst", "qm9", {})
     with pytest.raises(ConfigError, match="no setting 'temperature'"):
         qm9_config("supervised", "qm9", {"temperature": 1.0})

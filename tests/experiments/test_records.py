@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,12 @@ import pytest
 from igsd.baselines.parameter_config import ParameterConfig
 from igsd.baselines.wl import WLKernel
 from igsd.config import Config
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError, StorageError, TrainingError
 from igsd.experiments.records import (
     KIND,
+    RUN_ERRORS,
     Identity,
+    failure,
     find_finished,
     find_record,
     make_records_folder,
@@ -115,3 +118,16 @@ def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(StorageError, match="not a record"):
         read_record(tmp_path / "r.json")
+
+
+def test_what_ends_one_run_and_what_ends_all() -> None:
+    assert failure(TrainingError("The loss is nan.")) == {
+        "status": "failed",
+        "error": "TrainingError: The loss is nan.",
+    }
+    assert failure(OSError(errno.EIO, "oh"))["status"] == "failed"
+    lasting = (StorageError("no"), OSError(errno.ENOSPC, "full"), OSError(errno.EDQUOT, "full"))
+    for error in lasting:
+        assert isinstance(error, RUN_ERRORS)
+        with pytest.raises(type(error)):
+            failure(error)

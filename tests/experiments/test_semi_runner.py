@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from igsd.baselines.semi_methods import method_config
-from igsd.errors import ConfigError
+from igsd.errors import ConfigError, StorageError
 from igsd.experiments.records import read_record
 from igsd.experiments.semi_runner import SemiPlan
 from igsd.experiments.split_runner import finished_splits, run_splits
@@ -103,3 +104,26 @@ def test_a_run_that_fails_does_not_stop_the_others(
     records = run(plan(graphs))
     assert [record["status"] for record in records] == ["failed", "failed"]
     assert "no more memory" in records[0]["error"]
+
+
+@pytest.mark.parametrize(
+    "error", [StorageError("Cannot write."), OSError(errno.ENOSPC, "No space left")]
+)
+def test_what_would_end_every_split_is_raised(
+    graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """As for seeds: a full disk is not a result of the method."""
+
+    def stop(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(SemiPlan, "run_split", stop)
+    with pytest.raises(type(error)):
+        run(plan(graphs, tmp_path))
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_folder_that_cannot_be_made_is_found_first(graphs: GraphSet, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match="for records"):
+        finished_splits(plan(graphs, tmp_path / "file" / "records"))

@@ -27,7 +27,15 @@ def test_records_become_tables(results: Path) -> None:
     assert lines[2].startswith("| Table 1 | MUTAG | IMDB-B | IMDB-M | NCI1 | COLLAB | PTC |")
     ours = next(line for line in lines if line.startswith("| IGSD |"))
     assert ours.startswith("| IGSD | 90.0 ± 0.0<br>paper: 90.2 ± 0.7 | not run<br>paper: 74.7")
-    assert any(line.startswith("| Table 2 | IMDB-B, semi |") for line in lines)
+    assert "docs/figures/table-1.svg" in next(line for line in lines if line.startswith("!["))
+
+
+def test_rows_of_which_nothing_is_run_are_counted(results: Path) -> None:
+    text = render_results(results)
+    assert "| WL subtree |" not in text
+    assert "| histogram | 70.0 ± 0.0 | not run |" in text
+    assert "rows of which nothing is run are left out; `igsd report` shows them." in text
+    assert "| Table 2 |" not in text
 
 
 def test_a_missing_folder(tmp_path: Path) -> None:
@@ -65,8 +73,21 @@ def test_the_readme_is_checked_then_written(
     assert readme.read_text() == before
     assert main(arguments) == 0
     assert main([*arguments, "--check"]) == 0
+    assert (tmp_path / "docs" / "figures" / "table-2.svg").exists()
     expected = f"# Title\n\n{BEGIN}\n{render_results(results)}\n{END}\n\nThe end.\n"
     assert readme.read_text(encoding="utf-8") == expected
+
+
+def test_drift_of_a_plot_is_found(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{BEGIN}\n{END}\n")
+    main([str(results), str(readme)])
+    plot = tmp_path / "docs" / "figures" / "table-1.svg"
+    plot.write_text(plot.read_text(encoding="utf-8").replace("90", "91"), encoding="utf-8")
+    assert main([str(results), str(readme), "--check"]) == 1
+    assert capsys.readouterr().err.startswith(f"{plot} differs")
 
 
 def test_wrong_input_is_one_sentence(

@@ -48,9 +48,10 @@ class Writer:
 def test_the_file_is_closed_at_the_end() -> None:
     writer = Writer()
     with EpochLogger(writer) as log:
-        log({"epoch": 2.0, "total": 1.5})
+        log({"epoch": 2.0, "total": 1.5, "eval_accuracy": 0.75})
         log.close()
-    assert writer.calls == [("loss/total", 1.5, 2), "flush", "close"]
+    curves = [("loss/total", 1.5, 2), ("eval/accuracy", 0.75, 2)]
+    assert writer.calls == [*curves, "flush", "close"]
 
 
 def test_a_logger_that_is_dropped_closes_its_file() -> None:

@@ -92,4 +92,4 @@ def test_a_view_by_bond_types_is_a_ppr() -> None:
     expected = bond_type_view(graphs, "single", SPEC, cache=False)
     np.testing.assert_array_equal(found.weight, expected.weight)  # type: ignore[arg-type]
     assert asked.relevant()["num_views"] == 2
-    assert not asked.is_diffusion
+    assert not asked.is_diffusion  # several matrices, so none for diffusion_view

@@ -132,6 +132,14 @@ def setting_names(name: str) -> list[str]:
     return [k for k in defaults(name).to_json() if k != "seed" and k not in method(name).settings]
 
 
+def takes_recipe(name: str) -> bool:
+    """Say whether a recipe says anything to a method: those without a network have no use for it.
+
+    Raises ``ConfigError`` for an unknown name.
+    """
+    return isinstance(defaults(name), Config)
+
+
 def configure(name: str, recipe: str, changes: Mapping[str, Any] | None = None) -> Any:
     """Return the settings of a method: its own, those of the recipe, what it is, then ``changes``.
 

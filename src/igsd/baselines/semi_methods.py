@@ -27,6 +27,11 @@ class SemiMethod:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def is_for_numbers(self) -> bool:
+        """Whether it is a method of its own without classes: no Eq. supcon, no pseudo-labels."""
+        return not (self.settings.get("supcon_weight") or self.settings.get("self_training"))
+
+    @property
     def classifier(self) -> type[GraphClassifier]:
         """The estimator for classes."""
         return getattr(importlib.import_module(self.module), f"{self.stem}Classifier")
@@ -76,8 +81,15 @@ def method_config(name: str, recipe: str, changes: Mapping[str, Any]) -> SemiCon
 def regression_config(name: str, recipe: str, changes: Mapping[str, Any]) -> SemiConfig:
     """Return the settings of a method for numbers: recipe, then ``changes``.
 
-    What makes the rows for classes differ, Eq. supcon and self-training, numbers do not have; the
-    weight of Eq. InfoNCE is the recipe's. Raises ``ConfigError`` as ``method_config`` does.
+    The weight of Eq. InfoNCE is the recipe's. Raises ``ConfigError`` as ``method_config`` does, and
+    for a method that is made of what numbers do not have, Eq. supcon or pseudo-labels.
     """
-    config: SemiConfig = load_semi_recipe(recipe, find_semi_method(name).regressor._config_class)
+    method = find_semi_method(name)
+    if not method.is_for_numbers:
+        others = ", ".join(n for n, other in SEMI_METHODS.items() if other.is_for_numbers)
+        raise ConfigError(
+            f"The method {name!r} needs classes: Eq. supcon pulls graphs of one class together, "
+            f"and self-training guesses classes. For numbers there are {others}."
+        )
+    config: SemiConfig = load_semi_recipe(recipe, method.regressor._config_class)
     return config.updated(changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.baselines.setting_rules import Rule, check_settings
-from igsd.errors import StorageError
+from igsd.errors import IGSDWarning, StorageError
 from igsd.estimator_base import GraphInputMixin, draw_seed
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.graphset import GraphSet
@@ -58,7 +59,16 @@ class ShallowEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Return one row of features per graph, [G, d] float32, for graphs seen or unseen."""
         check_is_fitted(self, "n_features_out_")
-        return np.asarray(self._transform(as_graphset(X)), dtype=np.float32)
+        graphs = as_graphset(X)
+        rows = np.asarray(self._transform(graphs), dtype=np.float32)
+        if not rows.any():
+            warnings.warn(
+                f"Nothing that {type(self).__name__} counts in {graphs.name!r} was seen in "
+                "training: all its vectors are zero. Are the node labels written in another way?",
+                IGSDWarning,
+                stacklevel=2,
+            )
+        return rows
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns: the method's word and a number."""

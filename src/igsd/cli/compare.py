@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_data_argument
@@ -94,8 +93,7 @@ def run(args: argparse.Namespace) -> int:
     plot = None if args.plot is None else Path(args.plot)
     if plot is not None and plot.is_dir():
         raise StorageError(f"--plot {plot} is a folder. Give the name of a file.")
-    again = f"igsd compare {quote(args.data)} --methods {quote(args.methods)} ..."
-    comparison, code = run_and_report(args, args.data, parse_methods(args.methods), again)
+    comparison, code = run_and_report(args, args.data, parse_methods(args.methods))
     if plot is None:
         from igsd.experiments.records import plain_name
 
@@ -108,13 +106,11 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def run_and_report(
-    args: argparse.Namespace, data: str, names: list[str], again: str
-) -> tuple[Comparison, int]:
+def run_and_report(args: argparse.Namespace, data: str, names: list[str]) -> tuple[Comparison, int]:
     """Run methods, print their table or its JSON, and return it with the exit code.
 
-    ``again`` is the command that goes on after an interruption. The code is 1 where a method
-    failed; one that only exceeded its limits has an answer, so that is 0.
+    The code is 1 where a method failed; one that only exceeded its limits has an answer, so that
+    is 0.
     """
     check_scoring_arguments(args)
     plans = make_plans(args, data, names)
@@ -124,7 +120,7 @@ def run_and_report(
         records = _run(plans, args.seeds, quiet=args.quiet)
     except KeyboardInterrupt as stop:
         kept = f"Finished runs are in {args.records}; " if args.records else ""
-        raise KeyboardInterrupt(f"Stopped. {kept}to go on: {again}") from stop
+        raise KeyboardInterrupt(f"Stopped. {kept}the same command goes on.") from stop
     comparison = compare_records(plans[0].graphs, plans[0].scoring, records)
     print_comparison(comparison, as_json=args.json == "-")
     for note in comparison.notes() if args.json != "-" else ():

@@ -13,6 +13,7 @@ from igsd.cli.scoring_arguments import (
     PROTOCOLS_HELP,
     add_scoring_arguments,
     check_scoring_arguments,
+    refuse_scoring_arguments,
     scoring_of,
     write_table_json,
 )
@@ -90,7 +91,7 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a method of `igsd compare --help`; for semi: igsd-supcon, igsd-self, gin (each also "
         "NAME+self-training), mean-teacher, infograph or infograph-star (default: "
-        "igsd-supcon+self-training)",
+        "igsd-supcon+self-training); with --targets not those made of classes (default: igsd-self)",
     )
     group.add_argument(
         "--label-rate",
@@ -124,6 +125,8 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score what was asked for, print the table, and return the exit code."""
     check_scoring_arguments(args)
+    if args.protocol not in ("nested", "paper", "gckn"):
+        refuse_scoring_arguments(args)
     if args.protocol.startswith("semi"):
         from igsd.cli.evaluate_semi import run as run_semi
 
@@ -159,7 +162,7 @@ def _score_method(args: argparse.Namespace) -> int:
     from igsd.cli.compare import run_and_report
 
     method(args.method)
-    return run_and_report(args, args.inputs[0], [args.method], "the same command")[1]
+    return run_and_report(args, args.inputs[0], [args.method])[1]
 
 
 def _score_one(args: argparse.Namespace) -> int:
@@ -242,8 +245,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     from igsd.training.fit import check_trainable
 
     changes = given_changes(args)
-    if any(pair.partition("=")[0].strip() == "seed" for pair in args.settings):
-        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so --set seed cannot be given.")
+    if "seed" in changes:
+        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
     graphs = open_data(args.inputs[0])
     recipe = choose_recipe(args.recipe, graphs)
     config = load_recipe(recipe).updated(changes | {"seed": 0})

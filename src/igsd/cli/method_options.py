@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from igsd.baselines.registry import METHODS, method, setting_names
 from igsd.cli.scoring_arguments import scoring_of
-from igsd.cli.settings import choose_recipe
-from igsd.config import load_recipe, parse_settings, read_settings
+from igsd.cli.settings import check_recipe, choose_recipe
+from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
@@ -80,8 +80,10 @@ def shared_out(changes: Mapping[str, Any], names: Sequence[str]) -> dict[str, di
     for key, value in changes.items():
         owner, _, plain = key.rpartition(".")
         if owner and owner not in shares:
-            hint = nearest(owner, names)
-            raise ConfigError(f"{key} is a setting of {owner!r}, which is not run. {hint}")
+            raise ConfigError(
+                f"{key} is a setting of {owner!r}, which is not run: {', '.join(names)}. Add it to "
+                "the methods, or leave the setting out."
+            )
         takers = [name for name in ([owner] if owner else names) if plain in known[name]]
         if not takers:
             whose = repr(owner) if owner else " or ".join(map(repr, names))
@@ -98,8 +100,7 @@ def make_plans(args: argparse.Namespace, data: str, names: Sequence[str]) -> lis
     for option, value in (("seconds", args.limit_seconds), ("memory", args.limit_memory)):
         if value is not None and not value > 0:
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
-    if args.recipe not in (None, "auto"):
-        load_recipe(args.recipe)
+    check_recipe(args.recipe, names)
     from igsd.experiments.method_runs import DAY, plan_method
     from igsd.graphs.datasets import open_data
 

@@ -60,6 +60,24 @@ def check_scoring_arguments(args: argparse.Namespace) -> None:
         raise StorageError(f"--json {args.json} is a folder. Give the name of a file.")
 
 
+def refuse_scoring_arguments(args: argparse.Namespace) -> None:
+    """Raise for options that a protocol which trains inside each split has no use for."""
+    given = {
+        "--standardise": args.standardise,
+        "--without-twins": args.without_twins,
+        "--jobs": args.jobs,
+        "--limit-seconds": args.limit_seconds,
+        "--limit-memory": args.limit_memory,
+    }
+    for option, value in given.items():
+        if value is not None:
+            raise ConfigError(
+                f"{option} is for the protocols nested, paper and gckn: protocol {args.protocol} "
+                "trains inside each split, one after the other, and scores what that predicts. "
+                "Leave it out."
+            )
+
+
 def scoring_of(args: argparse.Namespace, graphs: GraphSet) -> Scoring:
     """Return how these graphs are scored."""
     from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins

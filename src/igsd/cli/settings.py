@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
-from igsd.baselines.registry import configure
-from igsd.config import Config, parse_settings, read_settings, recipe_names
+from igsd.baselines.registry import configure, takes_recipe
+from igsd.config import Config, load_recipe, parse_settings, read_settings, recipe_names
 from igsd.config_semi import SemiConfig
+from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
     from igsd.graphs.graphset import GraphSet
@@ -50,6 +51,18 @@ def choose_recipe(asked: str | None, graphs: GraphSet) -> str:
         return str(asked)
     described = graphs.node_labels is not None or graphs.node_attributes is not None
     return "molecules" if described else "social"
+
+
+def check_recipe(asked: str | None, methods: Sequence[str]) -> None:
+    """Raise ``ConfigError`` for an unknown recipe, and for one that no method has a use for."""
+    if asked in (None, AUTO):
+        return
+    load_recipe(str(asked))
+    if not any(takes_recipe(name) for name in methods):
+        raise ConfigError(
+            f"A recipe says how a network is trained, and there is none in {', '.join(methods)}. "
+            f"Leave out --recipe {asked}; settings are given with --set."
+        )
 
 
 def given_changes(args: argparse.Namespace) -> dict[str, Any]:

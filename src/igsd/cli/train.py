@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from igsd.cli.arguments import add_data_argument
 from igsd.cli.jobs import RUNS, Job, fresh_job, resumed_job, run_to_resume
 from igsd.cli.method_options import methods_text
-from igsd.cli.settings import AUTO, OURS, add_settings_arguments, given_changes, settings_table
+from igsd.cli.settings import (
+    AUTO,
+    OURS,
+    add_settings_arguments,
+    check_recipe,
+    given_changes,
+    settings_table,
+)
 from igsd.errors import ConfigError, IGSDError, StorageError
 
 if TYPE_CHECKING:
@@ -128,6 +135,7 @@ def _check_method(args: argparse.Namespace) -> None:
 
     if args.method in (None, OURS):
         return
+    check_recipe(args.recipe, [args.method])
     if num_processes() > 1:
         raise ConfigError(
             f"The method {args.method!r} is trained in one process, without torchrun."

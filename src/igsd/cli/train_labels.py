@@ -63,6 +63,7 @@ def _job(args: argparse.Namespace) -> LabelJob:
     config = load_semi_recipe(recipe, kind._config_class).updated(changes)
     old = _old_folder(args, graphs, recipe)
     if old is not None:
+        _check_same_run(old, graphs, args, given)
         config = _stored_config(old, config, changes)
     check_labels_trainable(graphs, config)
     used = hide_labels(given, args.label_rate, config.seed)
@@ -119,13 +120,34 @@ def _new_folder(args: argparse.Namespace, graphs: GraphSet, recipe: str) -> RunF
     return folder
 
 
-def _stored_config(folder: RunFolder, config: SemiConfig, changes: dict[str, Any]) -> SemiConfig:
-    """Return the settings of a run; raises ``ConfigError`` where others are given."""
-    if "labels" not in (folder.metrics() or {}):
+def _check_same_run(
+    folder: RunFolder, graphs: GraphSet, args: argparse.Namespace, given: GivenLabels
+) -> None:
+    """Raise ``ConfigError`` where a run was begun with other labels or on other graphs."""
+    metrics = folder.metrics() or {}
+    if "labels" not in metrics:
         raise ConfigError(
             f"The run in {folder.path} was made without --labels. Leave that out to go on with it, "
             "or give another folder with -o."
         )
+    labels, data = metrics["labels"], metrics.get("data", {})
+    task = "classes" if given.are_classes else "numbers"
+    pairs = {
+        "--labels": (labels.get("source"), args.labels),
+        "--label-rate": (labels.get("rate"), args.label_rate),
+        "--task": (labels.get("task"), task),
+        "graphs with checksum": (data.get("checksum"), graphs.checksum),
+    }
+    for what, (stored, wanted) in pairs.items():
+        if stored is not None and stored != wanted:
+            raise ConfigError(
+                f"{folder.path} is a run with {what} {stored}, and now it is {wanted}. Give the "
+                "same to go on with that run, or another folder with -o."
+            )
+
+
+def _stored_config(folder: RunFolder, config: SemiConfig, changes: dict[str, Any]) -> SemiConfig:
+    """Return the settings of a run; raises ``ConfigError`` where others are given."""
     path = folder / "config.toml"
     if not path.exists():
         return config
@@ -156,7 +178,8 @@ def _train(args: argparse.Namespace, job: LabelJob) -> int:
     try:
         folder.create(about, job.config)
         if verbose:
-            labels = f"{num_used} of {counted(len(job.graphs), 'graph')} with a label"
+            task = "class" if job.given.are_classes else "number"
+            labels = f"{num_used} of {counted(len(job.graphs), 'graph')} with a {task} to learn"
             print(f"{job.graphs.name}: {labels}, recipe {job.recipe}, run folder {folder.path}")
         model.fit(job.graphs, job.used.y, **_names(job))
     except KeyboardInterrupt as stop:

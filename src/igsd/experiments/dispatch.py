@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from igsd.baselines.registry import method
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError
 from igsd.evaluation.gckn_folds import read_gckn_folds
 from igsd.experiments import ALGORITHM
 from igsd.experiments.method_runs import DAY, MethodPlan, finished_run, run_method, run_methods
 from igsd.experiments.qm9_runner import QM9Plan
 from igsd.experiments.records import (
     Identity,
+    failure,
     read_record,
     start_record,
     write_record,
@@ -182,11 +183,11 @@ def _execute(job: Job, run: Run, graphs: GraphSet) -> Record:
         if isinstance(plan, Plan):
             return run_seed(plan, run.seed)
         return run_one_split(plan, run.seed)
-    except (StorageError, ConfigError):
+    except ConfigError:
         raise
     except Exception as error:
         # Hours of other runs must not end with an error that nobody thought of.
-        return failed_record(job, run, graphs, f"{type(error).__name__}: {error}")
+        return failed_record(job, run, graphs, failure(error)["error"])
 
 
 def _identity(plan: AnyPlan, run: Run) -> Identity:

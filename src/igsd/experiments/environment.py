@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-import sys
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import igsd
+from igsd.baselines.measured import peak_bytes
 
 _PACKAGES = {
     "torch": "torch",
@@ -50,12 +50,7 @@ def commit() -> dict[str, Any]:
 
 def peak_memory_mib() -> float | None:
     """Return the largest memory this process has held so far in MiB, None where unknown."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+    return round(peak_bytes() / 2**20, 1) or None
 
 
 def now() -> str:

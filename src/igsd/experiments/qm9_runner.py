@@ -45,8 +45,7 @@ def qm9_config(method: str, recipe: str, changes: dict[str, Any]) -> SemiConfig:
     """Return the settings of a method; raises ``ConfigError`` for an unknown name or setting."""
     if method not in QM9_METHODS:
         raise ConfigError(
-            f"Protocol qm9 has no method {method!r}. {nearest(method, QM9_METHODS)} There are "
-            f"{', '.join(QM9_METHODS)}."
+            f"Protocol qm9 has no method {method!r}. The methods are: {', '.join(QM9_METHODS)}."
         )
     return regression_config(QM9_METHODS[method], recipe, changes)
 
@@ -63,8 +62,13 @@ def check_targets(names: tuple[str, ...], graphs: GraphSet) -> tuple[str, ...]:
                 f"{graphs.name!r} has no target {name!r}. {nearest(name, graphs.target_names)}"
             )
     chosen = tuple(lower[name.lower()] for name in asked)
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise ConfigError(f"--targets takes different names joined by commas. Got {names}.")
+    if not chosen:
+        raise DataError(
+            f"{graphs.name!r} has none of QM9's ten properties. Name its own with --targets: "
+            f"{', '.join(graphs.target_names)}."
+        )
+    if len(set(chosen)) < len(chosen):
+        raise ConfigError(f"--targets takes different names. Got {', '.join(names)}.")
     return chosen
 
 

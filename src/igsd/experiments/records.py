@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from typing import Any
 
 from igsd.baselines.parameter_config import ParameterConfig
 from igsd.config import Config
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError, IGSDError, StorageError
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import commit, now, versions
 from igsd.experiments.rows import result_from_dict
@@ -20,6 +21,9 @@ from igsd.graphs.graphset import GraphSet
 from igsd.storage import write_json
 
 KIND = "igsd record"
+
+RUN_ERRORS = (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError)
+"""What may end a run without being a fault of the program."""
 
 Settings = Config | ParameterConfig
 """The settings of a run, whatever its method is made of."""
@@ -155,6 +159,18 @@ def make_records_folder(path: Path) -> None:
 def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write a record, whole or not at all."""
     write_json(path, record)
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """Return what a record says of a run that failed with one of ``RUN_ERRORS``.
+
+    Raises ``error`` again where it would end every other run too: a place that cannot be written or
+    read (``StorageError``), a full disk.
+    """
+    is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if is_full or isinstance(error, StorageError):
+        raise error
+    return {"status": "failed", "error": f"{type(error).__name__}: {error}"}
 
 
 def scored_of(record: dict[str, Any]) -> list[Scored]:

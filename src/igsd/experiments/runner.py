@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,12 +15,13 @@ from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.baselines.registry import build
 from igsd.baselines.untrained import untrained_encoder
 from igsd.config import Config
-from igsd.errors import IGSDError, StorageError
 from igsd.evaluation.gckn_folds import read_gckn_folds
 from igsd.experiments.environment import now, peak_memory_mib
 from igsd.experiments.records import (
+    RUN_ERRORS,
     Identity,
     Settings,
+    failure,
     find_finished,
     make_records_folder,
     record_path,
@@ -113,19 +113,15 @@ def run_seed(
     """Return the record of one run that is made now, and write it where the plan has a place.
 
     ``on_trained`` gets the new model, e.g. to save it. A run that fails gives a record with status
-    ``failed``; a full disk raises (``StorageError``).
+    ``failed``; what would end every other run too is raised (``failure``).
     """
     record = start_record(plan.identity(seed), plan.graphs, seed, recipe=plan.recipe)
     try:
         trained = train_model(plan.graphs, plan.config_of(seed), verbose=plan.verbose)
         on_trained(trained)
         record |= _score(plan, trained)
-    except StorageError:
-        raise  # a place that cannot be written or read would fail every seed alike
-    except (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+    except RUN_ERRORS as error:
+        record |= failure(error)
         print(f"seed {seed} failed: {record['error']}", file=sys.stderr)
     record |= {"peak_memory_mib": peak_memory_mib()}
     path = plan.path_of(seed)

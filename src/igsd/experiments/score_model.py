@@ -11,6 +11,7 @@ from igsd.baselines.registry import has_kernel, name_of
 from igsd.baselines.untrained import untrained_encoder
 from igsd.errors import DataError
 from igsd.estimators import IGSD
+from igsd.estimators.label_estimator import LabelEstimator
 from igsd.experiments.models import load_model
 from igsd.experiments.scoring import KernelMatrix, Scored, Scoring, Vectors, num_scores, score_seed
 from igsd.experiments.vectors import SUFFIXES, read_vectors
@@ -41,6 +42,11 @@ def source_vectors(
     model = load_model(source)
     if not isinstance(model, IGSD):
         notes = [f"{type(model).__name__} has no untrained encoder"]
+        if isinstance(model, LabelEstimator):
+            notes.append(
+                "the model was trained with labels; of graphs whose labels it has seen this is no "
+                "honest score: --protocol semi gives one"
+            )
         return {"histogram": histogram} | {_row_name(model): _vectors(model, graphs)}, notes
     model.verbose = verbose
     untrained = untrained_encoder(model.config()).fit_transform(graphs)

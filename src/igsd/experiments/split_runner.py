@@ -1,5 +1,4 @@
-"""``run_splits``: one method that learns from few labels over several splits, with records;
-``run_one_split``: on one of them.
+"""``run_splits``: one method that learns from few labels over several splits, with records.
 
 What a split is and what is measured on it is the plan's business; this file keeps the records.
 """
@@ -14,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from igsd.config_semi import SemiConfig
-from igsd.errors import IGSDError
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import peak_memory_mib
 from igsd.experiments.records import (
+    RUN_ERRORS,
     Identity,
+    failure,
     find_finished,
+    make_records_folder,
     record_path,
     start_record,
     write_record,
@@ -74,10 +75,12 @@ class SplitPlan(ABC):
 def finished_splits(plan: SplitPlan) -> dict[int, dict[str, Any]]:
     """Return the records that are there already, by split.
 
-    Raises ``DataError`` for data that cannot be scored and ``ConfigError`` for a record of another
-    run, so that nothing is trained in vain.
+    Raises ``DataError`` for data that cannot be scored, ``StorageError`` where records cannot be
+    written and ``ConfigError`` for a record of another run, so that nothing is trained in vain.
     """
     plan.check()
+    if plan.records is not None:
+        make_records_folder(plan.records)
     found = {}
     for seed in range(plan.num_splits):
         path, identity = plan.path_of(seed), plan.identity_of(seed)
@@ -97,7 +100,8 @@ def run_one_split(plan: SplitPlan, seed: int) -> dict[str, Any]:
     """Return the record of a run that is made now, and write it where the plan has a place.
 
     With records a run also keeps a checkpoint beside its record while it lasts, so that the same
-    command goes on where it was stopped. A run that fails gives a record with status ``failed``.
+    command goes on where it was stopped. A run that fails gives a record with status ``failed``;
+    what would end every other run too is raised (``failure``).
     """
     about = {"recipe": plan.recipe, "method": plan.method}
     record = start_record(plan.identity_of(seed), plan.graphs, seed, **about)
@@ -107,8 +111,8 @@ def run_one_split(plan: SplitPlan, seed: int) -> dict[str, Any]:
         checkpoint.unlink(missing_ok=True)
     try:
         record |= {"status": "ok"} | plan.run_split(seed, checkpoint)
-    except (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError) as error:
-        record |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+    except RUN_ERRORS as error:
+        record |= failure(error)
         print(f"split {seed} failed: {record['error']}", file=sys.stderr)
     record |= {"peak_memory_mib": peak_memory_mib()}
     if path is not None:

@@ -10,7 +10,7 @@ from igsd.errors import TrainingError
 
 
 class EpochLogger:
-    """Writes an epoch's losses when called, until it is closed.
+    """Writes an epoch's losses and scores when called, until it is closed.
 
     A context manager. One that is simply dropped at the end of a training closes its file too.
     """
@@ -20,10 +20,14 @@ class EpochLogger:
         self._finalizer = weakref.finalize(self, writer.close)
 
     def __call__(self, entry: dict[str, float]) -> None:
-        """Write the losses of one epoch."""
+        """Write the figures of one epoch: losses as ``loss/NAME``, ``eval_NAME`` as ``eval/NAME``.
+
+        The epoch itself is the step of every curve.
+        """
         for name, value in entry.items():
             if name != "epoch":
-                self._writer.add_scalar(f"loss/{name}", value, int(entry["epoch"]))
+                curve = name.replace("_", "/", 1) if name.startswith("eval_") else f"loss/{name}"
+                self._writer.add_scalar(curve, value, int(entry["epoch"]))
         self._writer.flush()
 
     def close(self) -> None:

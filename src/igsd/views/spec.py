@@ -54,7 +54,7 @@ class ViewSpec:
 
     @property
     def is_diffusion(self) -> bool:
-        """Whether the view is a fixed diffusion matrix, and not drawn at random."""
+        """Whether the view is a single diffusion matrix of the whole graph (``diffusion_view``)."""
         return self.kind in DIFFUSION_KINDS
 
     def relevant(self) -> dict[str, Any]:

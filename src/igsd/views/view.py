@@ -28,7 +28,8 @@ def diffusion_view(graphs: GraphSet, spec: ViewSpec) -> Adjacency:
     if not spec.is_diffusion:
         raise ConfigError(
             f"The 'kind' parameter of ViewSpec must be one of {', '.join(DIFFUSION_KINDS)} for a "
-            f"diffusion view. Got {spec.kind!r} instead. Use edge_drop for random edge removal."
+            f"diffusion view. Got {spec.kind!r} instead. Use edge_drop for random edge removal, "
+            "bond_type_view for one kind of bond."
         )
     node_ptr = np.asarray(graphs.node_ptr)
     is_large = np.diff(node_ptr) > spec.exact_limit

@@ -11,7 +11,9 @@ from igsd.report.page.html import Html, joined, tag
 from igsd.report.page.marks import NUM_STYLES, mark
 from igsd.report.page.ticks import nice_ticks, tick_text
 
-_WIDTH, _HEIGHT = 560.0, 330.0
+WIDTH, HEIGHT = 560.0, 330.0
+"""The size of a chart without its legend, in its own units."""
+
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58.0, 14.0, 14.0, 52.0
 _MOST_MARKS = 40
 
@@ -70,28 +72,32 @@ def line_chart(series: Sequence[ChartSeries], axes: ChartAxes, about: str) -> Ht
 
     A sentence in its place where no series has a value.
     """
+    parts = chart_parts(series, axes)
+    if parts is None:
+        return tag("p", "There is nothing to draw yet.", class_="missing")
+    box = f"0 0 {WIDTH:.0f} {HEIGHT:.0f}"
+    drawing = tag("svg", parts, viewBox=box, class_="chart", role="group", aria_label=about)
+    return joined(drawing, _legend(series) if len(series) > 1 else None)
+
+
+def chart_parts(series: Sequence[ChartSeries], axes: ChartAxes) -> Html | None:
+    """Return what stands inside a chart's SVG element, None where no series has a value."""
     points = [point for one in series for point in one.points()]
     points = [point for point in points if point[0] > 0] if axes.log_x else points
     if not points:
-        return tag("p", "There is nothing to draw yet.", class_="missing")
+        return None
     bounds = [y + side * spread for _, y, spread, _ in points for side in (-1, 1)]
     y_ticks = nice_ticks(min(bounds), max(bounds))
-    y_scale = _Scale(y_ticks[0], y_ticks[-1], _HEIGHT - _BOTTOM, _TOP)
+    y_scale = _Scale(y_ticks[0], y_ticks[-1], HEIGHT - _BOTTOM, _TOP)
     # Places without a value yet are on the axis too.
     places = [x for one in series for x in one.x if x > 0 or not axes.log_x]
     x_ticks, x_scale = _x_axis(places, axes)
-    drawing = tag(
-        "svg",
+    return joined(
         _y_grid(y_ticks, y_scale),
         _x_grid(x_ticks, x_scale, axes),
         _titles(axes),
         *(_line(place, series, x_scale, y_scale, axes) for place in range(len(series))),
-        viewBox=f"0 0 {_WIDTH:.0f} {_HEIGHT:.0f}",
-        class_="chart",
-        role="group",
-        aria_label=about,
     )
-    return joined(drawing, _legend(series) if len(series) > 1 else None)
 
 
 def thinned(values: Sequence[Any], most: int = 120) -> list[int]:
@@ -102,7 +108,7 @@ def thinned(values: Sequence[Any], most: int = 120) -> list[int]:
 
 
 def _x_axis(values: list[float], axes: ChartAxes) -> tuple[list[float], _Scale]:
-    start, end = _LEFT, _WIDTH - _RIGHT
+    start, end = _LEFT, WIDTH - _RIGHT
     if axes.names:
         places = [float(i) for i in range(len(axes.names))]
         return places, _Scale(-0.5, len(places) - 0.5, start, end)
@@ -120,14 +126,14 @@ def _y_grid(ticks: Sequence[float], scale: _Scale) -> Html:
     parts = []
     for tick in ticks:
         y = scale(tick)
-        parts.append(tag("path", d=f"M{_LEFT:.0f} {y:.1f}H{_WIDTH - _RIGHT:.0f}", class_="grid"))
+        parts.append(tag("path", d=f"M{_LEFT:.0f} {y:.1f}H{WIDTH - _RIGHT:.0f}", class_="grid"))
         text = tick_text(tick, ticks)
         parts.append(tag("text", text, x=f"{_LEFT - 7:.0f}", y=f"{y + 4:.1f}", class_="end"))
     return joined(*parts)
 
 
 def _x_grid(ticks: Sequence[float], scale: _Scale, axes: ChartAxes) -> Html:
-    parts, foot = [], _HEIGHT - _BOTTOM
+    parts, foot = [], HEIGHT - _BOTTOM
     for place, tick in enumerate(ticks):
         x = scale(tick)
         text = axes.names[place] if axes.names else f"{tick:g}"
@@ -137,9 +143,9 @@ def _x_grid(ticks: Sequence[float], scale: _Scale, axes: ChartAxes) -> Html:
 
 
 def _titles(axes: ChartAxes) -> Html:
-    middle = (_TOP + _HEIGHT - _BOTTOM) / 2
-    x = (_LEFT + _WIDTH - _RIGHT) / 2
-    below = tag("text", axes.x_title, x=f"{x:.0f}", y=f"{_HEIGHT - 8:.0f}", class_="middle title")
+    middle = (_TOP + HEIGHT - _BOTTOM) / 2
+    x = (_LEFT + WIDTH - _RIGHT) / 2
+    below = tag("text", axes.x_title, x=f"{x:.0f}", y=f"{HEIGHT - 8:.0f}", class_="middle title")
     turned = f"translate(13 {middle:.0f}) rotate(-90)"
     return joined(below, tag("text", axes.y_title, transform=turned, class_="middle title"))
 

@@ -31,12 +31,6 @@ def table_section(table: PaperTable) -> Html:
     )
 
 
-def num_cells(rows: Sequence[PaperRow]) -> tuple[int, int]:
-    """Return (cells with a figure, all cells)."""
-    cells = [cell for row in rows for cell in row.cells]
-    return sum(cell.mean is not None for cell in cells), len(cells)
-
-
 def _bodies(rows: Sequence[PaperRow], width: int) -> list[Html]:
     """Return the rows, those under one heading together."""
     bodies: list[Html] = []
