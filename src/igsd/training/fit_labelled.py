@@ -49,7 +49,16 @@ class Method(Protocol):
     ) -> nn.Module:
         """Return a fresh network with ``outputs(batch)`` and ``embed(batch, weight)``."""
 
-    def prepare(self, network: Any, graphs: GraphSet, config: Any, **run: Any) -> None:
+    def prepare(
+        self,
+        network: Any,
+        graphs: GraphSet,
+        config: Any,
+        *,
+        encoder: nn.Module | None,
+        checkpoint: str | os.PathLike[str] | None,
+        verbose: bool,
+    ) -> None:
         """Bring a fresh network to where the labels begin."""
 
     def view(self, config: Any) -> ViewSpec | None:
@@ -107,8 +116,9 @@ def fit_labelled(
         if config.epochs == 0:
             return FittedLabels(network.eval(), features, [], module.pseudo.collected())
         if checkpoint is None or not os.path.exists(checkpoint):
-            run: dict[str, Any] = {"checkpoint": checkpoint, "verbose": verbose}
-            method.prepare(network, graphs, config, encoder=encoder, **run)
+            method.prepare(
+                network, graphs, config, encoder=encoder, checkpoint=checkpoint, verbose=verbose
+            )
         forward = fabric.setup_module(module)
         adam = make_adam(trainable(module), config.learning_rate, config.weight_decay)
         optimizer: Any = fabric.setup_optimizers(adam)
