@@ -81,4 +81,4 @@ def test_statistics_are_those_of_the_data(name: str) -> None:
     facts, graphs = data_facts()[name], load_dataset(name)
     assert facts.graphs == len(graphs)
     assert facts.classes == len(graphs.class_names)
-    assert facts.nodes == pytest.approx(graphs.node_ptr[-1] / len(graphs), abs=0.06)
+    assert facts.nodes == pytest.approx(graphs.node_ptr[-1] / len(graphs), abs=0.1)
