@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from igsd.baselines.learned_config import LearnedConfig
+from igsd.graphs.adjacency import pointers, ranges
 from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
@@ -68,16 +69,17 @@ class AugmentedSource:
 
     def step(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, Batch]:
         """Return two augmented batches of the graphs ``indices``."""
-        taken = self.graphs.adjacency.take(self.graphs.node_ptr, indices)
-        plain = self.collator.batch(indices, self.graphs.adjacency)
-        ptr = plain.ptr.cpu().numpy()
+        node_ptr = self.graphs.node_ptr
+        starts, stops = node_ptr[indices], node_ptr[indices + 1]
+        taken, ptr = self.graphs.adjacency.take(node_ptr, indices), pointers(stops - starts)
+        x = self.collator.node_features(ranges(starts, stops))
         seeds = np.random.default_rng([self.seed, *draw]).integers(2**62, size=3).tolist()
         kinds = draw_two(indices, len(self.kinds), seeds[2])
         first, second = (
             augment(taken, ptr, indices, self.kinds[kind], self.rate, seed)
             for kind, seed in zip(kinds, seeds[:2], strict=True)
         )
-        return self._batch(plain.x, first), self._batch(plain.x, second)
+        return self._batch(x, first), self._batch(x, second)
 
     def _batch(self, x: Tensor, view: Augmented) -> Batch:
         """Return an augmentation as a batch; ``x`` [n, d] are the features before it."""
