@@ -45,7 +45,7 @@ def test_errors_and_ratios(igsd: Run, data: Path, tmp_path: Path) -> None:
     assert code == 0
     assert err.count("skipped") == 2
     table = json.loads((tmp_path / "t.json").read_text())
-    assert table["protocol"]["targets"] == ["mu", "r2"]
+    assert table["settings"]["targets"] == ["mu", "r2"]
     assert table["cells"][0]["ratio"] == 1.0
     for file in (tmp_path / "rec").rglob("supervised/seed-*.json"):
         file.write_text(json.dumps(json.loads(file.read_text()) | {"algorithm": 0}))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.settings import AUTO
-from igsd.config import parse_settings, read_settings
+from igsd.cli.split_runs import Records, deliver, given_changes, plan_fields, run_plan
 from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,42 +19,18 @@ DEFAULT_METHOD = "igsd"
 
 def run(args: argparse.Namespace) -> int:
     """Train and score the method on every split, print the table, return the exit code."""
-    plan = _plan(args)
-    from igsd.experiments.split_runner import finished_splits, run_splits
-
-    finished, records = finished_splits(plan), []
-    try:
-        for record in run_splits(plan, finished):
-            _say_split(plan, record, record["seed"] in finished)
-            records.append(record)
-    except KeyboardInterrupt as stop:
-        again = "with --records it goes on where it was"
-        raise KeyboardInterrupt(f"Stopped. Give the same command again; {again}.") from stop
-    good = [record for record in records if record["status"] == "ok"]
-    if good:
-        _report(args, plan, good)
-    return 0 if len(good) == len(records) else 1
+    return run_plan(_plan(args), _outcome, lambda plan, good: _report(args, plan, good))
 
 
 def _plan(args: argparse.Namespace) -> QM9Plan:
     """Return what is to be run, everything checked that can be checked without training."""
-    if len(args.inputs) != 1:
-        raise ConfigError(
-            "Protocol qm9 takes DATA alone, with --method NAME: the methods train inside each "
-            "split. A model trained elsewhere may have seen molecules of the test part."
-        )
-    if args.output:
-        raise ConfigError("Protocol qm9 leaves records and no run folder: use --records.")
+    changes = given_changes(args)
     if args.label_rate is not None:
         raise ConfigError("--label-rate is for semi: protocol qm9 labels 5,000 molecules.")
     from igsd.experiments.qm9_runner import QM9Plan, check_targets, qm9_config
     from igsd.graphs.datasets import open_data
     from igsd.training.fit_labelled import check_labels_trainable
 
-    changes = read_settings(args.config) if args.config else {}
-    changes |= parse_settings(args.settings)
-    if "seed" in changes:
-        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
     method = args.method or DEFAULT_METHOD
     recipe = RECIPE if args.recipe in (None, AUTO) else args.recipe
     config = qm9_config(method, recipe, changes)
@@ -70,33 +43,21 @@ def _plan(args: argparse.Namespace) -> QM9Plan:
         method=method,
         recipe=recipe,
         config=config,
-        num_splits=args.seeds,
         targets=targets,
-        records=None if args.records is None else Path(args.records),
-        force=args.force,
-        verbose=not args.quiet,
+        **plan_fields(args),
     )
 
 
-def _report(args: argparse.Namespace, plan: QM9Plan, records: list[dict[str, Any]]) -> None:
-    """Print the table, or its JSON, and write the JSON where it is asked for."""
+def _report(args: argparse.Namespace, plan: QM9Plan, records: Records) -> None:
+    """Print the table, or its JSON."""
     from igsd.experiments.qm9_table import qm9_cells
-    from igsd.experiments.records import data_summary
-    from igsd.storage import write_json
 
     cells = qm9_cells(plan, records)
-    table: dict[str, Any] = {"data": data_summary(plan.graphs), "protocol": plan.protocol()}
-    table |= {"method": plan.method, "recipe": plan.recipe, "config": plan.config.to_json()}
-    table |= {"cells": [cell.to_dict() for cell in cells]}
-    if args.json == "-":
-        print(json.dumps(table, indent=2, allow_nan=False))
-        return
-    _print(plan, cells, records)
-    if args.json is not None:
-        write_json(str(args.json), table)
+    found = {"cells": [cell.to_dict() for cell in cells]}
+    deliver(args, plan, found, lambda: _print(plan, cells, records))
 
 
-def _print(plan: QM9Plan, cells: list[QM9Cell], records: list[dict[str, Any]]) -> None:
+def _print(plan: QM9Plan, cells: list[QM9Cell], records: Records) -> None:
     """Print a line for each target: its unit, and the error and ratio of every method."""
     from igsd.graphs.qm9 import QM9_UNITS
     from igsd.report.table import print_table
@@ -141,11 +102,5 @@ def _text(cell: QM9Cell) -> str:
     return f"{cell.mae:.4g}{ratio}"
 
 
-def _say_split(plan: QM9Plan, record: dict[str, Any], skipped: bool) -> None:
-    """Say how a split went, on standard error, so that a long command can be followed."""
-    seed = record["seed"]
-    if skipped:
-        print(f"split {seed}: has a record, skipped ({plan.path_of(seed)})", file=sys.stderr)
-    elif record["status"] == "ok":
-        errors = ", ".join(f"{k} {v:.4g}" for k, v in record["rows"][0]["mae"].items())
-        print(f"split {seed}: {errors}", file=sys.stderr)
+def _outcome(record: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {error:.4g}" for name, error in record["rows"][0]["mae"].items())

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.evaluate_semi import Records, given_changes, run_plan
 from igsd.cli.settings import choose_recipe
+from igsd.cli.split_runs import Records, deliver, given_changes, plan_fields, run_plan
 from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,7 +17,7 @@ DEFAULT_METHOD = "igsd-self"
 
 def run(args: argparse.Namespace) -> int:
     """Train and score the method on every split, print the errors, return the exit code."""
-    return run_plan(_plan(args), _say_split, lambda plan, good: _report(args, plan, good))
+    return run_plan(_plan(args), _outcome, lambda plan, good: _report(args, plan, good))
 
 
 def _plan(args: argparse.Namespace) -> ValuePlan:
@@ -46,30 +43,16 @@ def _plan(args: argparse.Namespace) -> ValuePlan:
         method=method,
         recipe=recipe,
         config=config,
-        num_splits=args.seeds,
-        records=None if args.records is None else Path(args.records),
-        force=args.force,
-        verbose=not args.quiet,
         target=args.targets,
         label_rate=LABEL_RATE if args.label_rate is None else args.label_rate,
+        **plan_fields(args),
     )
 
 
 def _report(args: argparse.Namespace, plan: ValuePlan, records: Records) -> None:
-    """Print the mean absolute errors, or their JSON, and write the JSON where it is asked for."""
-    from igsd.experiments.records import data_summary
-    from igsd.storage import write_json
-
+    """Print the mean absolute errors, or their JSON."""
     rows = value_rows(records)
-    table: dict[str, Any] = {"data": data_summary(plan.graphs), "settings": plan.protocol()}
-    table |= {"method": plan.method, "recipe": plan.recipe, "config": plan.config.to_json()}
-    table |= {"rows": rows}
-    if args.json == "-":
-        print(json.dumps(table, indent=2, allow_nan=False))
-        return
-    _print(plan, rows, records)
-    if args.json is not None:
-        write_json(str(args.json), table)
+    deliver(args, plan, {"rows": rows}, lambda: _print(plan, rows, records))
 
 
 def value_rows(records: Records) -> list[dict[str, Any]]:
@@ -96,10 +79,5 @@ def _print(plan: ValuePlan, rows: list[dict[str, Any]], records: Records) -> Non
     print_table(["method", "mean absolute error", "std over splits"], lines, title)
 
 
-def _say_split(plan: ValuePlan, record: dict[str, Any], skipped: bool) -> None:
-    """Say how a split went, on standard error, so that a long command can be followed."""
-    seed = record["seed"]
-    if skipped:
-        print(f"split {seed}: has a record, skipped ({plan.path_of(seed)})", file=sys.stderr)
-    elif record["status"] == "ok":
-        print(f"split {seed}: mean absolute error {record['rows'][0]['mae']:.4g}", file=sys.stderr)
+def _outcome(record: dict[str, Any]) -> str:
+    return f"mean absolute error {record['rows'][0]['mae']:.4g}"
