@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from igsd.encoders.encoder import GNNEncoder
+from igsd.graphs.build import from_edges
 from igsd.graphs.features import FeatureMap
 from igsd.training import graph_source
 from igsd.training.graph_source import GraphSource
@@ -46,3 +48,23 @@ def test_pieces_keep_the_order(monkeypatch) -> None:
     found = predict_outputs(network, source, chosen)
     np.testing.assert_array_equal(found[:, 0], GRAPHS.node_counts()[chosen])
     assert network.training
+
+
+def test_merged_rows_give_the_same_representations() -> None:
+    graphs = from_edges([12], *np.triu_indices(12, 1))
+    features = FeatureMap.fit(graphs)
+    encoder = GNNEncoder("gin", features.dim, 4, 2).eval()
+    batches = []
+    for view in (None, ViewSpec()):
+        whole, merged = (
+            GraphSource(graphs, features, HOST, view=view, cache=False, merge=merge)
+            for merge in (False, True)
+        )
+        batches += [(whole.batch(np.array([0])), merged.batch(np.array([0])))]
+        pairs = [source.with_views(np.array([0]), (0, 0))[1] for source in (whole, merged)]
+        batches += list(zip(*pairs, strict=True))
+    assert len(batches) == 3
+    for whole_batch, merged_batch in batches:
+        assert len(merged_batch.x) == 1 < len(whole_batch.x)
+        found = [encoder(batch) for batch in (whole_batch, merged_batch)]
+        torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from igsd.config import setting
 from igsd.config_semi import IGSD_SETTINGS, SELF_TRAINING_SETTINGS, SemiConfig
+from igsd.encoders.encoder import takes_counts
 from igsd.estimators.classifier import GraphClassifier
 from igsd.estimators.parameters import settings_as_parameters
 from igsd.estimators.regressor import GraphRegressor
@@ -51,6 +52,7 @@ class SupervisedNetwork(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.head = head
+        self.takes_counts = takes_counts(encoder)
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the outputs [B, C] of a batch."""

@@ -62,6 +62,7 @@ class InfoGraphNetwork(SupervisedNetwork):
 
     def __init__(self, supervised: SupervisedNetwork, dim: int) -> None:
         super().__init__(supervised.encoder, supervised.head)
+        self.takes_counts = False  # each node is compared with the graphs
         self.local_global = LocalGlobal(node_width(self.encoder), self.out_dim, dim)
 
     def forward(self, batch: Batch, num_labelled: int) -> tuple[Tensor, Tensor]:  # type: ignore[override]

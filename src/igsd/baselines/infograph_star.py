@@ -46,6 +46,7 @@ class InfoGraphStarNetwork(SupervisedNetwork):
 
     def __init__(self, supervised: SupervisedNetwork, dim: int) -> None:
         super().__init__(supervised.encoder, supervised.head)
+        self.takes_counts = False  # each node is compared with the graphs
         self.unsupervised = _fresh_copy(supervised.encoder)
         self.local_global = LocalGlobal(node_width(self.encoder), self.out_dim, dim)
         self.of_supervised = MLPHead(self.out_dim, dim, dim, batch_norm=False)

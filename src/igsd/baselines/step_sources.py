@@ -43,7 +43,7 @@ class ViewSource:
             cache=config.cache_views,
         )
 
-    def step(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, Batch]:
+    def step(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, ...]:
         """Return the graphs ``indices`` and their views."""
         return self.pairs.pair(indices, draw)
 

@@ -77,3 +77,8 @@ class GNNEncoder(nn.Module):
             sizes = batch.sizes.unsqueeze(1).to(x.dtype)
             parts += [sums if name == "sum" else sums / sizes for name in self.readouts]
         return torch.cat(parts if self.concat_layers else parts[-len(self.readouts) :], dim=1)
+
+
+def takes_counts(network: nn.Module) -> bool:
+    """Whether a row of this network's batches may stand for several alike nodes."""
+    return bool(getattr(network, "takes_counts", False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from igsd.encoders.encoder import takes_counts
 from igsd.graphs.batch import Batch
 from igsd.model.igsd import IGSDModel, Outputs, mix
 
@@ -32,6 +33,7 @@ class SemiModel(nn.Module):
         self.igsd = igsd
         self.head = head
         self.mix_weight = mix_weight
+        self.takes_counts = takes_counts(igsd.student.encoder)
 
     def forward(
         self, graphs: Batch, views: list[Batch], num_labelled: int

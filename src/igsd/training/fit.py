@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from igsd.config import Config
+from igsd.encoders.encoder import takes_counts
 from igsd.encoders.readout import parse_readout
 from igsd.errors import DataError
 from igsd.graphs.features import FeatureMap, choose_parts
@@ -107,7 +108,7 @@ def fit_self_supervised(
             seed=config.seed,
             device=fabric.device,
             cache=config.cache_views,
-            merge=getattr(model.student.encoder, "takes_counts", False),
+            merge=takes_counts(model.student.encoder),
         )
         task = SelfSupervisedTask(
             model,

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from igsd.config_semi import SemiConfig
+from igsd.encoders.encoder import takes_counts
 from igsd.errors import ConfigError
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
@@ -47,7 +48,10 @@ class Method(Protocol):
         encoder: nn.Module | None,
         links: LinkFeatures | None,
     ) -> nn.Module:
-        """Return a fresh network with ``outputs(batch)`` and ``embed(batch, weight)``."""
+        """Return a fresh network with ``outputs(batch)`` and ``embed(batch, weight)``.
+
+        ``takes_counts`` says whether one row may stand for alike nodes in its batches.
+        """
 
     def prepare(
         self,
@@ -129,6 +133,7 @@ def fit_labelled(
             view=method.view(config),
             seed=config.seed,
             cache=config.cache_views,
+            merge=takes_counts(network),
         )
         objective = method.objective(config, network, forward, source)
         task = LabelTask(module, objective, labels, source, optimizer, config)
@@ -168,7 +173,9 @@ def _after_epoch(
 ) -> Callable[[dict[str, float]], None]:
     """Return what is done with an epoch's line of the history: figures are added, curves drawn."""
     log = epoch_logger(log_dir)
-    source = None if watched is None else GraphSource(watched.graphs, features, device)
+    source = None
+    if watched is not None:
+        source = GraphSource(watched.graphs, features, device, merge=takes_counts(network))
 
     def after(entry: dict[str, float]) -> None:
         if watched is not None and source is not None:

@@ -11,7 +11,6 @@ from igsd.losses.consistency import consistency
 from igsd.losses.infonce import infonce
 from igsd.model.igsd import IGSDModel, Outputs
 from igsd.training.batches import epoch_batches, num_batches, share_of_process
-from igsd.views.molecule_pairs import MoleculePairSource
 from igsd.views.pairs import PairSource
 
 
@@ -22,7 +21,7 @@ class SelfSupervisedTask:
         self,
         module: IGSDModel,
         forward: torch.nn.Module,
-        pairs: PairSource | MoleculePairSource,
+        pairs: PairSource,
         fabric: Fabric,
         *,
         epochs: int,

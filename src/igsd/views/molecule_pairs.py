@@ -11,7 +11,7 @@ from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.graphs.batch import Batch
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet, Name
-from igsd.graphs.molecule_batch import Keep, MoleculeCollator, make_collator
+from igsd.graphs.molecule_batch import Keep, MoleculeCollator
 from igsd.views.bond_types import bond_type_view, bond_types
 from igsd.views.cache import cached_view
 from igsd.views.edge_drop import kept_edges
@@ -23,34 +23,19 @@ View = tuple[Adjacency, Name | None]
 """A diffusion of a whole set, and the kind of bond that it is of; None for all kinds."""
 
 
-class MoleculePairSource:
+class MoleculePairSource(PairSource):
     """Makes (molecules, view 1, .., view K) batches of one set; views do not change over epochs.
 
-    For features that know links, and for views by kind of bond; what ``PairSource`` is for other
-    graphs. An edge-drop view is the exception: it is drawn anew for every ``draw``, as a pure
-    function of (seed, draw).
+    For features that know links, and for views by kind of bond. An edge-drop view is the exception:
+    it is drawn anew for every ``draw``.
     """
 
-    def __init__(
-        self,
-        graphs: GraphSet,
-        features: FeatureMap,
-        spec: ViewSpec,
-        *,
-        seed: int,
-        device: torch.device,
-        cache: bool = True,
-    ) -> None:
-        self.graphs = graphs
-        self.spec = spec
-        self.seed = seed
-        self.collator = make_collator(graphs, features, device)
-        self.views = [] if spec.kind == "edge-drop" else _views(graphs, spec, cache)
+    views: list[View]
 
-    def by_size(self, indices: np.ndarray) -> np.ndarray:
-        """Return the graphs ``indices`` from small to large, which is faster to multiply."""
-        sizes = self.graphs.node_ptr[indices + 1] - self.graphs.node_ptr[indices]
-        return indices[np.argsort(sizes, kind="stable")]
+    def _make_views(self, *, cache: bool, merge: bool) -> None:
+        """Compute the views, each with the kind of bond that it is of; nothing is merged."""
+        is_random = self.spec.kind == "edge-drop"
+        self.views = [] if is_random else _views(self.graphs, self.spec, cache)
 
     def pair(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, ...]:
         """Return the molecules ``indices`` and their K views, all with the same node features."""
@@ -64,8 +49,8 @@ class MoleculePairSource:
         return batch, *(collator.view(batch, indices, *view) for view in self.views)
 
     def _keep(self, indices: np.ndarray, draw: tuple[int, int]) -> Keep:
-        seed = int(np.random.default_rng([self.seed, *draw]).integers(2**62))
-        return partial(kept_edges, graph_ids=indices, rate=self.spec.drop_rate, seed=seed)
+        rate, seed = self.spec.drop_rate, self._drawn(draw)
+        return partial(kept_edges, graph_ids=indices, rate=rate, seed=seed)
 
     def _without_categories(self, batch: Batch, indices: np.ndarray, view: Adjacency) -> Batch:
         node_ptr = self.graphs.node_ptr
@@ -83,14 +68,14 @@ def make_pairs(
     device: torch.device,
     cache: bool = True,
     merge: bool = False,
-) -> PairSource | MoleculePairSource:
+) -> PairSource:
     """Return the source of graphs and views that these features and this view ask for.
 
-    ``merge``: see ``PairSource``; views by kind of bond have no use for it.
+    ``merge``: see ``PairSource``; molecules have no use for it.
     """
-    if features.links is not None or spec.kind == "bond-types":
-        return MoleculePairSource(graphs, features, spec, seed=seed, device=device, cache=cache)
-    return PairSource(graphs, features, spec, seed=seed, device=device, cache=cache, merge=merge)
+    of_molecules = features.links is not None or spec.kind == "bond-types"
+    kind = MoleculePairSource if of_molecules else PairSource
+    return kind(graphs, features, spec, seed=seed, device=device, cache=cache, merge=merge)
 
 
 def _views(graphs: GraphSet, spec: ViewSpec, cache: bool) -> list[View]:

@@ -6,10 +6,12 @@ import numpy as np
 import torch
 
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.alike_nodes import alike_nodes, merge_adjacency, merge_features
-from igsd.graphs.batch import Batch, Collator
+from igsd.graphs.alike_nodes import merge_adjacency
+from igsd.graphs.batch import Batch
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.merged_batch import merged
+from igsd.graphs.molecule_batch import make_collator
 from igsd.views.cache import cached_view
 from igsd.views.edge_drop import edge_drop
 from igsd.views.spec import ViewSpec
@@ -42,40 +44,44 @@ class PairSource:
         self.spec = spec
         self.seed = seed
         self.edges = graphs.adjacency
-        self.collator = Collator(graphs.node_ptr, features.transform(graphs), device)
+        self.collator = make_collator(graphs, features, device)
         self.view: Adjacency | None = None
-        if spec.kind != "edge-drop":
-            self.view = cached_view(graphs, spec) if cache else diffusion_view(graphs, spec)
-            if merge and spec.top_k is None:
-                self.view = self._merged(self.view)
+        self._make_views(cache=cache, merge=merge)
 
-    def _merged(self, view: Adjacency) -> Adjacency:
-        """Let one row stand for alike nodes where that saves work, and return the view of it."""
-        node_ptr, collator = self.graphs.node_ptr, self.collator
-        groups = alike_nodes(self.edges, node_ptr, collator.features)
-        if not groups.are_worth_it:
-            return view
-        features = merge_features(collator.features, groups)
-        self.collator = Collator(groups.node_ptr, features, collator.device, groups.counts)
-        self.edges = merge_adjacency(self.edges, node_ptr, groups)
-        return merge_adjacency(view, node_ptr, groups)
+    def _make_views(self, *, cache: bool, merge: bool) -> None:
+        """Compute the views that are the same in every epoch."""
+        if self.spec.kind == "edge-drop":
+            return
+        make = cached_view if cache else diffusion_view
+        self.view = make(self.graphs, self.spec)
+        if merge and self.spec.top_k is None:
+            self._merge()
+
+    def _merge(self) -> None:
+        """Let one row stand for alike nodes where that saves work."""
+        self.collator, self.edges, groups = merged(self.collator, self.edges)
+        if groups is not None and self.view is not None:
+            self.view = merge_adjacency(self.view, self.graphs.node_ptr, groups)
 
     def by_size(self, indices: np.ndarray) -> np.ndarray:
         """Return the graphs ``indices`` from small to large, which is faster to multiply."""
         sizes = self.collator.node_ptr[indices + 1] - self.collator.node_ptr[indices]
         return indices[np.argsort(sizes, kind="stable")]
 
-    def pair(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, Batch]:
-        """Return the graphs ``indices`` and their views, both with the same node features."""
+    def _drawn(self, draw: tuple[int, int]) -> int:
+        """Return the seed of one draw of random views."""
+        return int(np.random.default_rng([self.seed, *draw]).integers(2**62))
+
+    def pair(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, ...]:
+        """Return the graphs ``indices`` and their views, all with the same node features."""
         batch = self.collator.batch(indices, self.edges)
         node_ptr = self.collator.node_ptr
         ptr = pointers(node_ptr[indices + 1] - node_ptr[indices])
         if self.view is not None:
             taken = self.view.take(node_ptr, indices)
         else:
-            seed = int(np.random.default_rng([self.seed, *draw]).integers(2**62))
             kept = self.edges.take(node_ptr, indices)
-            taken = edge_drop(kept, ptr, indices, self.spec.drop_rate, seed)
+            taken = edge_drop(kept, ptr, indices, self.spec.drop_rate, self._drawn(draw))
         operator = self.collator.operator(
             taken, ptr, diagonal=self.view is not None, counts=batch.counts
         )
