@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from igsd.config import Config
 from igsd.errors import DataError, TrainingError
 from igsd.graphs.graphset import GraphSet
 from igsd.model.build import build_model
@@ -151,3 +152,23 @@ def test_view_settings_reach_the_view() -> None:
 def tiny_width(graphs: GraphSet) -> int:
     """Return the width of the node features of a default run."""
     return train(graphs, {"epochs": 0}).features.dim
+
+
+ELSEWHERE = ("bond-types", "mpnn", "bf16-mixed", "16-mixed")
+"""Values with tests of their own: for molecules, or for what a machine has."""
+
+
+def other_choices() -> list[tuple[str, object]]:
+    """Return every setting that is a switch or a list of names, with each value but its default."""
+    values = []
+    for entry in Config.settings():
+        choices = (True, False) if entry.type == "bool" else entry.metadata["choices"] or ()
+        values += [(entry.name, value) for value in choices if value != entry.default]
+    return [(name, value) for name, value in values if value not in ELSEWHERE]
+
+
+@pytest.mark.parametrize(("name", "value"), other_choices())
+def test_every_switch_trains(graphs: GraphSet, name: str, value: object) -> None:
+    assert np.isfinite(
+        losses_of(train(graphs, {"epochs": 1, "cache_views": False, name: value}))
+    ).all()

@@ -20,7 +20,8 @@ def ema_update(teacher: nn.Module, student: nn.Module, decay: float) -> None:
     of the student's statistics would describe activations that the teacher never had.
     """
     targets, sources = tuple(teacher.parameters()), tuple(student.parameters())
-    torch._foreach_lerp_(targets, sources, 1.0 - decay)
+    if targets:  # a projector that is switched off has none
+        torch._foreach_lerp_(targets, sources, 1.0 - decay)
 
 
 class Teacher(nn.Module):
