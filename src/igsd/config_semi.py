@@ -41,7 +41,7 @@ IGSD_SETTINGS = (
         for entry in fields(Config)
         if entry.metadata["group"] in ("heads", "loss", "embedding")
     }
-    | {"pretraining_epochs", "self_weight", "pseudo_labels_for"}
+    | {"pretraining_epochs", "encoder_rate", "self_weight", "pseudo_labels_for"}
 )
 """The settings of IGSD that a method without student and teacher leaves out."""
 
@@ -73,11 +73,22 @@ class SemiConfig(Config):
     label_batch_size: int = setting(32, "run", "labelled graphs per step", low=2)
     halve_every: int = setting(50, "run", "epochs until the step size halves; 0: never", low=0)
 
+    head_norm: bool = setting(
+        True, "labels", "bring each column to mean 0, variance 1 in front of the output layer"
+    )
     head_dropout: float = setting(
         0.0, "labels", "dropout in front of the output layer", low=0, below=1
     )
     pretraining_epochs: int = setting(
         0, "labels", "passes of self-distillation over all graphs before", low=0
+    )
+    encoder_rate: float = setting(
+        1.0,
+        "labels",
+        "step size of all but the output layer, as a share of its own; below 1 keeps more of what "
+        "was learned before the labels",
+        above=0,
+        high=1,
     )
     self_weight: float = setting(0.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
     supcon_weight: float = setting(1.0, "labels", "w': weight of Eq. supcon", low=0.0)

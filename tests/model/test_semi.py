@@ -4,6 +4,7 @@ import torch
 
 from igsd.config_semi import SemiConfig
 from igsd.model.igsd import mix
+from igsd.model.semi import OutputHead
 from igsd.training.semi_supervised import SemiSupervisedIGSD
 from tests.small_graphs import TINY, make_batch, make_graphs
 
@@ -40,3 +41,13 @@ def test_forward_is_that_of_igsd_with_an_output_for_the_labelled() -> None:
         torch.testing.assert_close(left, right)
     assert not found.z.requires_grad
     assert model(batch, [], 4)[1] == []
+
+
+def test_the_output_layer_sees_columns_of_one_scale() -> None:
+    head = OutputHead(3, 2, norm=True)
+    torch.nn.init.eye_(head[-1].weight)
+    torch.nn.init.zeros_(head[-1].bias)
+    rows = torch.tensor([[1.0, 1e6, 3.0], [3.0, 5e6, 3.0]])
+    torch.testing.assert_close(head(rows), torch.tensor([[-1.0, -1.0], [1.0, 1.0]]))
+    assert torch.isfinite(head(rows[:1])).all()
+    assert not any(isinstance(part, torch.nn.BatchNorm1d) for part in OutputHead(3, 2))

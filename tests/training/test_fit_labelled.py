@@ -25,7 +25,7 @@ BASE |= {"self_training_start": 1, "self_training_rounds": 2, "self_training_thr
 KINDS: dict[str, dict[str, Any]] = {
     "supcon": {},
     "self-sup": {"self_weight": 1.0, "supcon_weight": 0.0},
-    "self-distillation before": {"pretraining_epochs": 2},
+    "self-distillation before": {"pretraining_epochs": 2, "encoder_rate": 0.1},
     "both, random views": {"self_weight": 0.5, "view": "edge-drop", "pseudo_labels_for": "both"},
 }
 
@@ -203,3 +203,23 @@ class TestFit:
     def test_the_teacher_takes_no_gradient(self, graphs: GraphSet, whole: Any) -> None:
         teacher = whole["supcon"].network.igsd.teacher
         assert all(not p.requires_grad and p.grad is None for p in teacher.parameters())
+
+
+def test_the_encoder_may_take_smaller_steps_than_the_output_layer(graphs: GraphSet) -> None:
+    start, slow, fast = (
+        run(graphs, {"epochs": epochs, "encoder_rate": rate, "halve_every": 0, "ema_decay": 0.9})
+        for epochs, rate in ((0, 1.0), (1, 1e-6), (1, 1.0))
+    )
+    moved = {
+        name: [
+            max(float((a - b).detach().abs().max()) for a, b in zip(*pair, strict=True))
+            for pair in ((_weights(start, part), _weights(made, part)) for part in ("igsd", "head"))
+        ]
+        for name, made in (("slow", slow), ("fast", fast))
+    }
+    assert moved["slow"][0] < 1e-4 < moved["fast"][0]
+    assert min(moved["slow"][1], moved["fast"][1]) > 1e-4
+
+
+def _weights(fitted: FittedLabels, part: str) -> list[torch.Tensor]:
+    return list(getattr(fitted.network, part).parameters())

@@ -40,7 +40,8 @@ def step_of(num_pseudo: int = 0) -> LabelStep:
 
 
 def objective(graphs: GraphSet, **changes: Any) -> SemiSupervisedObjective:
-    settings = TINY | {"encoder_batch_norm": False, "head_batch_norm": False} | changes
+    plain = {"encoder_batch_norm": False, "head_batch_norm": False, "head_norm": False}
+    settings = TINY | plain | changes
     config = SemiConfig(**settings)
     features = FeatureMap.fit(graphs)
     method = SemiSupervisedIGSD()

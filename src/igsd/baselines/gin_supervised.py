@@ -85,7 +85,8 @@ def build_supervised(
     made: Any = copy.deepcopy(encoder)
     if made is None:
         made = build_any_encoder(config, in_dim, links)
-    return SupervisedNetwork(made, OutputHead(made.out_dim, num_outputs, config.head_dropout))
+    head = OutputHead(made.out_dim, num_outputs, dropout=config.head_dropout, norm=config.head_norm)
+    return SupervisedNetwork(made, head)
 
 
 class SupervisedObjective:

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from igsd.encoders.encoder import takes_counts
 from igsd.graphs.batch import Batch
 from igsd.model.igsd import IGSDModel, Outputs, mix
 
 
+class ColumnNorm(nn.BatchNorm1d):
+    """BatchNorm that takes a single row too: by the statistics so far, for it has none itself."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the rows [B, d] normalised."""
+        if self.training and len(x) == 1:
+            return functional.batch_norm(x, self.running_mean, self.running_var, eps=self.eps)
+        return super().forward(x)
+
+
 class OutputHead(nn.Sequential):
     """Dropout and a linear layer on the representations: logits of classes, or numbers.
 
-    On the concatenated readouts of all layers this is GIN's own output layer.
+    On the concatenated readouts of all layers this is GIN's own output layer. ``norm`` brings each
+    column to mean 0 and variance 1 first: sums over nodes differ in scale from layer to layer.
     """
 
-    def __init__(self, in_dim: int, num_outputs: int, dropout: float) -> None:
-        super().__init__(nn.Dropout(dropout), nn.Linear(in_dim, num_outputs))
+    def __init__(
+        self, in_dim: int, num_outputs: int, *, dropout: float = 0.0, norm: bool = False
+    ) -> None:
+        first = [ColumnNorm(in_dim, affine=False)] if norm else []
+        super().__init__(*first, nn.Dropout(dropout), nn.Linear(in_dim, num_outputs))
 
 
 class SemiModel(nn.Module):

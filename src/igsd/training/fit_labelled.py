@@ -124,7 +124,8 @@ def fit_labelled(
                 network, graphs, config, encoder=encoder, checkpoint=checkpoint, verbose=verbose
             )
         forward = fabric.setup_module(module)
-        adam = make_adam(trainable(module), config.learning_rate, config.weight_decay)
+        groups = _parameter_groups(module, config.encoder_rate)
+        adam = make_adam(groups, config.learning_rate, config.weight_decay)
         optimizer: Any = fabric.setup_optimizers(adam)
         source = GraphSource(
             graphs,
@@ -162,6 +163,18 @@ def check_labels_trainable(graphs: GraphSet, config: SemiConfig) -> None:
             "Training with labels runs in one process: the pools of labelled graphs are not "
             f"shared out. Use devices=1. Got devices={config.devices}."
         )
+
+
+def _parameter_groups(module: LabelModule, encoder_rate: float) -> list[dict[str, Any]]:
+    """Return what is trained, in groups with their ``share`` of the step size."""
+    parameters = trainable(module)
+    if encoder_rate == 1:
+        return [{"params": parameters, "share": 1.0}]
+    network: Any = module.network
+    head = list(network.head.parameters())
+    known = {id(parameter) for parameter in head}
+    others = [parameter for parameter in parameters if id(parameter) not in known]
+    return [{"params": head, "share": 1.0}, {"params": others, "share": encoder_rate}]
 
 
 def _after_epoch(

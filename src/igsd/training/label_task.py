@@ -180,4 +180,4 @@ class LabelTask:
         rate, every = self.config.learning_rate, self.config.halve_every
         rate = rate * 0.5 ** (epoch // every) if every else rate
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group["share"]

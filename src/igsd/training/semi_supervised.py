@@ -114,7 +114,7 @@ class SemiSupervisedIGSD:
         """Return a fresh network for node features of width ``in_dim`` and these ``links``."""
         igsd = build_model(config, in_dim, encoder, links)
         width: Any = igsd.student.encoder.out_dim
-        head = OutputHead(width, num_outputs, config.head_dropout)
+        head = OutputHead(width, num_outputs, dropout=config.head_dropout, norm=config.head_norm)
         weight = config.mix_weight if SemiSupervisedIGSD.view(config) else 1.0
         return SemiModel(igsd, head, weight)
 
