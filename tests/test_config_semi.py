@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import tomllib
+from importlib import resources
 from typing import Any
 
 import pytest
 
 from igsd.baselines.gin_supervised import SupervisedConfig, SupervisedRegressionConfig
+from igsd.baselines.infograph_regulariser import InfoGraphConfig
 from igsd.baselines.infograph_star import InfoGraphStarConfig
 from igsd.baselines.mean_teacher import MeanTeacherConfig
 from igsd.config import Config
@@ -23,6 +25,7 @@ CLASSES = [
     SupervisedConfig,
     SupervisedRegressionConfig,
     MeanTeacherConfig,
+    InfoGraphConfig,
     InfoGraphStarConfig,
 ]
 
@@ -94,6 +97,16 @@ def test_gin_feeds_them_to_cross_entropy() -> None:
 def test_pseudo_labels_for_a_loss_that_is_off() -> None:
     with pytest.raises(ConfigError, match=r"supcon_weight=0.*'cross-entropy'"):
         SemiConfig(supcon_weight=0.0, pseudo_labels_for="supcon")
+
+
+@pytest.mark.parametrize("name", semi_recipe_names())
+def test_sections_of_a_recipe_are_for_methods_that_there_are(name: str) -> None:
+    recipe = tomllib.loads((resources.files("igsd.recipes") / "semi" / f"{name}.toml").read_text())
+    sections = {key: value for key, value in recipe.items() if isinstance(value, dict)}
+    assert sections.keys() <= {cls.section for cls in CLASSES}
+    for cls in CLASSES:
+        config, own = load_semi_recipe(name, cls), sections.get(cls.section, {})
+        assert {key: getattr(config, key) for key in own} == own
 
 
 def test_unknown_recipe() -> None:

@@ -63,6 +63,8 @@ class SemiConfig(Config):
     )
     leaves_out: ClassVar[frozenset[str]] = frozenset({"embed_views"})
     """Settings of a parent class that this method has no use for."""
+    section: ClassVar[str] = "igsd"
+    """The part of a recipe with values for this method alone."""
 
     epochs: int = setting(100, "run", "passes over the labelled graphs", low=0)
     batch_size: int = setting(64, "run", "graphs without a label per step", low=2)
@@ -173,7 +175,8 @@ def load_semi_recipe(name: str, config_class: type[S]) -> S:
     """Return a method's configuration by a shipped recipe; raises ``ConfigError``.
 
     A recipe is for all methods that learn from few labels: what a method has no use for is passed
-    over, so that all of them get the same encoder, batches and number of epochs.
+    over, so that all of them get the same encoder, batches and number of epochs. A section named
+    after a method holds values for it alone.
     """
     if name not in semi_recipe_names():
         raise ConfigError(
@@ -181,7 +184,9 @@ def load_semi_recipe(name: str, config_class: type[S]) -> S:
             f"{nearest(name, semi_recipe_names())}"
         )
     text = (resources.files("igsd.recipes") / "semi" / f"{name}.toml").read_text()
-    settings = tomllib.loads(text)
+    recipe = tomllib.loads(text)
+    settings = {key: value for key, value in recipe.items() if not isinstance(value, dict)}
     SemiConfig().updated(settings)  # a recipe with a misspelt key must not pass for any method
     used = {entry.name for entry in config_class.settings()}
-    return config_class().updated({k: v for k, v in settings.items() if k in used})
+    shared = {key: value for key, value in settings.items() if key in used}
+    return config_class().updated(shared | recipe.get(config_class.section, {}))

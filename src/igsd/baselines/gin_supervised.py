@@ -33,6 +33,7 @@ from igsd.views.spec import ViewSpec
 class SupervisedConfig(SemiConfig):
     """The settings of an encoder trained on labels alone."""
 
+    section: ClassVar[str] = "gin"
     leaves_out: ClassVar[frozenset[str]] = SemiConfig.leaves_out | IGSD_SETTINGS | {"batch_size"}
 
     self_training: bool = setting(False, "self-training", "give pseudo-labels while training")

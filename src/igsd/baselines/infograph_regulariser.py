@@ -30,6 +30,7 @@ from igsd.views.spec import ViewSpec
 class InfoGraphConfig(SemiConfig):
     """The settings of InfoGraph as a regulariser."""
 
+    section: ClassVar[str] = "infograph"
     leaves_out: ClassVar[frozenset[str]] = (
         SemiConfig.leaves_out | SELF_TRAINING_SETTINGS | IGSD_SETTINGS
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -35,6 +36,8 @@ from igsd.training.label_task import LabelStep
 @dataclass(frozen=True)
 class InfoGraphStarConfig(InfoGraphConfig):
     """The settings of InfoGraph*."""
+
+    section: ClassVar[str] = "infograph-star"
 
     transfer_weight: float = setting(
         0.1, "labels", "weight of the mutual information of the two encoders", low=0.0

@@ -30,6 +30,7 @@ from igsd.views.spec import ViewSpec
 class MeanTeacherConfig(SemiConfig):
     """The settings of Mean Teachers; ``drop_rate`` is the perturbation of the inputs."""
 
+    section: ClassVar[str] = "mean-teacher"
     leaves_out: ClassVar[frozenset[str]] = (
         SemiConfig.leaves_out
         | SELF_TRAINING_SETTINGS
