@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from igsd.errors import ConfigError
-from igsd.experiments.qm9_runner import qm9_config
+from igsd.experiments.qm9_plan import qm9_config
 from igsd.experiments.records import record_path, write_record
 from igsd.report.paper_table import figure, table
 from igsd.report.paper_text import exhibit_text, figure_lines, table_lines

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from igsd.baselines.learned_config import LearnedConfig, recipe_for
+from igsd.baselines.learned_config import LearnedConfig, learned_recipe
 from igsd.baselines.learned_network import LearnedNetwork
 from igsd.baselines.learned_training import FittedNetwork, StepSource, fit_learned
 from igsd.errors import ConfigError, StorageError
@@ -50,7 +50,7 @@ class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
     @classmethod
     def from_recipe(cls, name: str, **changes: Any) -> Self:
         """Return an unfitted estimator with an IGSD recipe's nodes, encoder and run."""
-        return cls.from_config(recipe_for(name, cls._config_class)).set_params(**changes)
+        return cls.from_config(learned_recipe(name, cls._config_class)).set_params(**changes)
 
     @classmethod
     def from_config(cls, config: LearnedConfig, **others: Any) -> Self:

@@ -29,7 +29,7 @@ class StepSource(Protocol):
         """Return what the network's ``forward`` takes for the graphs ``indices``."""
 
 
-class Method(Protocol):
+class LearnedMethod(Protocol):
     """How a baseline's network is made, and what it is fed in training."""
 
     def network(self, config: Any, in_dim: int) -> LearnedNetwork:
@@ -92,7 +92,7 @@ class FittedNetwork:
 def fit_learned(
     graphs: GraphSet,
     config: LearnedConfig,
-    method: Method,
+    method: LearnedMethod,
     *,
     name: str,
     checkpoint: str | os.PathLike[str] | None = None,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.jobs import RUNS
 from igsd.cli.settings import AUTO, choose_recipe
+from igsd.cli.train_job import RUNS
 from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError, IGSDError, IGSDWarning
 from igsd.wording import counted

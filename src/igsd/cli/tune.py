@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_data_argument
 from igsd.cli.evaluate_semi import DEFAULT_METHOD
-from igsd.cli.jobs import RUNS
 from igsd.cli.reproduce import parse_budget
 from igsd.cli.settings import AUTO, OURS, add_settings_arguments, choose_recipe
+from igsd.cli.train_job import RUNS
 from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError
 from igsd.wording import counted
