@@ -221,8 +221,8 @@ def _names(job: LabelJob) -> dict[str, Any]:
 
 def _write_files(model: Any, job: LabelJob) -> None:
     """Write model, embeddings, history and pictures, and the pseudo-labels where there are any."""
+    from igsd.column_file import write_columns
     from igsd.experiments.label_runs import pseudo_label_columns
-    from igsd.experiments.predictions import write_columns
     from igsd.report.embedding_plot import save_embedding_plot
     from igsd.report.pseudo_label_plot import save_pseudo_label_plot
 
