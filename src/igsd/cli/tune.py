@@ -9,9 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_data_argument
+from igsd.cli.arguments import add_data_argument, parse_time
 from igsd.cli.evaluate_semi import DEFAULT_METHOD
-from igsd.cli.reproduce import parse_budget
 from igsd.cli.settings import AUTO, OURS, add_settings_arguments, choose_recipe
 from igsd.cli.train_job import RUNS
 from igsd.config import parse_settings, read_settings
@@ -134,10 +133,7 @@ def _check(args: argparse.Namespace) -> float | None:
                 raise ConfigError(f"--{name} is for --protocol semi.")
     elif args.jobs is not None:
         raise ConfigError("--jobs is for --protocol nested.")
-    try:
-        return None if args.timeout is None else parse_budget(args.timeout)
-    except ConfigError as error:
-        raise ConfigError(str(error).replace("--budget", "--timeout")) from error
+    return None if args.timeout is None else parse_time(args.timeout, "--timeout")
 
 
 def _search(args: argparse.Namespace) -> Search:
