@@ -15,14 +15,12 @@ from igsd.experiments.dispatch import (
     MISSING,
     OTHER,
     STALE,
-    Job,
-    cached_data,
     check_run,
     execute,
     failed_record,
-    make_jobs,
     state_of,
 )
+from igsd.experiments.job import Job, cached_data, make_jobs
 from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.records import read_record
 from igsd.experiments.runs import Run

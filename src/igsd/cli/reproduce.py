@@ -131,7 +131,8 @@ def _run(work: Work, args: argparse.Namespace, budget: float | None) -> int:
     One that exceeded its limits has an answer, so it has not failed.
     """
     from igsd.cli.run_display import RunDisplay
-    from igsd.experiments.schedule import Workers, num_workers, run_jobs
+    from igsd.experiments.schedule import run_jobs
+    from igsd.experiments.workers import Workers, num_workers
 
     if not work.jobs:
         return 0
@@ -166,7 +167,7 @@ def _list(work: Work, records: Path, args: argparse.Namespace) -> None:
 
 def _print(exhibits: list[Exhibit], records: Path, work: Work) -> None:
     """Print the tables and figures as far as there are records."""
-    from igsd.report.paper_table import fill
+    from igsd.report.filled_exhibit import fill
     from igsd.report.paper_text import exhibit_text
 
     for number, exhibit in enumerate(exhibits):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
-from igsd.baselines.registry import method
 from igsd.errors import ConfigError
 from igsd.experiments import ALGORITHM
-from igsd.experiments.method_plan import DAY, MethodPlan
+from igsd.experiments.job import Job, cached_data, is_shared
+from igsd.experiments.method_plan import MethodPlan
 from igsd.experiments.method_runs import run_methods
 from igsd.experiments.plan import Plan, Record
 from igsd.experiments.qm9_plan import QM9Plan
@@ -20,38 +16,12 @@ from igsd.experiments.records import failure, read_record, start_record, write_r
 from igsd.experiments.runs import Run
 from igsd.experiments.scoring import Scoring, has_many_twins
 from igsd.experiments.semi_plan import SemiPlan
-from igsd.graphs.datasets import open_data
 from igsd.graphs.graphset import GraphSet
 
 DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"
 OTHER = "other settings"
 """How a run stands. ``limit``: it exceeded limits at least as wide as those of now. ``stale``: its
 record is of another version of the algorithm, ``other settings``: of another run."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """Runs that differ in their seed alone, on data that ``source`` stands for.
-
-    More than one where the method draws nothing: it is then run once and scored under all folds.
-    ``seconds`` and ``memory_gib``: the limits of methods other than IGSD.
-    """
-
-    runs: tuple[Run, ...]
-    source: str
-    records: Path
-    seconds: float | None = DAY
-    memory_gib: float | None = None
-
-    def path_of(self, seed: int) -> Path:
-        """Return where the record of this seed stands."""
-        return replace(self.runs[0], seed=seed).path(self.records)
-
-    def __str__(self) -> str:
-        first, last = self.runs[0].seed, self.runs[-1].seed
-        seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
-        share = "" if self.runs[0].protocol != "semi" else f", {self.runs[0].label_rate:.0%} labels"
-        return f"{self.runs[0].label} on {self.runs[0].data}{share}, {seeds}"
 
 
 def execute(job: Job) -> list[Record]:
@@ -61,7 +31,7 @@ def execute(job: Job) -> list[Record]:
     ``StorageError`` where records cannot be written, since every other run would end so too.
     """
     graphs = cached_data(job.source)
-    if _is_shared(job.runs[0]):
+    if is_shared(job.runs[0]):
         return _execute_shared(job, graphs)
     return [_execute(job, run, graphs) for run in job.runs]
 
@@ -121,23 +91,6 @@ def usual_scoring(protocol: str, graphs: GraphSet) -> Scoring:
     return Scoring(protocol, standardise, twins=_many_twins(graphs.checksum, graphs), jobs=1)
 
 
-def make_jobs(
-    runs: Sequence[Run], source: str, records: Path, limits: Mapping[str, float | None]
-) -> list[Job]:
-    """Return the jobs of runs on one data set; those of a method that draws nothing share one."""
-    groups: dict[Any, list[Run]] = {}
-    for run in runs:
-        key = (run.method, run.changes, run.label_rate, run.protocol)
-        groups.setdefault(key if _is_shared(run) else run, []).append(run)
-    return [Job(tuple(group), source, records, **limits) for group in groups.values()]
-
-
-@lru_cache(maxsize=2)
-def cached_data(source: str) -> GraphSet:
-    """Return the graphs that DATA stands for, kept for the next run of this process."""
-    return open_data(source)
-
-
 def failed_record(job: Job, run: Run, graphs: GraphSet, error: str) -> Record:
     """Return the record of a run that ended without one, and write it."""
     identity = plan_of(job, run, graphs).identity(run.seed)
@@ -167,16 +120,6 @@ def _execute(job: Job, run: Run, graphs: GraphSet) -> Record:
     except Exception as error:
         # Hours of other runs must not end with an error that nobody thought of.
         return failed_record(job, run, graphs, failure(error)["error"])
-
-
-def is_limited(run: Run) -> bool:
-    """Say whether a run has limits of time and memory: methods other than IGSD have."""
-    return run.protocol in ("nested", "paper", "gckn") and not run.is_recipe
-
-
-def _is_shared(run: Run) -> bool:
-    """Say whether other seeds of this run differ in their folds alone."""
-    return is_limited(run) and not method(run.method).draws
 
 
 _TWINS: dict[str, bool] = {}

@@ -7,18 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from igsd.errors import ConfigError, IGSDError, nearest
-from igsd.experiments.dispatch import (
-    DONE,
-    LIMIT,
-    OTHER,
-    Job,
-    cached_data,
-    check_run,
-    is_limited,
-    make_jobs,
-    state_of,
-)
+from igsd.experiments.dispatch import DONE, LIMIT, OTHER, check_run, state_of
 from igsd.experiments.exhibit import Exhibit, data_facts
+from igsd.experiments.job import Job, cached_data, is_limited, make_jobs
 from igsd.experiments.runs import Run, fitting_recipe, runs_of
 from igsd.graphs.catalogue import find_entry
 from igsd.graphs.graphset import GraphSet

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from igsd.experiments.exhibit import exhibit_names, read_exhibit
+from igsd.report.filled_exhibit import fill
 from igsd.report.page.assets import asset
 from igsd.report.page.figure import figure_section
 from igsd.report.page.html import Html, tag
@@ -19,7 +20,7 @@ from igsd.report.page.run import run_section
 from igsd.report.page.run_data import read_run
 from igsd.report.page.table import table_section
 from igsd.report.paper_cell import PaperCell
-from igsd.report.paper_table import PaperTable, fill
+from igsd.report.paper_table import PaperTable
 from igsd.wording import counted
 
 _KEY = """\
