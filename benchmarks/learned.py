@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from benchmarks.context import Context
@@ -17,11 +15,11 @@ from benchmarks.pygcl import STEPS, VERSION, install, pygcl_side
 from benchmarks.row import Row
 from benchmarks.side import Side
 from benchmarks.timing import alternate
-from benchmarks.training import SETTINGS, batches_of, feature_map, load
+from benchmarks.training import SETTINGS, ChosenBatches, batches_of, feature_map, load
 from igsd.baselines.learned_training import LearnedTask
 from igsd.baselines.registry import make
-from igsd.training.loop import make_fabric, run_training, trainable
-from igsd.training.optimizer import make_adam
+from igsd.training.loop import run_training
+from igsd.training.start import seeded_fabric, set_up
 
 DATA = "NCI1"
 
@@ -73,16 +71,10 @@ def _rows(context: Context, folder: Path, case: Case) -> list[Row]:
 class ChosenTask(LearnedTask):
     """The package's own task over chosen batches of its first epoch; it notes each loss."""
 
-    chosen: list[np.ndarray]
     seen: list[Tensor]
-
-    def num_steps(self, epoch: int) -> int:
-        """Return the number of chosen batches."""
-        return len(self.chosen)
 
     def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
         """Return the loss of a step."""
-        self._batches = (epoch, self.chosen)
         parts = super().losses(epoch, step)
         self.seen.append(parts["total"].detach())
         return parts
@@ -100,16 +92,12 @@ def epoch_side(
     shape = {key: getattr(SETTINGS, key) for key in ("num_layers", "hidden_dim", "batch_size")}
     estimator = make(name, epochs=1, **shape, **case.settings)
     config, features = estimator.config(), feature_map(graphs)
-    fabric = make_fabric(config.accelerator, 1, config.precision)
-    fabric.launch()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
+    with seeded_fabric(config) as fabric:
         network = estimator.network(config, features.dim)
-    forward: Any = fabric.setup_module(network)
-    optimizer = fabric.setup_optimizers(make_adam(trainable(network), config.learning_rate))
+    forward, optimizer = set_up(network, fabric, config)
     source = estimator.source(graphs, features, config, fabric.device)
     task = ChosenTask(network, forward, source, graphs.node_counts(), config)
-    task.chosen = batches_of(graphs, steps)
+    task.batches = ChosenBatches(batches_of(graphs, steps))
 
     def epoch() -> list[float]:
         task.seen = []

@@ -7,19 +7,16 @@ exits with 1 where the page and the records differ.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from benchmarks.record import read_all
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
-from igsd.errors import IGSDError
+from igsd.report.marked_page import read_page, update_page
 from igsd.report.marked_text import replace_between
-from igsd.storage import write_text
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
@@ -65,24 +62,13 @@ def replace_table(text: str, table: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Bring the page up to date and return the exit code; 1: ``--check`` found a difference."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.render", description=__doc__)
-    parser.add_argument("records", metavar="RECORDS", help="folder of the records")
-    parser.add_argument("page", metavar="PAGE", help="Markdown file with the two markers")
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 where they differ")
-    args = parser.parse_args(arguments)
-    page = Path(args.page)
-    try:
-        old = page.read_text(encoding="utf-8")
-        new = replace_table(old, render(read_all(Path(args.records))))
-        if old != new and not args.check:
-            write_text(page, new)
-    except (IGSDError, OSError) as error:
-        print(f"benchmarks: {error}", file=sys.stderr)
-        return 2
-    if old != new and args.check:
-        print(f"{page} differs from the records: run `make performance`.", file=sys.stderr)
-        return 1
-    return 0
+    return update_page(
+        arguments,
+        lambda page, records: {page: replace_table(read_page(page), render(read_all(records)))},
+        module="benchmarks.render",
+        about="Writes the table of the records in RECORDS into PAGE.",
+        command="make performance",
+    )
 
 
 if __name__ == "__main__":

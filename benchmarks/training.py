@@ -15,11 +15,11 @@ from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
-from igsd.training.batches import epoch_batches
+from igsd.training.batches import EpochBatches, epoch_batches
 from igsd.training.fit import view_spec
-from igsd.training.loop import make_fabric, run_training, trainable
-from igsd.training.optimizer import make_adam
+from igsd.training.loop import make_fabric, run_training
 from igsd.training.self_supervised import SelfSupervisedTask
+from igsd.training.start import set_up
 from igsd.views.pairs import PairSource
 
 SETTINGS = Config(cache_views=False)
@@ -52,20 +52,30 @@ def batches_of(graphs: GraphSet, steps: Sequence[int] | None = None) -> list[np.
     return drawn if steps is None else [drawn[step] for step in steps]
 
 
+class ChosenBatches(EpochBatches):
+    """The same batches in every epoch."""
+
+    def __init__(self, chosen: list[np.ndarray]) -> None:
+        super().__init__(sum(map(len, chosen)), SETTINGS.batch_size, SETTINGS.seed)
+        self.chosen = chosen
+
+    @property
+    def num_steps(self) -> int:
+        """The number of chosen batches."""
+        return len(self.chosen)
+
+    def batch(self, epoch: int, step: int) -> np.ndarray:
+        """Return the graphs of a step."""
+        return self.chosen[step]
+
+
 class RecordedTask(SelfSupervisedTask):
     """The package's own task, over chosen batches of its first epoch; it notes each loss."""
 
     def __init__(self, *arguments: Any, batches: list[np.ndarray], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.seen: list[Tensor] = []
-        self.chosen = batches
-
-    def num_steps(self, epoch: int) -> int:
-        """Return the number of chosen batches."""
-        return len(self.chosen)
-
-    def _epoch_batches(self, epoch: int) -> list[np.ndarray]:
-        return self.chosen
+        self.batches = ChosenBatches(batches)
 
     def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
         """Return the losses of a step."""
@@ -100,9 +110,7 @@ def recorded_training(
     fabric = make_fabric(SETTINGS.accelerator, SETTINGS.devices, SETTINGS.precision)
     fabric.launch()
     model = initial_model(features.dim)
-    forward = fabric.setup_module(model)
-    adam = make_adam(trainable(model), SETTINGS.learning_rate, SETTINGS.weight_decay)
-    optimizer: Any = fabric.setup_optimizers(adam)
+    forward, optimizer = set_up(model, fabric, SETTINGS)
     pairs = PairSource(
         graphs,
         features,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 
 from igsd import IGSD
-from igsd.experiments.neighbors import nearest_graphs
+from igsd.evaluation.neighbors import nearest_graphs
 
 
 def main(epochs: int = 5) -> list[str]:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from igsd.errors import IGSDError, StorageError, nearest
+import pickle
+
+from igsd.errors import IGSDError, ParameterError, StorageError, nearest
 
 
 def test_nearest_names_the_close_ones_or_all() -> None:
@@ -11,3 +13,18 @@ def test_nearest_names_the_close_ones_or_all() -> None:
 def test_errors_are_value_errors() -> None:
     assert issubclass(StorageError, IGSDError)
     assert issubclass(IGSDError, ValueError)
+
+
+def test_a_wrong_parameter_is_told_in_the_words_of_who_has_set_it() -> None:
+    error = ParameterError("seed", "IGSD", "must be at least 0. Got -1 instead.")
+    assert str(error) == "The 'seed' parameter of IGSD must be at least 0. Got -1 instead."
+    in_python = error.of_estimator("BYOL")
+    assert str(in_python).startswith("The 'random_state' parameter of BYOL must be")
+    assert in_python.as_setting() == "The setting 'seed' must be at least 0. Got -1 instead."
+    other = ParameterError("kind", "ViewSpec", "must be 'ppr'.")
+    assert str(other.of_estimator("BYOL")) == str(other)
+
+
+def test_a_wrong_parameter_travels_between_processes() -> None:
+    error = ParameterError("epochs", "IGSD", "must be at least 0.")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)

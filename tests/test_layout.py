@@ -14,6 +14,7 @@ FOUNDATION = {
     "wording",
     "hashing",
     "storage",
+    "column_file",
     "pickles",
     "config",
     "config_semi",

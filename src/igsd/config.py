@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from igsd.errors import ConfigError, nearest
+from igsd.errors import ConfigError, ParameterError, nearest
 
 GROUPS = {
     "run": "The run",
@@ -287,8 +287,8 @@ def _coerced(entry: Field[Any], value: Any, owner: str) -> Any:
     return value
 
 
-def _broken(entry: Field[Any], owner: str, rule: str, value: Any) -> ConfigError:
-    return ConfigError(f"The {entry.name!r} parameter of {owner} {rule}. Got {value!r} instead.")
+def _broken(entry: Field[Any], owner: str, rule: str, value: Any) -> ParameterError:
+    return ParameterError(entry.name, owner, f"{rule}. Got {value!r} instead.")
 
 
 def _toml(value: Any) -> str:

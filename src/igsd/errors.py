@@ -22,6 +22,34 @@ class ConfigError(IGSDError):
     """A setting that does not exist or has a value outside its range."""
 
 
+class ParameterError(ConfigError):
+    """A parameter whose value breaks its rule, with the parts that its sentence is made of.
+
+    ``owner``: whose ``parameter`` it is. ``fault`` ends the sentence: the rule, what was given
+    instead, and the way out where there is one.
+    """
+
+    def __init__(self, parameter: str, owner: str, fault: str) -> None:
+        super().__init__(parameter, owner, fault)
+        self.parameter, self.owner, self.fault = parameter, owner, fault
+
+    def __str__(self) -> str:
+        return f"The {self.parameter!r} parameter of {self.owner} {self.fault}"
+
+    def of_estimator(self, owner: str) -> ParameterError:
+        """Return the error as the user of an estimator knows it: of ``owner``, who has no seed.
+
+        The rules of settings are IGSD's, whoever uses them, and the seed is set as 'random_state'.
+        """
+        parameter = "random_state" if self.parameter == "seed" else self.parameter
+        return ParameterError(parameter, owner if self.owner == "IGSD" else self.owner, self.fault)
+
+    def as_setting(self) -> str:
+        """Return the message in the words of the command line, where parameters are settings."""
+        name = "seed" if self.parameter == "random_state" else self.parameter
+        return f"The setting {name!r} {self.fault}"
+
+
 class StorageError(IGSDError):
     """A file that cannot be read or written as what it should be."""
 

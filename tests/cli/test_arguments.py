@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from igsd.cli.arguments import add_model_and_data, prepare_output
-from igsd.errors import StorageError
+from igsd.cli.arguments import add_model_and_data, parse_time, prepare_output
+from igsd.errors import ConfigError, StorageError
 
 
 def test_model_and_data() -> None:
@@ -31,3 +31,17 @@ def test_a_folder_that_was_made_is_named(
     assert capsys.readouterr().err == ""
     written()
     assert capsys.readouterr().err == f"igsd: note: the folder {tmp_path / 'a' / 'b'} was made.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("30m", 1800), ("2h", 7200), ("1h30m", 5400), ("1.5d", 129600)],
+)
+def test_a_time(text: str, seconds: float) -> None:
+    assert parse_time(text, "--budget") == seconds
+
+
+@pytest.mark.parametrize("text", ["", "h", "2 hours", "-1", "1h x"])
+def test_no_time(text: str) -> None:
+    with pytest.raises(ConfigError, match="--budget takes a time"):
+        parse_time(text, "--budget")

@@ -9,7 +9,7 @@ import pytest
 
 from igsd.baselines.registry import METHODS
 from igsd.errors import TrainingError
-from igsd.experiments import method_runs
+from igsd.experiments import method_plan
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
 from tests.experiments.method_stand_in import in_process
@@ -80,14 +80,14 @@ def test_limits_end_in_words(igsd: Run, toy: Path, in_process: Made) -> None:
 def test_a_method_that_dies(
     igsd: Run, toy: Path, in_process: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = method_runs.run_measured
+    here = method_plan.run_measured
 
     def run(function: Any, graphs: GraphSet, name: str, *others: Any, **limited: Any) -> Any:
         if name == "wl":
             raise TrainingError("The process of a method ended without an answer.")
         return here(function, graphs, name, *others, **limited)
 
-    monkeypatch.setattr(method_runs, "run_measured", run)
+    monkeypatch.setattr(method_plan, "run_measured", run)
     code, out, err = igsd("compare", toy, "--methods", "wl,histogram", *FAST)
     assert (code, table_of(out)["wl"][0]) == (1, "failed")
     assert "wl: The process of a method ended" in err
@@ -97,14 +97,14 @@ def test_a_method_that_dies(
 def test_stopped_by_the_user(
     igsd: Run, toy: Path, tmp_path: Path, in_process: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = method_runs.run_measured
+    here = method_plan.run_measured
 
     def run(function: Any, graphs: GraphSet, name: str, *others: Any, **limited: Any) -> Any:
         if name == "wl":
             raise KeyboardInterrupt
         return here(function, graphs, name, *others, **limited)
 
-    monkeypatch.setattr(method_runs, "run_measured", run)
+    monkeypatch.setattr(method_plan, "run_measured", run)
     code, out, err = igsd("compare", toy, "--methods", "histogram,wl", *FAST)
     assert (code, out) == (130, "")
     assert "Finished runs are in runs/records; the same command goes on" in err

@@ -9,7 +9,7 @@ import pytest
 
 from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.estimators import IGSD
-from igsd.experiments.vectors import read_vectors
+from igsd.evaluation.vector_file import read_vectors
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
 from tests.small_graphs import make_graphs

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from igsd.config import Config
-from igsd.experiments import runner
+from igsd.experiments import recipe_plan
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
 
@@ -97,14 +97,14 @@ def test_the_run_folder_holds_every_seed(igsd: Run, toy: Path, tmp_path: Path) -
 def test_a_failed_seed(
     igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = runner.train_model
+    real = recipe_plan.train_model
 
     def train(graphs: GraphSet, config: Config, **others: Any) -> Any:
         if config.seed == 0:
             raise RuntimeError("broken")
         return real(graphs, config, **others)
 
-    monkeypatch.setattr(runner, "train_model", train)
+    monkeypatch.setattr(recipe_plan, "train_model", train)
     options = [*FAST, *SETTINGS, "--seeds", 2, "--records", "results"]
     code, out, err = igsd("evaluate", "--recipe", "molecules", toy, *options)
     assert code == 1
@@ -118,7 +118,7 @@ def test_stopped_by_the_user(igsd: Run, toy: Path, monkeypatch: pytest.MonkeyPat
     def train(*args: Any, **others: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runner, "train_model", train)
+    monkeypatch.setattr(recipe_plan, "train_model", train)
     code, _, err = igsd("evaluate", "--recipe", "molecules", toy, *FAST, *SETTINGS)
     assert (code, "same command again" in err) == (130, True)
     assert not Path("runs").exists()

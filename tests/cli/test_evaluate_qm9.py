@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import igsd.experiments.qm9_runner as runner
 from igsd.evaluation.qm9 import QM9Sizes
+from igsd.experiments.qm9_plan import QM9Plan
 from tests.cli.conftest import SETTINGS, Run
 from tests.small_molecules import make_molecules
 
@@ -19,10 +19,10 @@ BASE = ["--protocol", "qm9", "--seeds", 2, "--quiet", "--targets", "mu,R2"]
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a file with thirty molecules, enough for a protocol of this size."""
-    defaults = runner.QM9Plan.__init__.__defaults__
+    defaults = QM9Plan.__init__.__defaults__
     assert defaults is not None
     small = (*defaults[:-1], QM9Sizes(10, 6, 6))
-    monkeypatch.setattr(runner.QM9Plan.__init__, "__defaults__", small)
+    monkeypatch.setattr(QM9Plan.__init__, "__defaults__", small)
     graphs = make_molecules(30)
     targets = np.stack([graphs.node_counts(), -graphs.node_counts()], axis=1).astype(float)
     replace(graphs, targets=targets, target_names=("mu", "r2")).save(tmp_path / "toy.graphs")

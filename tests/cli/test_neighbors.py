@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from igsd.experiments.neighbors import nearest_graphs
+from igsd.evaluation.neighbors import nearest_graphs
 from tests.cli.conftest import Run
 from tests.small_graphs import make_graphs
 

@@ -7,7 +7,7 @@ import pytest
 
 from igsd.cli import data
 from igsd.cli.notes import in_plain_words, warnings_as_notes
-from igsd.errors import IGSDWarning
+from igsd.errors import IGSDError, IGSDWarning, ParameterError, StorageError
 from tests.cli.conftest import SETTINGS, Run
 
 
@@ -44,13 +44,12 @@ def test_a_cache_that_cannot_be_written(
 
 
 @pytest.mark.parametrize(
-    ("text", "plain"),
+    ("error", "plain"),
     [
-        ("The 'epochs' parameter of IGSD must be", "The setting 'epochs' must be"),
-        ("The 'teleport' parameter of ViewSpec must", "The setting 'teleport' must"),
-        ("The 'random_state' parameter of IGSD must", "The setting 'seed' must"),
-        ("The disk is full.", "The disk is full."),
+        (ParameterError("epochs", "IGSD", "must be"), "The setting 'epochs' must be"),
+        (ParameterError("random_state", "IGSD", "must"), "The setting 'seed' must"),
+        (StorageError("The disk is full."), "The disk is full."),
     ],
 )
-def test_the_words_of_the_command_line(text: str, plain: str) -> None:
-    assert in_plain_words(text) == plain
+def test_the_words_of_the_command_line(error: IGSDError, plain: str) -> None:
+    assert in_plain_words(error) == plain

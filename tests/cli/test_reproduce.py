@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from igsd.baselines.limits import MemoryLimitError
-from igsd.cli.reproduce import parse_budget
-from igsd.errors import ConfigError
 from igsd.experiments import dispatch, exhibit, method_runs
 from igsd.experiments.runs import Run
 from tests.cli.conftest import Run as Command
@@ -110,20 +108,6 @@ def test_wrong_options(igsd: Command, arguments: list[str], text: str, tmp_path:
     assert (code, out) == (2, "")
     assert text in err
     assert not (tmp_path / "results").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("90", 90), ("30m", 1800), ("2h", 7200), ("1h30m", 5400), ("1.5d", 129600)],
-)
-def test_budget(text: str, seconds: float) -> None:
-    assert parse_budget(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "h", "2 hours", "-1", "1h x"])
-def test_no_budget(text: str) -> None:
-    with pytest.raises(ConfigError, match="--budget"):
-        parse_budget(text)
 
 
 def test_label_of_a_run() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from igsd.cli.run_display import RunDisplay, left_in_words, outcome
-from igsd.experiments.dispatch import Job
 from igsd.experiments.estimates import Estimates
+from igsd.experiments.job import Job
 from igsd.experiments.runs import Run
 from igsd.experiments.work import Work
 

@@ -8,7 +8,7 @@ from igsd.cli.run_files import training_metrics, write_run_files
 from igsd.config import Config
 from igsd.estimators import IGSD
 from igsd.experiments.run_folder import RunFolder
-from igsd.experiments.runner import Trained, train_model
+from igsd.experiments.trained import Trained, train_model
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY
 

@@ -12,8 +12,9 @@ from igsd import storage
 from igsd.cli.seed_folders import SeedFolders
 from igsd.config import Config
 from igsd.errors import StorageError
-from igsd.experiments.runner import Plan, train_model
+from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.scoring import Scoring
+from igsd.experiments.trained import train_model
 from tests.cli.conftest import SETTINGS, Run
 from tests.small_graphs import TINY, make_graphs
 
@@ -21,9 +22,9 @@ FAST = ["--quiet", "--standardise", "no", "--jobs", "1", "--seeds", "2"]
 
 
 @pytest.fixture
-def plan() -> Plan:
+def plan() -> RecipePlan:
     graphs = make_graphs(8, classes=True, name="toy")
-    return Plan(graphs, "molecules", Config(**(TINY | {"epochs": 0})), Scoring(), 2)
+    return RecipePlan(graphs, "molecules", Config(**(TINY | {"epochs": 0})), Scoring(), 2)
 
 
 def fill_the_disk(monkeypatch: pytest.MonkeyPatch, largest: int, after: int = 0) -> None:
@@ -42,7 +43,7 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch, largest: int, after: int = 0)
 
 
 def test_the_first_model_at_the_top_the_others_below(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: RecipePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folders = SeedFolders(None, plan)
@@ -57,7 +58,7 @@ def test_the_first_model_at_the_top_the_others_below(
 
 
 def test_a_full_disk_at_the_first_model(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: RecipePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folders = SeedFolders(None, plan)
@@ -70,7 +71,10 @@ def test_a_full_disk_at_the_first_model(
 
 
 def test_a_full_disk_at_the_second_model_keeps_the_first(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    plan: RecipePlan,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     folders = SeedFolders(str(tmp_path / "r"), plan)
     folders(train_model(plan.graphs, plan.config_of(0)))
@@ -85,7 +89,7 @@ def test_a_full_disk_at_the_second_model_keeps_the_first(
 
 
 def test_a_full_disk_from_the_start(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: RecipePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     fill_the_disk(monkeypatch, 0)

@@ -9,7 +9,7 @@ import pytest
 
 from igsd.baselines.limits import limits
 from igsd.baselines.measured import Measured
-from igsd.experiments import method_runs
+from igsd.experiments import method_plan
 
 
 def run_here(
@@ -32,5 +32,5 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         made.append((arguments[1], arguments[2].seed))
         return run_here(function, *arguments, **limited)
 
-    monkeypatch.setattr(method_runs, "run_measured", run)
+    monkeypatch.setattr(method_plan, "run_measured", run)
     return made

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from igsd.experiments.exhibit import Exhibit, parse_exhibit
+from igsd.experiments.job import Job
+from igsd.experiments.runs import Run
 from tests.small_graphs import TINY, make_graphs
 
 
@@ -26,3 +28,12 @@ def small_exhibit(*data: str, **changes: Any) -> Exhibit:
     values = {"title": "A table", "about": "What it says.", "source": "Nobody, 2026"}
     values |= {"protocol": "nested", "data": list(data), "seeds": 2, "row": lines}
     return parse_exhibit("small", values | changes)
+
+
+SHORT = tuple(TINY.items())
+
+
+def jobs_of(source: str, folder: Path, count: int, settings: Any = SHORT) -> list[Job]:
+    """Return a job for each of the seeds 0..N-1 of IGSD, which are trained at once."""
+    runs = [Run("nested", "toy", "igsd", "molecules", seed, settings) for seed in range(count)]
+    return [Job((run,), source, folder) for run in runs]

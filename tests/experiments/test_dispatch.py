@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from igsd.errors import StorageError
-from igsd.experiments import ALGORITHM, dispatch
+from igsd.experiments import ALGORITHM
 from igsd.experiments.dispatch import (
     DONE,
     FAILED,
@@ -15,14 +15,13 @@ from igsd.experiments.dispatch import (
     MISSING,
     OTHER,
     STALE,
-    Job,
-    cached_data,
     check_run,
     execute,
     failed_record,
-    make_jobs,
     state_of,
 )
+from igsd.experiments.job import Job, cached_data, make_jobs
+from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.records import read_record
 from igsd.experiments.runs import Run
 from tests.experiments.method_stand_in import in_process  # noqa: F401
@@ -123,7 +122,7 @@ def test_what_nobody_thought_of_is_a_failed_run(
     def broken(*_: object) -> None:
         raise KeyError("oh")
 
-    monkeypatch.setattr(dispatch, "run_seed", broken)
+    monkeypatch.setattr(RecipePlan, "run", broken)
     run = Run("nested", "toy", "igsd", "molecules", 0, PAIRS)
     (record,) = execute(job_of(run, source, tmp_path))
     assert (record["status"], record["error"]) == ("failed", "KeyError: 'oh'")
@@ -136,7 +135,7 @@ def test_a_place_that_cannot_be_written_ends_it(
     def full(*_: object) -> None:
         raise StorageError("The disk is full.")
 
-    monkeypatch.setattr(dispatch, "run_seed", full)
+    monkeypatch.setattr(RecipePlan, "run", full)
     run = Run("nested", "toy", "igsd", "molecules", 0, PAIRS)
     with pytest.raises(StorageError, match="full"):
         execute(job_of(run, source, tmp_path))

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from igsd.experiments.dispatch import Job
 from igsd.experiments.estimates import Estimates, in_words, run_seconds, total
+from igsd.experiments.job import Job
 from igsd.experiments.runs import Run
 
 

@@ -5,13 +5,13 @@ import pytest
 
 from igsd.errors import ConfigError
 from igsd.estimators import IGSDClassifier, IGSDRegressor
+from igsd.estimators.predictions import prediction_columns
 from igsd.experiments.label_runs import (
     estimator_for,
     hidden_score,
     hide_labels,
     pseudo_label_columns,
 )
-from igsd.experiments.predictions import prediction_columns
 from igsd.graphs.label_column import GivenLabels
 from tests.estimators.few_labels import ROUNDS, few_graphs, small
 

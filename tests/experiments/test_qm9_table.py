@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from igsd.evaluation.qm9 import QM9Sizes
-from igsd.experiments.qm9_runner import QM9Plan, qm9_config
+from igsd.experiments.qm9_plan import QM9Plan, qm9_config
 from igsd.experiments.qm9_table import QM9Cell, error_ratios, errors_by_split, qm9_cells
 from igsd.experiments.records import start_record, write_record
 from igsd.graphs.graphset import GraphSet
@@ -31,7 +31,7 @@ def plan(graphs: GraphSet, folder: Path, method: str = "igsd", **changes: Any) -
 
 def record(made: QM9Plan, seed: int, mu: float, **changes: Any) -> dict[str, Any]:
     """Return the record of a split with these errors, which is also written."""
-    about = start_record(made.identity_of(seed), made.graphs, seed, method=made.method)
+    about = start_record(made.identity(seed), made.graphs, seed, method=made.method)
     about |= {"status": "ok", "rows": [row(made.method, mu), *(row(name, 9.0) for name in FLOORS)]}
     path = made.path_of(seed)
     assert path is not None

@@ -13,77 +13,32 @@ from typing import Any
 
 import pytest
 
-from igsd.errors import ConfigError
-from igsd.experiments import schedule
-from igsd.experiments.dispatch import Job
+from igsd.experiments import job_worker
+from igsd.experiments.job import Job
+from igsd.experiments.job_worker import work_on
 from igsd.experiments.records import read_record
 from igsd.experiments.runs import Run
-from igsd.experiments.schedule import Workers, num_workers, run_jobs, work_on
-from tests.experiments.small_exhibit import write_data
+from igsd.experiments.schedule import run_jobs
+from igsd.experiments.workers import Workers, num_workers
+from tests.experiments.small_exhibit import jobs_of, write_data
 from tests.small_graphs import TINY
 
-SHORT = tuple(TINY.items())
 LONG = tuple((TINY | {"epochs": 300}).items())
 """Long enough that a process can be killed in between."""
 
 
-def jobs_of(source: str, folder: Path, count: int, settings: Any = SHORT) -> list[Job]:
-    runs = [Run("nested", "toy", "igsd", "molecules", seed, settings) for seed in range(count)]
-    return [Job((run,), source, folder) for run in runs]
-
-
 def test_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "execute", lambda job: [{"seed": job.runs[0].seed}])
+    monkeypatch.setattr(job_worker, "execute", lambda job: [{"seed": job.runs[0].seed}])
     jobs, told = jobs_of("toy", tmp_path, 3), []
     ended = run_jobs(jobs, Workers(1), lambda job: job != jobs[1], told.append)
     assert [records[0]["seed"] for _, records in ended] == [0, 2]
     assert told == [jobs[0], jobs[2]]
 
 
-def test_one_thread_and_the_settings_of_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import torch
-
-    seen = []
-
-    def look(job: Job) -> list[Any]:
-        seen.append((torch.get_num_threads(), os.environ["MKL_NUM_THREADS"]))
-        return []
-
-    monkeypatch.setattr(schedule, "execute", look)
-    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    before = torch.get_num_threads()
-    work_on(jobs_of("toy", tmp_path, 1)[0])
-    assert seen == [(1, "1")]
-    assert torch.get_num_threads() == before
-    assert "MKL_NUM_THREADS" not in os.environ
-
-
-def test_no_scheduler() -> None:
-    pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with pytest.raises(ConfigError, match="no Dask scheduler at"):
-        num_workers(Workers(1, f"tcp://127.0.0.1:{port}"))
-
-
-def test_a_job_that_has_ended_two_processes_is_failed(tmp_path: Path) -> None:
-    (job,) = jobs_of(write_data(tmp_path), tmp_path, 1)
-    marker = job.path_of(0).with_name(".seed-0.json.running")
-    marker.parent.mkdir(parents=True)
-    marker.write_bytes(b"..")
-    (record,) = work_on(job)[1]
-    assert record["status"] == "failed"
-    assert "ended from outside" in record["error"]
-    assert not marker.exists()
-
-
 def test_marks_of_an_earlier_command_do_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule, "execute", lambda job: [])
+    monkeypatch.setattr(job_worker, "execute", lambda job: [])
     (job,) = jobs_of("toy", tmp_path, 1)
     marker = job.path_of(0).with_name(".seed-0.json.running")
     marker.parent.mkdir(parents=True)

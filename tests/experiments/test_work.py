@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from igsd.errors import ConfigError
-from igsd.experiments.dispatch import cached_data, execute, failed_record
+from igsd.experiments.dispatch import execute, failed_record
 from igsd.experiments.exhibit import find_exhibits
+from igsd.experiments.job import cached_data
 from igsd.experiments.records import write_record
 from igsd.experiments.work import is_left_to_run, narrowed, plan_work
 from tests.experiments.method_stand_in import in_process  # noqa: F401

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from igsd.graphs.batch import Collator
+from igsd.graphs.batch import Collator, small_first
 from igsd.graphs.build import from_edges
 from igsd.graphs.features import FeatureMap
 from tests.reference.adjacency import dense
@@ -86,3 +86,7 @@ def test_types(indices: list[int]) -> None:
     assert batch.edge_index.dtype == torch.int64
     assert batch.batch.dtype == torch.int64
     assert batch.edge_weight.dtype == torch.float32
+
+
+def test_small_graphs_come_first_and_ties_stay_in_order() -> None:
+    assert small_first(np.array([7, 3, 9, 5]), np.array([4, 2, 4, 1])).tolist() == [5, 3, 7, 9]

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from igsd.training.batches import epoch_batches, num_batches, share_of_process
+from igsd.training.batches import EpochBatches, epoch_batches, num_batches, share_of_process
 
 SIZES = {"num_graphs": st.integers(2, 300), "batch_size": st.integers(2, 64)}
 
@@ -46,3 +46,12 @@ def test_processes_share_a_batch_in_order(num_graphs: int, world_size: int) -> N
     parts = [share_of_process(indices, rank, world_size) for rank in range(world_size)]
     assert np.concatenate(parts).tolist() == indices.tolist()
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_batches_are_drawn_once_an_epoch_and_again_for_another() -> None:
+    batches = EpochBatches(10, 4, seed=3)
+    assert batches.num_steps == 3
+    for epoch in (0, 0, 2, 1):
+        for step, expected in enumerate(epoch_batches(10, 4, 3, epoch)):
+            assert np.array_equal(batches.batch(epoch, step), expected)
+    assert batches.batch(1, 0) is batches.batch(1, 0)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from igsd.baselines.infograph_regulariser import LocalGlobal
 from igsd.baselines.learned import LearnedEstimator
 from igsd.baselines.learned_config import LearnedConfig, group_settings
 from igsd.baselines.learned_network import LearnedNetwork
+from igsd.baselines.local_global import LocalGlobal
 from igsd.baselines.step_sources import PlainSource
 from igsd.config import setting
 from igsd.encoders.encoder import GNNEncoder

@@ -10,16 +10,15 @@ import numpy as np
 from torch import Tensor, nn
 
 from igsd.baselines.gin_supervised import SupervisedNetwork, build_supervised
+from igsd.baselines.local_global import LocalGlobal
 from igsd.config import setting
 from igsd.config_semi import IGSD_SETTINGS, SELF_TRAINING_SETTINGS, SemiConfig
-from igsd.encoders.heads import MLPHead
 from igsd.encoders.node_vectors import encode_with_nodes, node_width
 from igsd.estimators.classifier import GraphClassifier
 from igsd.estimators.parameters import settings_as_parameters
 from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.batch import Batch
 from igsd.graphs.link_features import LinkFeatures
-from igsd.losses.jsd import local_global_jsd
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
 from igsd.training.pretraining import nothing_before
@@ -40,22 +39,6 @@ class InfoGraphConfig(SemiConfig):
         0.1, "labels", "weight of the mutual information of nodes and graphs", low=0.0
     )
     discriminator_dim: int = setting(64, "labels", "width of the vectors it compares", low=1)
-
-
-class LocalGlobal(nn.Module):
-    """Mutual information between the nodes and the graphs of an encoder (Sun et al., 2020).
-
-    Nodes and graphs pass a perceptron each; a node should fit its own graph better than others.
-    """
-
-    def __init__(self, node_dim: int, graph_dim: int, dim: int) -> None:
-        super().__init__()
-        self.nodes = MLPHead(node_dim, dim, dim, batch_norm=False)
-        self.graphs = MLPHead(graph_dim, dim, dim, batch_norm=False)
-
-    def forward(self, nodes: Tensor, graphs: Tensor, batch: Tensor) -> Tensor:
-        """Return the loss: the negative Jensen-Shannon estimate."""
-        return local_global_jsd(self.nodes(nodes).float(), self.graphs(graphs).float(), batch)
 
 
 class InfoGraphNetwork(SupervisedNetwork):

@@ -20,8 +20,8 @@ from igsd.baselines.infograph_regulariser import (
     InfoGraphConfig,
     InfoGraphMethod,
     InfoGraphObjective,
-    LocalGlobal,
 )
+from igsd.baselines.local_global import LocalGlobal
 from igsd.config import setting
 from igsd.encoders.heads import MLPHead
 from igsd.encoders.node_vectors import encode_with_nodes, node_width

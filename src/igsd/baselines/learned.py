@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from igsd.baselines.learned_config import LearnedConfig, recipe_for
+from igsd.baselines.learned_config import LearnedConfig, learned_recipe
 from igsd.baselines.learned_network import LearnedNetwork
 from igsd.baselines.learned_training import FittedNetwork, StepSource, fit_learned
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ParameterError, StorageError
 from igsd.estimator_base import GraphInputMixin, draw_seed, is_drawn
 from igsd.evaluation.embed import chunks
 from igsd.graphs.batch import Batch, Collator
@@ -50,7 +50,7 @@ class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
     @classmethod
     def from_recipe(cls, name: str, **changes: Any) -> Self:
         """Return an unfitted estimator with an IGSD recipe's nodes, encoder and run."""
-        return cls.from_config(recipe_for(name, cls._config_class)).set_params(**changes)
+        return cls.from_config(learned_recipe(name, cls._config_class)).set_params(**changes)
 
     @classmethod
     def from_config(cls, config: LearnedConfig, **others: Any) -> Self:
@@ -73,8 +73,8 @@ class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         graphs = as_graphset(X)
         try:
             fitted = fit_learned(graphs, config, self, name=type(self).__name__, **besides)
-        except ConfigError as error:
-            raise self._in_own_name(error) from error
+        except ParameterError as error:
+            raise error.of_estimator(type(self).__name__) from error
         return self._set_fitted(config, fitted)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -163,13 +163,8 @@ class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         names = [entry.name for entry in self._config_class.settings()]
         try:
             return self._config_class(**{name: given[name] for name in names})
-        except ConfigError as error:
-            raise self._in_own_name(error) from error
-
-    def _in_own_name(self, error: ConfigError) -> ConfigError:
-        """Return the error with the names that the user knows: ours, and 'random_state'."""
-        text = str(error).replace("parameter of IGSD", f"parameter of {type(self).__name__}")
-        return ConfigError(text.replace("'seed'", "'random_state'"))
+        except ParameterError as error:
+            raise error.of_estimator(type(self).__name__) from error
 
     def _set_fitted(self, config: Any, fitted: FittedNetwork) -> Self:
         self.network_, self.features_ = fitted.network, fitted.features

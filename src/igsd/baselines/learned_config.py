@@ -42,7 +42,7 @@ SHARED = group_settings("run", "features", "encoder") - {"seed"}
 """What a recipe of IGSD says of the data, and so to every method."""
 
 
-def recipe_for(name: str, config_class: type[C]) -> C:
+def learned_recipe(name: str, config_class: type[C]) -> C:
     """Return a method's configuration with what an IGSD recipe says of nodes, encoder and run.
 
     A setting that the method's own configuration gives a value keeps it, e.g. MVGRL's few epochs:

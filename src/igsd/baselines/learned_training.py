@@ -14,12 +14,13 @@ from igsd.baselines.learned_config import LearnedConfig
 from igsd.baselines.learned_network import LearnedNetwork
 from igsd.encoders.readout import parse_readout
 from igsd.errors import DataError
+from igsd.graphs.batch import small_first
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
-from igsd.training.batches import epoch_batches, num_batches
+from igsd.training.batches import EpochBatches
 from igsd.training.logging import epoch_logger
-from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
-from igsd.training.optimizer import make_adam
+from igsd.training.loop import run_training
+from igsd.training.start import seeded_fabric, set_up
 
 
 class StepSource(Protocol):
@@ -29,7 +30,7 @@ class StepSource(Protocol):
         """Return what the network's ``forward`` takes for the graphs ``indices``."""
 
 
-class Method(Protocol):
+class LearnedMethod(Protocol):
     """How a baseline's network is made, and what it is fed in training."""
 
     def network(self, config: Any, in_dim: int) -> LearnedNetwork:
@@ -56,23 +57,17 @@ class LearnedTask:
         self.forward = forward
         self.source = source
         self.sizes = sizes
-        self.config = config
+        self.batches = EpochBatches(len(sizes), config.batch_size, config.seed)
         self.epochs = config.epochs
-        self._batches: tuple[int, list[np.ndarray]] | None = None
 
     def num_steps(self, epoch: int) -> int:
         """Return the number of steps of an epoch."""
-        return num_batches(len(self.sizes), self.config.batch_size)
+        return self.batches.num_steps
 
     def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
         """Return the loss of a step."""
-        if self._batches is None or self._batches[0] != epoch:
-            config = self.config
-            drawn = epoch_batches(len(self.sizes), config.batch_size, config.seed, epoch)
-            self._batches = (epoch, drawn)
-        indices = self._batches[1][step]
-        # From small to large: neighbours of equal size are faster to multiply.
-        indices = indices[np.argsort(self.sizes[indices], kind="stable")]
+        indices = self.batches.batch(epoch, step)
+        indices = small_first(indices, self.sizes[indices])
         return {"total": self.forward(*self.source.step(indices, (epoch, step)))}
 
     def after_step(self) -> None:
@@ -92,7 +87,7 @@ class FittedNetwork:
 def fit_learned(
     graphs: GraphSet,
     config: LearnedConfig,
-    method: Method,
+    method: LearnedMethod,
     *,
     name: str,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -109,19 +104,15 @@ def fit_learned(
         )
     parse_readout(config.readout)
     features = FeatureMap.fit(graphs, config.node_features, config.degree_cap)
-    fabric = make_fabric(config.accelerator, 1, config.precision)
-    fabric.launch()
-    with local_random_state(fabric):
-        torch.manual_seed(config.seed)
+    with seeded_fabric(config) as fabric:
         network = method.network(config, features.dim)
         if config.epochs == 0:
             return FittedNetwork(network.eval(), features, [])
-        forward: Any = fabric.setup_module(network)
-        adam = make_adam(trainable(network), config.learning_rate, config.weight_decay)
+        forward, optimizer = set_up(network, fabric, config)
         source = method.source(graphs, features, config, fabric.device)
         history = run_training(
             LearnedTask(network, forward, source, graphs.node_counts(), config),
-            fabric.setup_optimizers(adam),
+            optimizer,
             fabric,
             checkpoint=checkpoint,
             checkpoint_every=config.checkpoint_every,

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from igsd.errors import ConfigError, IGSDError
+from igsd.errors import IGSDError, ParameterError
 
 GIB = 2.0**30
 
@@ -67,7 +67,7 @@ def limits(*, memory_gib: float | None = None, seconds: float | None = None) -> 
     """
     for name, value in (("memory_gib", memory_gib), ("seconds", seconds)):
         if value is not None and not value > 0:
-            raise ConfigError(f"The '{name}' parameter of limits must be above 0. Got {value!r}.")
+            raise ParameterError(name, "limits", f"must be above 0. Got {value!r}.")
     outer = _current.get()
     inner = Limits(
         outer.memory if memory_gib is None else memory_gib * GIB,

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from igsd.baselines.infograph_regulariser import LocalGlobal
 from igsd.baselines.learned import LearnedEstimator
 from igsd.baselines.learned_config import LearnedConfig, group_settings
 from igsd.baselines.learned_network import LearnedNetwork
+from igsd.baselines.local_global import LocalGlobal
 from igsd.baselines.step_sources import ViewSource
 from igsd.config import setting
 from igsd.encoders.encoder import GNNEncoder

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from igsd.baselines.learned_config import LearnedConfig, recipe_for
+from igsd.baselines.learned_config import LearnedConfig, learned_recipe
 from igsd.config import Config, load_recipe
 from igsd.errors import ConfigError, StorageError, nearest
 
@@ -155,7 +155,7 @@ def configure(name: str, recipe: str, changes: Mapping[str, Any] | None = None) 
     if type(config) is Config:
         config = full
     elif isinstance(config, LearnedConfig):
-        config = recipe_for(recipe, type(config))
+        config = learned_recipe(recipe, type(config))
     return config.updated({**method(name).settings, **changes})
 
 

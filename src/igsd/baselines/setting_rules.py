@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import ConfigError, nearest
+from igsd.errors import ParameterError, nearest
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,7 @@ def check_settings(
             hint = ""
             if rule.kind is str and isinstance(value, str):
                 hint = " " + nearest(value, rule.words)
-            raise ConfigError(
-                f"The '{name}' parameter of {owner} must be {rule.describe()}. "
-                f"Got {value!r} instead.{hint}"
-            )
+            fault = f"must be {rule.describe()}. Got {value!r} instead.{hint}"
+            raise ParameterError(name, owner, fault)
         plain[name] = None if value is None else rule.kind(value)
     return plain

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from igsd.cli.notes import say_note
-from igsd.errors import StorageError
+from igsd.errors import ConfigError, StorageError
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def add_data_argument(parser: Any) -> None:
@@ -34,3 +37,16 @@ def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     if target.parent.exists():
         return lambda: None
     return lambda: say_note(f"the folder {target.parent} was made.")
+
+
+def parse_time(text: str, option: str) -> float:
+    """Return the seconds of a time such as ``2h``, ``1h30m`` or ``90``, which are seconds.
+
+    ``option``: what it was given to, for the ``ConfigError`` that another text raises.
+    """
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd])", text.strip().lower())
+    if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
+        raise ConfigError(f"{option} takes a time such as 30m, 2h or 1h30m. Got {text!r}.")
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_data_argument
-from igsd.cli.jobs import RUNS
 from igsd.cli.method_options import (
     add_limit_arguments,
     make_plans,
@@ -23,10 +22,12 @@ from igsd.cli.scoring_arguments import (
     write_table_json,
 )
 from igsd.cli.settings import add_settings_arguments
+from igsd.cli.train_job import RUNS
 from igsd.errors import StorageError
 
 if TYPE_CHECKING:
-    from igsd.experiments.method_runs import MethodPlan, Record
+    from igsd.experiments.method_plan import MethodPlan
+    from igsd.experiments.plan import Record
     from igsd.report.comparison import Comparison
 
 DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
@@ -117,7 +118,7 @@ def run_and_report(args: argparse.Namespace, data: str, names: list[str]) -> tup
     from igsd.report.comparison import compare_records, print_comparison
 
     try:
-        records = _run(plans, args.seeds, quiet=args.quiet)
+        records = _run(plans, quiet=args.quiet)
     except KeyboardInterrupt as stop:
         kept = f"Finished runs are in {args.records}; " if args.records else ""
         raise KeyboardInterrupt(f"Stopped. {kept}the same command goes on.") from stop
@@ -129,11 +130,12 @@ def run_and_report(args: argparse.Namespace, data: str, names: list[str]) -> tup
     return comparison, 1 if any(line.word == "failed" for line in comparison.lines) else 0
 
 
-def _run(plans: list[MethodPlan], num_seeds: int, *, quiet: bool) -> dict[str, list[Record]]:
+def _run(plans: list[MethodPlan], *, quiet: bool) -> dict[str, list[Record]]:
     """Return the records of each method, and say on standard error how far it is."""
     from igsd.experiments.method_runs import run_methods
 
     records: dict[str, list[Record]] = {plan.method: [] for plan in plans}
+    num_seeds = plans[0].num_seeds
     total = len(plans) * num_seeds
 
     def place(plan: MethodPlan, seed: int) -> str:
@@ -143,7 +145,7 @@ def _run(plans: list[MethodPlan], num_seeds: int, *, quiet: bool) -> dict[str, l
         if not quiet and sys.stderr.isatty():
             print(f"{place(plan, seed)} ...", end="\r", file=sys.stderr, flush=True)
 
-    for plan, record, is_there in run_methods(plans, num_seeds, on_start):
+    for plan, record, is_there in run_methods(plans, on_start):
         records[plan.method].append(record)
         outcome = _outcome(record) + (" (has a record, skipped)" if is_there else "")
         if not quiet or record["status"] == "failed":

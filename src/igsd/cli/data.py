@@ -161,7 +161,7 @@ def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
 
 def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
     """Return what is to be said of graphs that message passing cannot tell apart."""
-    from igsd.experiments.twins import count_twins
+    from igsd.evaluation.twin_counts import count_twins
 
     twins = count_twins(graphs)
     text = (

@@ -44,11 +44,11 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the vectors and return the exit code."""
-    from igsd.experiments.vectors import check_suffix, write_vectors
+    from igsd.evaluation.vector_file import check_suffix, write_vectors
 
     check_suffix(args.output)
     written = prepare_output(args.output, args.model, args.data)
-    from igsd.experiments.models import load_model, note_on_vectors
+    from igsd.baselines.load_model import load_model, note_on_vectors
     from igsd.graphs.datasets import open_data
 
     model, graphs = load_model(args.model), open_data(args.data)

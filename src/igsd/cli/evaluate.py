@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from igsd.config import load_recipe
 from igsd.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
-    from igsd.experiments.runner import Plan
+    from igsd.experiments.recipe_plan import RecipePlan
 
 _DESCRIPTION = f"""\
 Scores vectors of graphs by how well an RBF SVM tells the classes apart.
@@ -203,14 +204,15 @@ def _score_recipe(args: argparse.Namespace) -> int:
         )
     plan = _plan(args)
     from igsd.cli.seed_folders import SeedFolders
+    from igsd.experiments.plan import finished_runs, run_seeds
     from igsd.experiments.records import scored_of
-    from igsd.experiments.runner import finished_records, run_seeds
 
-    finished = finished_records(plan)
+    finished = finished_runs(plan)
     output = SeedFolders(args.output, plan) if len(finished) < plan.num_seeds else None
+    told = plan if output is None else replace(plan, on_trained=output)
     records = []
     try:
-        for record in run_seeds(plan, finished, output or (lambda trained: None)):
+        for record in run_seeds(told, finished):
             _say_seed(plan, record, record["seed"] in finished)
             records.append(record)
     except (StorageError, OSError):
@@ -237,10 +239,10 @@ def _score_recipe(args: argparse.Namespace) -> int:
     return 0 if len(good) == len(records) else 1
 
 
-def _plan(args: argparse.Namespace) -> Plan:
+def _plan(args: argparse.Namespace) -> RecipePlan:
     """Return what is to be run, everything checked that can be checked without training."""
     from igsd.experiments.environment import num_processes
-    from igsd.experiments.runner import Plan
+    from igsd.experiments.recipe_plan import RecipePlan
     from igsd.graphs.datasets import open_data
     from igsd.training.fit import check_trainable
 
@@ -256,7 +258,7 @@ def _plan(args: argparse.Namespace) -> Plan:
             "igsd evaluate --recipe trains its models one after the other in a single process. Use "
             "devices=1 here, or train with `igsd train` and score with `igsd evaluate MODEL DATA`."
         )
-    return Plan(
+    return RecipePlan(
         graphs,
         recipe,
         config,
@@ -268,7 +270,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     )
 
 
-def _say_seed(plan: Plan, record: dict[str, Any], skipped: bool) -> None:
+def _say_seed(plan: RecipePlan, record: dict[str, Any], skipped: bool) -> None:
     """Say how a seed went, on standard error, so that a long command can be followed."""
     seed = record["seed"]
     if skipped:

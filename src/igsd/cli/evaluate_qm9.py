@@ -6,11 +6,11 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.settings import AUTO
-from igsd.cli.split_runs import Records, deliver, given_changes, plan_fields, run_plan
+from igsd.cli.split_runs import Records, changes_for_splits, deliver, plan_fields, run_plan
 from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
-    from igsd.experiments.qm9_runner import QM9Plan
+    from igsd.experiments.qm9_plan import QM9Plan
     from igsd.experiments.qm9_table import QM9Cell
 
 RECIPE = "qm9"
@@ -24,10 +24,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _plan(args: argparse.Namespace) -> QM9Plan:
     """Return what is to be run, everything checked that can be checked without training."""
-    changes = given_changes(args)
+    changes = changes_for_splits(args)
     if args.label_rate is not None:
         raise ConfigError("--label-rate is for semi: protocol qm9 labels 5,000 molecules.")
-    from igsd.experiments.qm9_runner import QM9Plan, check_targets, qm9_config
+    from igsd.experiments.qm9_plan import QM9Plan, check_targets, qm9_config
     from igsd.graphs.datasets import open_data
     from igsd.training.fit_labelled import check_labels_trainable
 
@@ -77,7 +77,7 @@ def _print(plan: QM9Plan, cells: list[QM9Cell], records: Records) -> None:
 
 def _remark(cells: dict[tuple[str, str], QM9Cell], plan: QM9Plan) -> str:
     """Return what is to be said of the ratios, or of there being none."""
-    from igsd.experiments.qm9_runner import SUPERVISED
+    from igsd.experiments.qm9_plan import SUPERVISED
 
     base = cells.get((SUPERVISED, plan.targets[0]))
     if base is None:
@@ -92,7 +92,7 @@ def _remark(cells: dict[tuple[str, str], QM9Cell], plan: QM9Plan) -> str:
 def _title(cell: QM9Cell, plan: QM9Plan) -> str:
     """Return the method of a column, with what is to be said of its records."""
     count = len(cell.errors)
-    few = [] if count == plan.num_splits else [f"{count} of {plan.num_splits}"]
+    few = [] if count == plan.num_seeds else [f"{count} of {plan.num_seeds}"]
     notes = ", ".join([*cell.notes, *few])
     return f"{cell.method} ({notes})" if notes else cell.method
 

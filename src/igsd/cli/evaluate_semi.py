@@ -6,11 +6,11 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.settings import choose_recipe
-from igsd.cli.split_runs import Records, deliver, given_changes, plan_fields, run_plan
+from igsd.cli.split_runs import Records, changes_for_splits, deliver, plan_fields, run_plan
 
 if TYPE_CHECKING:
     from igsd.experiments.rows import Row
-    from igsd.experiments.semi_runner import SemiPlan
+    from igsd.experiments.semi_plan import SemiPlan
 
 PROTOCOLS = ("semi", "semi-paper")
 DEFAULT_METHOD = "igsd-supcon+self-training"
@@ -31,11 +31,11 @@ def _plan(args: argparse.Namespace) -> SemiPlan:
     """Return what is to be run, everything checked that can be checked without training."""
     from igsd.baselines.semi_methods import method_config
     from igsd.evaluation.semi import LABEL_RATE
-    from igsd.experiments.semi_runner import SemiPlan
+    from igsd.experiments.semi_plan import SemiPlan
     from igsd.graphs.datasets import open_data
     from igsd.training.fit_labelled import check_labels_trainable
 
-    changes = given_changes(args)
+    changes = changes_for_splits(args)
     method = args.method or DEFAULT_METHOD
     graphs = open_data(args.inputs[0])
     recipe = choose_recipe(args.recipe, graphs)

@@ -6,11 +6,11 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.settings import choose_recipe
-from igsd.cli.split_runs import Records, deliver, given_changes, plan_fields, run_plan
+from igsd.cli.split_runs import Records, changes_for_splits, deliver, plan_fields, run_plan
 from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
-    from igsd.experiments.value_runner import ValuePlan
+    from igsd.experiments.value_plan import ValuePlan
 
 DEFAULT_METHOD = "igsd-self"
 
@@ -22,14 +22,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _plan(args: argparse.Namespace) -> ValuePlan:
     """Return what is to be run, everything checked that can be checked without training."""
-    changes = given_changes(args)
+    changes = changes_for_splits(args)
     if args.protocol != "semi":
         raise ConfigError("Numbers are scored by --protocol semi; semi-paper is for classes.")
     if "," in args.targets:
         raise ConfigError(f"--protocol semi takes one target at a time. Got {args.targets!r}.")
     from igsd.baselines.semi_methods import regression_config
     from igsd.evaluation.semi import LABEL_RATE
-    from igsd.experiments.value_runner import ValuePlan
+    from igsd.experiments.value_plan import ValuePlan
     from igsd.graphs.datasets import open_data
     from igsd.training.fit_labelled import check_labels_trainable
 

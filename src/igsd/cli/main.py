@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except IGSDError as error:
-        return _say(str(error), 2)
+        return _say(in_plain_words(error), 2)
     except KeyboardInterrupt as stop:
         return _say(str(stop) or "Stopped.", 130)
     except MemoryError:
@@ -108,5 +108,5 @@ def _os_error(error: OSError) -> str:
 
 
 def _say(text: str, code: int) -> int:
-    print(f"igsd: {in_plain_words(text)}", file=sys.stderr)
+    print(f"igsd: {text}", file=sys.stderr)
     return code

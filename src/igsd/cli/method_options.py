@@ -14,7 +14,7 @@ from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
-    from igsd.experiments.method_runs import MethodPlan
+    from igsd.experiments.method_plan import MethodPlan
 
 
 def add_limit_arguments(parser: Any) -> None:
@@ -101,13 +101,13 @@ def make_plans(args: argparse.Namespace, data: str, names: Sequence[str]) -> lis
         if value is not None and not value > 0:
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
     check_recipe(args.recipe, names)
-    from igsd.experiments.method_runs import DAY, plan_method
+    from igsd.experiments.method_plan import DAY, plan_method
     from igsd.graphs.datasets import open_data
 
     graphs = open_data(data)
     recipe, scoring = choose_recipe(args.recipe, graphs), scoring_of(args, graphs)
     others: dict[str, Any] = {"seconds": args.limit_seconds or DAY, "force": args.force}
-    others |= {"memory_gib": args.limit_memory}
+    others |= {"memory_gib": args.limit_memory, "num_seeds": args.seeds}
     others |= {"records": None if args.records is None else Path(args.records)}
     return [
         plan_method(graphs, name, scoring, recipe=recipe, changes=shares[name], **others)

@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the neighbours and return the exit code."""
     import json
 
-    from igsd.experiments.models import load_model, note_on_vectors
-    from igsd.experiments.neighbors import nearest_graphs
+    from igsd.baselines.load_model import load_model, note_on_vectors
+    from igsd.evaluation.neighbors import nearest_graphs
     from igsd.graphs.datasets import open_data
     from igsd.report.table import print_table
 

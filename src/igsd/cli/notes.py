@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from igsd.errors import IGSDWarning
+from igsd.errors import IGSDError, IGSDWarning, ParameterError
 
 
 @contextlib.contextmanager
@@ -21,7 +20,7 @@ def warnings_as_notes() -> Iterator[None]:
     said: set[str] = set()
 
     def show(message: Warning | str, *others: Any, **more: Any) -> None:
-        text = in_plain_words(str(message))
+        text = str(message)
         if text not in said:
             said.add(text)
             say_note(text)
@@ -37,11 +36,10 @@ def say_note(text: str) -> None:
     print(f"igsd: note: {text}", file=sys.stderr)
 
 
-def in_plain_words(text: str) -> str:
-    """Return a message with Python's words for a setting replaced by the command line's.
+def in_plain_words(error: IGSDError) -> str:
+    """Return the message of an error in the words of the command line.
 
     The same errors are raised in Python, where ``epochs`` is a parameter of ``IGSD``; here it is a
     setting, and ``random_state`` is called ``seed``.
     """
-    found = re.sub(r"The '(\w+)' parameter of \w+", r"The setting '\1'", text)
-    return found.replace("The setting 'random_state'", "The setting 'seed'")
+    return error.as_setting() if isinstance(error, ParameterError) else str(error)

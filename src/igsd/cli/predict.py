@@ -51,8 +51,9 @@ def run(args: argparse.Namespace) -> int:
             f"{', '.join(SUFFIXES)}."
         )
     written = prepare_output(args.output, args.model, args.data)
-    from igsd.experiments.models import load_model
-    from igsd.experiments.predictions import given_columns, prediction_columns, write_columns
+    from igsd.baselines.load_model import load_model
+    from igsd.column_file import write_columns
+    from igsd.estimators.predictions import given_columns, prediction_columns
     from igsd.experiments.run_folder import RunFolder
     from igsd.graphs.datasets import open_data
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.arguments import parse_time
 from igsd.cli.method_options import add_limit_arguments
 from igsd.cli.notes import say_note
 from igsd.errors import ConfigError
@@ -17,8 +17,6 @@ from igsd.errors import ConfigError
 if TYPE_CHECKING:
     from igsd.experiments.exhibit import Exhibit
     from igsd.experiments.work import Work
-
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 _DESCRIPTION = """\
 Runs what a table or figure of the paper still lacks and prints it, ours beside the paper's. Each
@@ -83,7 +81,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run what is missing, print the tables, and return the exit code."""
-    budget = None if args.budget is None else parse_budget(args.budget)
+    budget = None if args.budget is None else parse_time(args.budget, "--budget")
     _check(args)
     from igsd.experiments.exhibit import find_exhibits
     from igsd.experiments.records import make_records_folder
@@ -103,16 +101,6 @@ def run(args: argparse.Namespace) -> int:
     num_failed = _run(work, args, budget)
     _print(exhibits, records, work)
     return 1 if num_failed else 0
-
-
-def parse_budget(text: str) -> float:
-    """Return the seconds of a time such as ``2h``, ``1h30m`` or ``90``, which are seconds."""
-    if re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text)
-    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd])", text.strip().lower())
-    if not parts or "".join(number + unit for number, unit in parts) != text.strip().lower():
-        raise ConfigError(f"--budget takes a time such as 30m, 2h or 1h30m. Got {text!r}.")
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -143,7 +131,8 @@ def _run(work: Work, args: argparse.Namespace, budget: float | None) -> int:
     One that exceeded its limits has an answer, so it has not failed.
     """
     from igsd.cli.run_display import RunDisplay
-    from igsd.experiments.schedule import Workers, num_workers, run_jobs
+    from igsd.experiments.schedule import run_jobs
+    from igsd.experiments.workers import Workers, num_workers
 
     if not work.jobs:
         return 0
@@ -178,7 +167,7 @@ def _list(work: Work, records: Path, args: argparse.Namespace) -> None:
 
 def _print(exhibits: list[Exhibit], records: Path, work: Work) -> None:
     """Print the tables and figures as far as there are records."""
-    from igsd.report.paper_table import fill
+    from igsd.report.filled_exhibit import fill
     from igsd.report.paper_text import exhibit_text
 
     for number, exhibit in enumerate(exhibits):

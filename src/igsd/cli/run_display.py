@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from igsd.experiments.dispatch import Job, Record
     from igsd.experiments.estimates import Estimates
+    from igsd.experiments.job import Job
+    from igsd.experiments.plan import Record
     from igsd.experiments.work import Work
 
 

@@ -8,7 +8,7 @@ from igsd.wording import counted
 
 if TYPE_CHECKING:
     from igsd.experiments.run_folder import RunFolder
-    from igsd.experiments.runner import Trained
+    from igsd.experiments.trained import Trained
     from igsd.graphs.graphset import GraphSet
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.jobs import RUNS
+from igsd.cli.train_job import RUNS
 from igsd.errors import StorageError
 
 if TYPE_CHECKING:
-    from igsd.experiments.runner import Plan, Trained
+    from igsd.experiments.recipe_plan import RecipePlan
+    from igsd.experiments.trained import Trained
 
 
 class SeedFolders:
     """The run folder of ``evaluate --recipe``: the first model at its top, the others below it."""
 
-    def __init__(self, output: str | None, plan: Plan) -> None:
+    def __init__(self, output: str | None, plan: RecipePlan) -> None:
         from igsd.experiments.records import data_summary
         from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
 

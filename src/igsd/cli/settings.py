@@ -49,8 +49,9 @@ def choose_recipe(asked: str | None, graphs: GraphSet) -> str:
     """Return the name of the recipe: the one asked for, or the one that fits the graphs."""
     if asked not in (None, AUTO):
         return str(asked)
-    described = graphs.node_labels is not None or graphs.node_attributes is not None
-    return "molecules" if described else "social"
+    from igsd.experiments.runs import fitting_recipe
+
+    return fitting_recipe(graphs)
 
 
 def check_recipe(asked: str | None, methods: Sequence[str]) -> None:

@@ -13,13 +13,13 @@ from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
-    from igsd.experiments.split_runner import SplitPlan
+    from igsd.experiments.split_plan import SplitPlan
 
 P = TypeVar("P", bound="SplitPlan")
 Records = list[dict[str, Any]]
 
 
-def given_changes(args: argparse.Namespace) -> dict[str, Any]:
+def changes_for_splits(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings of ``--config`` and ``--set``; raises for what the protocol refuses."""
     if len(args.inputs) != 1:
         raise ConfigError(
@@ -41,7 +41,7 @@ def given_changes(args: argparse.Namespace) -> dict[str, Any]:
 def plan_fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a plan that are options of the command."""
     return {
-        "num_splits": args.seeds,
+        "num_seeds": args.seeds,
         "records": None if args.records is None else Path(args.records),
         "force": args.force,
         "verbose": not args.quiet,
@@ -55,11 +55,11 @@ def run_plan(
 
     How each split went is said on standard error, so that a long command can be followed.
     """
-    from igsd.experiments.split_runner import finished_splits, run_splits
+    from igsd.experiments.plan import finished_runs, run_seeds
 
-    finished, records = finished_splits(plan), []
+    finished, records = finished_runs(plan), []
     try:
-        for record in run_splits(plan, finished):
+        for record in run_seeds(plan, finished):
             records.append(record)
             seed = record["seed"]
             if seed in finished:

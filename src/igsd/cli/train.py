@@ -7,7 +7,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_data_argument
-from igsd.cli.jobs import RUNS, Job, fresh_job, resumed_job, run_to_resume
 from igsd.cli.method_options import methods_text
 from igsd.cli.settings import (
     AUTO,
@@ -17,6 +16,7 @@ from igsd.cli.settings import (
     given_changes,
     settings_table,
 )
+from igsd.cli.train_job import RUNS, TrainJob, fresh_job, resumed_job, run_to_resume
 from igsd.errors import ConfigError, IGSDError, StorageError
 
 if TYPE_CHECKING:
@@ -147,12 +147,12 @@ def _check_method(args: argparse.Namespace) -> None:
         )
 
 
-def _train(args: argparse.Namespace, job: Job, folder: RunFolder) -> int:
+def _train(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> int:
     """Train in the process that writes, and leave the finished run folder."""
     from igsd.cli.run_files import training_metrics, write_run_files
     from igsd.experiments.records import data_summary
     from igsd.experiments.run_folder import discard
-    from igsd.experiments.runner import train_model
+    from igsd.experiments.trained import train_model
 
     again = f"igsd train {quote(args.data)} -o {quote(str(folder.path))} --resume"
     about: dict[str, Any] = {"recipe": job.recipe, "method": job.method}
@@ -193,7 +193,7 @@ def _train(args: argparse.Namespace, job: Job, folder: RunFolder) -> int:
     return 0
 
 
-def _assist(job: Job) -> int:
+def _assist(job: TrainJob) -> int:
     """Train in one of the other processes, which write nothing."""
     from igsd.estimators import IGSD
 

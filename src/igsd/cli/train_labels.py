@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.jobs import RUNS
 from igsd.cli.settings import AUTO, choose_recipe
+from igsd.cli.train_job import RUNS
 from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError, IGSDError, IGSDWarning
 from igsd.wording import counted
@@ -221,8 +221,8 @@ def _names(job: LabelJob) -> dict[str, Any]:
 
 def _write_files(model: Any, job: LabelJob) -> None:
     """Write model, embeddings, history and pictures, and the pseudo-labels where there are any."""
+    from igsd.column_file import write_columns
     from igsd.experiments.label_runs import pseudo_label_columns
-    from igsd.experiments.predictions import write_columns
     from igsd.report.embedding_plot import save_embedding_plot
     from igsd.report.pseudo_label_plot import save_pseudo_label_plot
 

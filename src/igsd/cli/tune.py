@@ -5,25 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_data_argument
+from igsd.cli.arguments import add_data_argument, parse_time
 from igsd.cli.evaluate_semi import DEFAULT_METHOD
-from igsd.cli.jobs import RUNS
-from igsd.cli.reproduce import parse_budget
-from igsd.cli.settings import AUTO, OURS, add_settings_arguments, choose_recipe
-from igsd.config import parse_settings, read_settings
+from igsd.cli.settings import AUTO, add_settings_arguments
+from igsd.cli.tune_search import make_search
 from igsd.errors import ConfigError
 from igsd.wording import counted
 
 if TYPE_CHECKING:
-    from igsd.config import Config
     from igsd.experiments.tuning import Search
-    from igsd.experiments.tuning_score import TuningTask
     from igsd.experiments.tuning_trial import Trial
-    from igsd.graphs.graphset import GraphSet
 
 _SHOWN = 10
 
@@ -109,7 +103,7 @@ def _add_score_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Search, say how every trial went, print the best, and return the exit code."""
     timeout = _check(args)
-    search = _search(args)
+    search = make_search(args)
     if args.dry_run:
         _list(search)
         return 0
@@ -134,55 +128,7 @@ def _check(args: argparse.Namespace) -> float | None:
                 raise ConfigError(f"--{name} is for --protocol semi.")
     elif args.jobs is not None:
         raise ConfigError("--jobs is for --protocol nested.")
-    try:
-        return None if args.timeout is None else parse_budget(args.timeout)
-    except ConfigError as error:
-        raise ConfigError(str(error).replace("--budget", "--timeout")) from error
-
-
-def _search(args: argparse.Namespace) -> Search:
-    """Return the search, everything checked that can be checked without training."""
-    from igsd.experiments.records import plain_name
-    from igsd.experiments.tuning import Search
-    from igsd.experiments.tuning_folder import TuningFolder
-    from igsd.experiments.tuning_grid import make_grid, parse_grid
-    from igsd.graphs.datasets import open_data
-
-    fixed, given = parse_settings(args.settings), parse_grid(args.grid)
-    changes = (read_settings(args.config) if args.config else {}) | fixed
-    if "seed" in changes:
-        raise ConfigError("The seeds of a trial are 100 and on, so seed cannot be set.")
-    graphs = open_data(args.data)
-    config = _config(args, choose_recipe(args.recipe, graphs), changes)
-    grid = make_grid(config, given, fixed)
-    task = _task(args, graphs)
-    task.check(config)
-    tail = "" if args.protocol == "nested" else f"-{args.protocol}"
-    folder = args.output or Path(RUNS) / f"tune-{plain_name(graphs.name)}{tail}"
-    return Search(task, config, grid, args.trials, args.seed, TuningFolder(folder))
-
-
-def _config(args: argparse.Namespace, recipe: str, changes: dict[str, Any]) -> Config:
-    """Return the settings that the search starts from."""
-    from igsd.baselines.registry import configure
-    from igsd.baselines.semi_methods import method_config
-
-    if args.protocol == "semi":
-        return method_config(args.method or DEFAULT_METHOD, recipe, changes)
-    config: Any = configure(OURS, recipe, changes)
-    return config
-
-
-def _task(args: argparse.Namespace, graphs: GraphSet) -> TuningTask:
-    from igsd.evaluation.semi import LABEL_RATE
-    from igsd.experiments.scoring import default_jobs
-    from igsd.experiments.tuning_score import NestedTask, SemiTask
-
-    if args.protocol == "nested":
-        jobs = default_jobs(graphs) if args.jobs is None else args.jobs
-        return NestedTask(graphs, args.seeds or 1, jobs)
-    rate = LABEL_RATE if args.label_rate is None else args.label_rate
-    return SemiTask(graphs, args.seeds or 3, args.method or DEFAULT_METHOD, rate)
+    return None if args.timeout is None else parse_time(args.timeout, "--timeout")
 
 
 def _list(search: Search) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from igsd.errors import ConfigError
+from igsd.errors import ParameterError
 
 READOUTS = ("sum", "mean", "max")
 
@@ -16,9 +16,11 @@ def parse_readout(text: str) -> tuple[str, ...]:
     """Return the readouts named in ``text``, e.g. ``mean+max``; raises ``ConfigError``."""
     names = tuple(text.split("+"))
     if not set(names) <= set(READOUTS) or len(set(names)) < len(names):
-        raise ConfigError(
-            "The 'readout' parameter of IGSD must be different names out of "
-            f"{', '.join(READOUTS)}, joined by '+'. Got {text!r} instead."
+        raise ParameterError(
+            "readout",
+            "IGSD",
+            f"must be different names out of {', '.join(READOUTS)}, joined by '+'. "
+            f"Got {text!r} instead.",
         )
     return names
 

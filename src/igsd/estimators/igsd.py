@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from igsd.config import Config, load_recipe
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError, ParameterError, StorageError
 from igsd.estimator_base import GraphInputMixin, draw_seed, is_drawn
 from igsd.evaluation.embed import embed_chunks
 from igsd.graphs.convert import as_graphset
@@ -138,9 +138,8 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
             given["encoder"] = Config.encoder
         try:
             return Config(**{entry.name: given[entry.name] for entry in fields(Config)})
-        except ConfigError as error:
-            # The user has set 'random_state', so that is the name to be told.
-            raise ConfigError(str(error).replace("'seed'", "'random_state'")) from error
+        except ParameterError as error:
+            raise error.of_estimator(type(self).__name__) from error
 
     def fit(self, X: Any, y: Any = None) -> IGSD:
         """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from igsd.config_semi import SemiConfig, load_semi_recipe
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError, ParameterError, StorageError
 from igsd.estimator_base import GraphInputMixin, draw_seed, is_drawn
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.features import FeatureMap
@@ -191,9 +191,8 @@ class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         names = [entry.name for entry in self._config_class.settings()]
         try:
             return self._config_class(**{name: given[name] for name in names})
-        except ConfigError as error:
-            # The user has set 'random_state', so that is the name to be told.
-            raise ConfigError(str(error).replace("'seed'", "'random_state'")) from error
+        except ParameterError as error:
+            raise error.of_estimator(type(self).__name__) from error
 
     def _set_fitted(self, config: SemiConfig, own: nn.Module | None, fitted: FittedLabels) -> None:
         self.network_, self.features_ = fitted.network, fitted.features

@@ -1,1 +1,1 @@
-"""Scores of embeddings: SVM protocols, their folds, and rows to compare with."""
+"""Embeddings: their files, their neighbours, and their scores by protocols with honest folds."""

@@ -2,67 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
-from igsd.baselines.registry import method
 from igsd.errors import ConfigError
-from igsd.evaluation.gckn_folds import read_gckn_folds
 from igsd.experiments import ALGORITHM
-from igsd.experiments.method_runs import DAY, MethodPlan, finished_run, run_method, run_methods
-from igsd.experiments.qm9_runner import QM9Plan
-from igsd.experiments.records import (
-    Identity,
-    failure,
-    read_record,
-    start_record,
-    write_record,
-)
-from igsd.experiments.runner import Plan, run_seed
+from igsd.experiments.job import Job, cached_data, is_shared
+from igsd.experiments.method_plan import MethodPlan
+from igsd.experiments.method_runs import run_methods
+from igsd.experiments.plan import Plan, Record
+from igsd.experiments.qm9_plan import QM9Plan
+from igsd.experiments.recipe_plan import RecipePlan
+from igsd.experiments.records import failure, read_record, start_record, write_record
 from igsd.experiments.runs import Run
-from igsd.experiments.scoring import Scoring, class_codes, has_many_twins
-from igsd.experiments.semi_runner import SemiPlan
-from igsd.experiments.split_runner import SplitPlan, run_one_split
-from igsd.graphs.datasets import open_data
+from igsd.experiments.scoring import Scoring, has_many_twins
+from igsd.experiments.semi_plan import SemiPlan
 from igsd.graphs.graphset import GraphSet
-
-Record = dict[str, Any]
 
 DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"
 OTHER = "other settings"
 """How a run stands. ``limit``: it exceeded limits at least as wide as those of now. ``stale``: its
 record is of another version of the algorithm, ``other settings``: of another run."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """Runs that differ in their seed alone, on data that ``source`` stands for.
-
-    More than one where the method draws nothing: it is then run once and scored under all folds.
-    ``seconds`` and ``memory_gib``: the limits of methods other than IGSD.
-    """
-
-    runs: tuple[Run, ...]
-    source: str
-    records: Path
-    seconds: float | None = DAY
-    memory_gib: float | None = None
-
-    def path_of(self, seed: int) -> Path:
-        """Return where the record of this seed stands."""
-        return replace(self.runs[0], seed=seed).path(self.records)
-
-    def __str__(self) -> str:
-        first, last = self.runs[0].seed, self.runs[-1].seed
-        seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
-        share = "" if self.runs[0].protocol != "semi" else f", {self.runs[0].label_rate:.0%} labels"
-        return f"{self.runs[0].label} on {self.runs[0].data}{share}, {seeds}"
-
-
-AnyPlan = Plan | MethodPlan | SplitPlan
 
 
 def execute(job: Job) -> list[Record]:
@@ -72,7 +31,7 @@ def execute(job: Job) -> list[Record]:
     ``StorageError`` where records cannot be written, since every other run would end so too.
     """
     graphs = cached_data(job.source)
-    if _is_shared(job.runs[0]):
+    if is_shared(job.runs[0]):
         return _execute_shared(job, graphs)
     return [_execute(job, run, graphs) for run in job.runs]
 
@@ -85,15 +44,15 @@ def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
     if record["algorithm"] != ALGORITHM:
         return STALE
     plan = plan_of(job, run, graphs)
-    if _identity(plan, run).differences(record):
+    if plan.identity(run.seed).differences(record):
         return OTHER
     if record["status"] == "ok":
         return DONE
-    is_over = isinstance(plan, MethodPlan) and finished_run(plan, run.seed) is not None
+    is_over = plan.finished(run.seed) is not None
     return LIMIT if is_over else FAILED
 
 
-def plan_of(job: Job, run: Run, graphs: GraphSet) -> AnyPlan:
+def plan_of(job: Job, run: Run, graphs: GraphSet) -> Plan:
     """Return the plan of a run; raises ``ConfigError`` for a setting that does not exist."""
     config, records, count = run.config(), job.records, run.seed + 1
     if run.protocol == "semi":
@@ -103,13 +62,14 @@ def plan_of(job: Job, run: Run, graphs: GraphSet) -> AnyPlan:
         return QM9Plan(graphs, run.method, run.recipe, config, count, records)
     scoring = usual_scoring(run.protocol, graphs)
     if run.is_recipe:
-        return Plan(graphs, run.label, config, scoring, count, records)
+        return RecipePlan(graphs, run.label, config, scoring, count, records)
     return MethodPlan(
         graphs,
         run.method,
         run.recipe,
         config,
         scoring,
+        count,
         seconds=job.seconds,
         memory_gib=job.memory_gib,
         records=records,
@@ -119,13 +79,7 @@ def plan_of(job: Job, run: Run, graphs: GraphSet) -> AnyPlan:
 
 def check_run(job: Job, run: Run, graphs: GraphSet) -> None:
     """Raise for what would end every seed of a run: data without classes, or missing folds."""
-    plan = plan_of(job, run, graphs)
-    if isinstance(plan, SplitPlan):
-        plan.check()
-        return
-    codes = class_codes(graphs)
-    if run.protocol == "gckn":
-        read_gckn_folds(graphs.name, codes)
+    plan_of(job, run, graphs).check()
 
 
 def usual_scoring(protocol: str, graphs: GraphSet) -> Scoring:
@@ -137,26 +91,9 @@ def usual_scoring(protocol: str, graphs: GraphSet) -> Scoring:
     return Scoring(protocol, standardise, twins=_many_twins(graphs.checksum, graphs), jobs=1)
 
 
-def make_jobs(
-    runs: Sequence[Run], source: str, records: Path, limits: Mapping[str, float | None]
-) -> list[Job]:
-    """Return the jobs of runs on one data set; those of a method that draws nothing share one."""
-    groups: dict[Any, list[Run]] = {}
-    for run in runs:
-        key = (run.method, run.changes, run.label_rate, run.protocol)
-        groups.setdefault(key if _is_shared(run) else run, []).append(run)
-    return [Job(tuple(group), source, records, **limits) for group in groups.values()]
-
-
-@lru_cache(maxsize=2)
-def cached_data(source: str) -> GraphSet:
-    """Return the graphs that DATA stands for, kept for the next run of this process."""
-    return open_data(source)
-
-
 def failed_record(job: Job, run: Run, graphs: GraphSet, error: str) -> Record:
     """Return the record of a run that ended without one, and write it."""
-    identity = _identity(plan_of(job, run, graphs), run)
+    identity = plan_of(job, run, graphs).identity(run.seed)
     about = {"recipe": run.label if run.is_recipe else run.recipe, "method": run.method}
     record = start_record(identity, graphs, run.seed, **about)
     record |= {"status": "failed", "error": error}
@@ -171,37 +108,18 @@ def _execute_shared(job: Job, graphs: GraphSet) -> list[Record]:
         raise TypeError(f"{job} has no plan of a method.")
     seeds = {run.seed for run in job.runs}
     # What must not be replaced has been sorted out before; a stale record must be.
-    ended = run_methods([replace(plan, force=True)], max(seeds) + 1)
+    ended = run_methods([replace(plan, force=True, num_seeds=max(seeds) + 1)])
     return [record for _, record, is_there in ended if not is_there]
 
 
 def _execute(job: Job, run: Run, graphs: GraphSet) -> Record:
     try:
-        plan = plan_of(job, run, graphs)
-        if isinstance(plan, MethodPlan):
-            return run_method(plan, run.seed)
-        if isinstance(plan, Plan):
-            return run_seed(plan, run.seed)
-        return run_one_split(plan, run.seed)
+        return plan_of(job, run, graphs).run(run.seed)
     except ConfigError:
         raise
     except Exception as error:
         # Hours of other runs must not end with an error that nobody thought of.
         return failed_record(job, run, graphs, failure(error)["error"])
-
-
-def _identity(plan: AnyPlan, run: Run) -> Identity:
-    return plan.identity_of(run.seed) if isinstance(plan, SplitPlan) else plan.identity(run.seed)
-
-
-def is_limited(run: Run) -> bool:
-    """Say whether a run has limits of time and memory: methods other than IGSD have."""
-    return run.protocol in ("nested", "paper", "gckn") and not run.is_recipe
-
-
-def _is_shared(run: Run) -> bool:
-    """Say whether other seeds of this run differ in their folds alone."""
-    return is_limited(run) and not method(run.method).draws
 
 
 _TWINS: dict[str, bool] = {}

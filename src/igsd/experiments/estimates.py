@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import StorageError
-from igsd.experiments.dispatch import Job
+from igsd.experiments.job import Job
 from igsd.experiments.records import plain_name, read_record
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from igsd.column_file import Columns
 from igsd.errors import ConfigError
 from igsd.estimators.classifier import GraphClassifier, IGSDClassifier
 from igsd.estimators.label_estimator import LabelEstimator
+from igsd.estimators.predictions import about_graphs
 from igsd.estimators.regressor import GraphRegressor, IGSDRegressor
 from igsd.evaluation.semi import stratified_sample
-from igsd.experiments.predictions import Columns, about_graphs
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_column import GivenLabels
 

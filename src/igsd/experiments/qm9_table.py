@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.experiments.qm9_runner import QM9_METHODS, SUPERVISED, QM9Plan, qm9_config
+from igsd.experiments.qm9_plan import QM9_METHODS, SUPERVISED, QM9Plan, qm9_config
 from igsd.experiments.records import is_fresh, read_record
 
 FLOORS = ("untrained", "histogram", "mean")
@@ -99,7 +99,7 @@ def _cell(
 def _stored(plan: QM9Plan, method: str) -> tuple[Sequence[Record], tuple[str, ...]]:
     """Return the records of another method on the same splits, and what is wrong with them."""
     other = replace(plan, method=method, config=_config_like(plan, method))
-    paths = (other.path_of(seed) for seed in range(plan.num_splits))
+    paths = (other.path_of(seed) for seed in range(plan.num_seeds))
     read = (None if path is None else read_record(path) for path in paths)
     found = [record for record in read if record is not None and _is_alike(record, plan)]
     current = [record for record in found if is_fresh(record)]
@@ -124,5 +124,5 @@ def _is_alike(record: Record, plan: QM9Plan) -> bool:
 
 
 def _has_other_settings(record: Record, plan: QM9Plan) -> bool:
-    wanted = replace(plan.identity_of(record["seed"]), algorithm=record["algorithm"])
+    wanted = replace(plan.identity(record["seed"]), algorithm=record["algorithm"])
     return bool(wanted.differences(record))

@@ -84,7 +84,9 @@ def is_fresh(record: dict[str, Any]) -> bool:
     return bool(record["algorithm"] == ALGORITHM)
 
 
-def find_finished(path: Path, identity: Identity, *, force: bool = False) -> dict[str, Any] | None:
+def find_finished(
+    path: Path | None, identity: Identity, *, force: bool = False
+) -> dict[str, Any] | None:
     """Return the record at ``path`` if it is of this very run and ended well, else None.
 
     A record of a failed run counts as none. Raises as ``find_record`` does.
@@ -93,13 +95,15 @@ def find_finished(path: Path, identity: Identity, *, force: bool = False) -> dic
     return record if record is not None and record["status"] == "ok" else None
 
 
-def find_record(path: Path, identity: Identity, *, force: bool = False) -> dict[str, Any] | None:
+def find_record(
+    path: Path | None, identity: Identity, *, force: bool = False
+) -> dict[str, Any] | None:
     """Return the record at ``path`` if it is of this very run, however that ended, else None.
 
     Raises ``ConfigError`` for a record of another run, unless ``force`` says that it may be
     replaced.
     """
-    record = read_record(path)
+    record = None if path is None else read_record(path)
     if record is None:
         return None
     differences = identity.differences(record)

@@ -11,8 +11,9 @@ from igsd.baselines.registry import configure
 from igsd.baselines.semi_methods import method_config
 from igsd.evaluation.semi import LABEL_RATE as USUAL_RATE
 from igsd.experiments.exhibit import LABEL_RATE, TARGETS, Exhibit, Line, data_facts
-from igsd.experiments.qm9_runner import qm9_config
+from igsd.experiments.qm9_plan import qm9_config
 from igsd.experiments.records import record_path
+from igsd.graphs.graphset import GraphSet
 
 RECIPES = ("molecules", "social")
 """The recipes that fit a data set by what its nodes show; one of them belongs to every set."""
@@ -110,6 +111,13 @@ def recipe_of(data: str, records: Path, protocol: str) -> str:
         return facts.recipe
     there = [r for r in RECIPES if record_path(records, protocol, data, r, 0).parent.is_dir()]
     return there[0] if there else RECIPES[0]
+
+
+def fitting_recipe(graphs: GraphSet) -> str:
+    """Return the recipe that fits graphs, by what their nodes show."""
+    molecules, social = RECIPES
+    described = graphs.node_labels is not None or graphs.node_attributes is not None
+    return molecules if described else social
 
 
 def unknown_data(exhibit: Exhibit, records: Path) -> Sequence[str]:

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
 import os
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from igsd.errors import ConfigError
-from igsd.experiments.dispatch import Job, Record, cached_data, execute, failed_record
+from igsd.experiments.job import Job
+from igsd.experiments.job_worker import Ended, killed, marker_of, work_on
+from igsd.experiments.plan import Record
 from igsd.experiments.records import write_record
-
-_ATTEMPTS = 2
-_LOOK_EVERY = 1.0
-_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-
-Ended = tuple[Job, list[Record]]
-
-
-@dataclass(frozen=True)
-class Workers:
-    """Who runs the jobs: ``count`` processes here, or the workers of a Dask ``scheduler``."""
-
-    count: int = 1
-    scheduler: str | None = None
+from igsd.experiments.workers import Workers, backend
 
 
 def run_jobs(
@@ -45,46 +27,15 @@ def run_jobs(
     cannot be written. What was under way when this is left has no record.
     """
     for job in jobs:
-        _marker(job).unlink(missing_ok=True)  # of a command that was killed before this one
+        marker_of(job).unlink(missing_ok=True)  # of a command that was killed before this one
     if workers.count == 1 and workers.scheduler is None:
         for job in jobs:
             if may_start(job):
                 on_start(job)
                 yield work_on(job)
         return
-    with _backend(workers) as count:
+    with backend(workers) as count:
         yield from _side_by_side(list(jobs), count, may_start, on_start)
-
-
-def work_on(job: Job, parent: int | None = None) -> Ended:
-    """Return a job with its records, made by a single thread as in every other process.
-
-    ``parent``: the process with whose end this one shall end, even where that is killed. A job
-    that has ended two processes, as a marker beside its record tells, is not tried again.
-    """
-    if parent is not None and os.getppid() == parent:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    _allow_children()
-    marker = _marker(job)
-    attempts = len(marker.read_bytes()) if marker.exists() else 0
-    if attempts >= _ATTEMPTS:
-        return job, _killed(job)
-    marker.parent.mkdir(parents=True, exist_ok=True)
-    marker.write_bytes(b"." * (attempts + 1))
-    try:
-        with _one_thread():
-            _forget_peak_memory()
-            return job, execute(job)
-    finally:
-        marker.unlink(missing_ok=True)
-
-
-def num_workers(workers: Workers) -> int:
-    """Return how many jobs run at a time; raises ``ConfigError`` where a cluster is not there."""
-    if workers.scheduler is None:
-        return workers.count
-    with _client(workers.scheduler) as client:
-        return len(_checked(client, workers.scheduler))
 
 
 def _side_by_side(
@@ -119,7 +70,7 @@ def _side_by_side(
         except BrokenProcessPool:
             for job in running & suspects:
                 left.pop(job)
-                yield job, _killed(job)
+                yield job, killed(job)
             suspects |= running
             running.clear()
 
@@ -155,112 +106,3 @@ def _keep(job: Job, records: Sequence[Record]) -> None:
         path = job.path_of(record["seed"])
         if not path.exists():
             write_record(path, record)
-
-
-def _marker(job: Job) -> Path:
-    """Return the file that stands beside a record while it is made."""
-    path = job.path_of(job.runs[0].seed)
-    return path.with_name(f".{path.name}.running")
-
-
-def _killed(job: Job) -> list[Record]:
-    """Return the records of a job whose process was killed."""
-    text = "The process of the run was ended from outside, perhaps for want of memory."
-    _marker(job).unlink(missing_ok=True)
-    graphs = cached_data(job.source)
-    return [failed_record(job, run, graphs, text) for run in job.runs]
-
-
-@contextlib.contextmanager
-def _backend(workers: Workers) -> Iterator[int]:
-    """Let joblib use these workers inside the block; yield how many there are."""
-    from joblib import parallel_config
-
-    if workers.scheduler is None:
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            yield workers.count
-        return
-    with _client(workers.scheduler) as client:
-        count = len(_checked(client, workers.scheduler))
-        with parallel_config(backend="dask", client=client):
-            yield count
-
-
-@contextlib.contextmanager
-def _client(scheduler: str) -> Iterator[Any]:
-    """Yield a connection to a Dask scheduler; raises ``ConfigError`` where there is none."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ConfigError(
-            'The backend dask needs the package distributed: pip install "igsd[cluster]".'
-        ) from error
-    try:
-        client = Client(scheduler, timeout=15, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"There is no Dask scheduler at {scheduler!r}. Start one with `dask scheduler` and "
-            "give the address it prints, for example tcp://10.0.0.1:8786."
-        ) from error
-    with client:
-        yield client
-
-
-def _checked(client: Any, scheduler: str) -> dict[str, int]:
-    """Return the threads of each worker; raises ``ConfigError`` for workers that cannot be used."""
-    threads: dict[str, int] = client.ncores()
-    if not threads:
-        raise ConfigError(
-            f"The Dask scheduler at {scheduler} has no workers. Start some with "
-            f"`dask worker {scheduler} --nthreads 1`."
-        )
-    if max(threads.values()) > 1:
-        raise ConfigError(
-            "A Dask worker must have one thread, since runs of one process would share random "
-            f"numbers: `dask worker {scheduler} --nthreads 1 --nworkers N`. Got one with "
-            f"{max(threads.values())} threads."
-        )
-    return threads
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent is gone: a run must not go on beside its successor."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK_EVERY)
-    os._exit(1)
-
-
-def _allow_children() -> None:
-    """Let this process start others by ``multiprocessing``, as measured methods do.
-
-    Dask's workers are daemons, which may not have children; ours end with their parent anyway. In
-    workers of joblib the way to start a process is one that the children do not know.
-    """
-    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-    method = multiprocessing.get_start_method(allow_none=True)
-    if method not in (None, *multiprocessing.get_all_start_methods()):
-        multiprocessing.set_start_method("spawn", force=True)
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute with one thread, here and in processes that are started inside the block."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    before, threads = {name: os.environ.get(name) for name in _THREADS}, torch.get_num_threads()
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(threads)
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-
-
-def _forget_peak_memory() -> None:
-    """Let the peak memory of this process count from now, where the system can (Linux)."""
-    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")

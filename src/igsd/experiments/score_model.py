@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.load_model import load_model
 from igsd.baselines.registry import has_kernel, name_of
 from igsd.baselines.untrained import untrained_encoder
 from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.estimators.label_estimator import LabelEstimator
-from igsd.experiments.models import load_model
+from igsd.evaluation.vector_file import SUFFIXES, read_vectors
 from igsd.experiments.scoring import KernelMatrix, Scored, Scoring, Vectors, num_scores, score_seed
-from igsd.experiments.vectors import SUFFIXES, read_vectors
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
 from igsd.storage import read_header

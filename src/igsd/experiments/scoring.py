@@ -74,6 +74,13 @@ def class_codes(graphs: GraphSet) -> np.ndarray:
     return check_codes(graphs.classes, len(graphs), graphs.class_names)
 
 
+def check_scorable(graphs: GraphSet, protocol: str) -> None:
+    """Raise ``DataError`` for what has no score, ``StorageError`` for missing published folds."""
+    codes = class_codes(graphs)
+    if protocol == "gckn":
+        read_gckn_folds(graphs.name, codes)
+
+
 def has_many_twins(graphs: GraphSet) -> bool:
     """Say whether over a tenth of the graphs repeats one that message passing cannot tell apart.
 

@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from igsd.column_file import write_columns
 from igsd.config import Config
 from igsd.errors import ConfigError, StorageError
-from igsd.experiments.predictions import write_columns
 from igsd.experiments.records import Identity
 from igsd.experiments.tuning_trial import Trial
 from igsd.storage import write_json, write_text

@@ -7,19 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from igsd.errors import ConfigError, IGSDError, nearest
-from igsd.experiments.dispatch import (
-    DONE,
-    LIMIT,
-    OTHER,
-    Job,
-    cached_data,
-    check_run,
-    is_limited,
-    make_jobs,
-    state_of,
-)
+from igsd.experiments.dispatch import DONE, LIMIT, OTHER, check_run, state_of
 from igsd.experiments.exhibit import Exhibit, data_facts
-from igsd.experiments.runs import RECIPES, Run, runs_of
+from igsd.experiments.job import Job, cached_data, is_limited, make_jobs
+from igsd.experiments.runs import Run, fitting_recipe, runs_of
 from igsd.graphs.catalogue import find_entry
 from igsd.graphs.graphset import GraphSet
 
@@ -95,14 +86,12 @@ def plan_work(
     return work
 
 
-def recipe_for(source: str, graphs: GraphSet) -> str:
+def usual_recipe(source: str, graphs: GraphSet) -> str:
     """Return the recipe that belongs to a data set, by what its nodes show where it is unknown."""
     facts = data_facts().get(source)
     if facts is not None:
         return facts.recipe
-    molecules, social = RECIPES
-    described = graphs.node_labels is not None or graphs.node_attributes is not None
-    return molecules if described else social
+    return fitting_recipe(graphs)
 
 
 def is_left_to_run(job: Job) -> bool:
@@ -150,7 +139,7 @@ def _runs_on(
     graphs: GraphSet, source: str, exhibits: Sequence[Exhibit], num_seeds: int | None
 ) -> Iterator[Run]:
     """Yield the runs on one data set, each once; a run bears the name of the graphs."""
-    recipe, seen = recipe_for(source, graphs), set()
+    recipe, seen = usual_recipe(source, graphs), set()
     for exhibit in exhibits:
         if source in exhibit.data:
             for run in runs_of(exhibit, {source: recipe}, num_seeds):

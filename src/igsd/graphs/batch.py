@@ -93,6 +93,14 @@ def _joined_counts(batches: Sequence[Batch]) -> Tensor | None:
     return torch.cat([one if batch.counts is None else batch.counts for batch, one in pairs])
 
 
+def small_first(indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return graphs of these ``sizes`` from small to large; those of equal size stay in order.
+
+    Neighbours of equal size in a batch are faster to multiply.
+    """
+    return indices[np.argsort(sizes, kind="stable")]
+
+
 class Collator:
     """Makes batches of one set of graphs: node features and edges, taken out by index."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import ConfigError, DataError
+from igsd.errors import DataError, ParameterError
 from igsd.graphs.graphset import GraphSet, Name
 from igsd.graphs.link_features import LinkFeatures
 from igsd.wording import counted
@@ -152,9 +152,11 @@ def choose_parts(graphs: GraphSet, nodes: str) -> tuple[str, ...]:
         return ("attributes",) if graphs.node_attributes is not None else ("degree",)
     asked = nodes.split("+")
     if not set(asked) <= set(PARTS) or len(set(asked)) < len(asked):
-        raise ConfigError(
-            "The 'node_features' parameter of IGSD must be 'auto' or different names out of "
-            f"{', '.join(PARTS)}, joined by '+'. Got {nodes!r} instead."
+        raise ParameterError(
+            "node_features",
+            "IGSD",
+            f"must be 'auto' or different names out of {', '.join(PARTS)}, joined by '+'. "
+            f"Got {nodes!r} instead.",
         )
     lacking = {"label": graphs.node_labels, "attributes": graphs.node_attributes}
     for part, column in lacking.items():

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import ConfigError, DataError
+from igsd.errors import DataError, ParameterError
 from igsd.graphs.build import encode_categories, from_edges
 from igsd.graphs.graphset import GraphSet
 
@@ -71,9 +71,8 @@ def from_smiles(
     ``on_error="skip"`` leaves them out and says so in the set's ``notes``.
     """
     if on_error not in ("raise", "skip"):
-        raise ConfigError(
-            f"The 'on_error' parameter of from_smiles must be 'raise' or 'skip'. "
-            f"Got {on_error!r} instead."
+        raise ParameterError(
+            "on_error", "from_smiles", f"must be 'raise' or 'skip'. Got {on_error!r} instead."
         )
     texts = list(strings)
     found = read_molecules(texts, name=name)

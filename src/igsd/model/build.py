@@ -10,7 +10,7 @@ from igsd.config import Config
 from igsd.encoders.encoder import GNNEncoder
 from igsd.encoders.heads import MLPHead
 from igsd.encoders.mpnn import MPNN
-from igsd.errors import ConfigError
+from igsd.errors import ParameterError
 from igsd.graphs.link_features import LinkFeatures
 from igsd.model.igsd import IGSDModel
 from igsd.model.student import Student
@@ -32,10 +32,11 @@ def build_model(
         module = build_any_encoder(config, in_dim, links)
     width = getattr(module, "out_dim", None)
     if not isinstance(width, int) or width < 1:
-        raise ConfigError(
-            "The 'encoder' parameter of IGSD must be 'gin', 'gcn', 'mpnn' or an nn.Module with "
-            f"an integer attribute 'out_dim', the width of its result. Got out_dim={width!r} "
-            "instead."
+        raise ParameterError(
+            "encoder",
+            "IGSD",
+            "must be 'gin', 'gcn', 'mpnn' or an nn.Module with an integer attribute 'out_dim', the "
+            f"width of its result. Got out_dim={width!r} instead.",
         )
     projector: nn.Module = nn.Identity()
     predictor: nn.Module = nn.Identity()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from igsd.report.paper_cell import PaperCell
-from igsd.report.paper_table import PaperFigure, PaperTable
+from igsd.report.paper_figure import PaperFigure
+from igsd.report.paper_table import PaperTable
 from igsd.report.table import plain_table
 
 Lines = list[list[str]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from importlib import resources
 
+from igsd.report.page.assets import asset
 from igsd.report.page.chart import HEIGHT, WIDTH, ChartAxes, ChartSeries, chart_parts
 from igsd.report.page.html import Html, joined, tag
 from igsd.report.page.marks import NUM_STYLES, mark
@@ -30,7 +30,7 @@ def plot_file(
     drawing = tag(
         "svg",
         tag("title", about),
-        tag("style", (resources.files("igsd.report") / "plot.css").read_text(encoding="utf-8")),
+        tag("style", asset("colours.css", "plot.css", "series.css")),
         tag("rect", width=f"{WIDTH:.0f}", height=f"{height:.0f}", class_="back"),
         chart_parts(series, axes) or nothing,
         _legend(series),

@@ -8,20 +8,19 @@ it; with ``--check`` it writes nothing and exits with 1 where one of them differ
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from igsd.errors import IGSDError, StorageError
+from igsd.errors import StorageError
+from igsd.report.marked_page import read_page, update_page
 from igsd.report.marked_text import replace_between
 from igsd.report.paper_cell import NOT_RUN
 from igsd.report.paper_table import PaperTable, table
 from igsd.report.paper_text import markdown
 from igsd.report.results_plot import result_plots
-from igsd.storage import write_text
 from igsd.wording import counted
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
@@ -61,35 +60,20 @@ def replace_results(text: str, results: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Bring a README up to date and return the exit code; 1: ``--check`` found a difference."""
-    parser = argparse.ArgumentParser(
-        prog="python -m igsd.report.results_table",
-        description="Writes the tables and plots of the records in RESULTS into README.",
+    return update_page(
+        arguments,
+        _render,
+        module="igsd.report.results_table",
+        about="Writes the tables and plots of the records in RECORDS into PAGE, the README.",
+        command="make readme",
     )
-    parser.add_argument("results", metavar="RESULTS", help="folder of `igsd reproduce`")
-    parser.add_argument("readme", metavar="README", help="Markdown file with the two markers")
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 where they differ")
-    args = parser.parse_args(arguments)
-    try:
-        changed = _changed(Path(args.readme), args.results)
-        for path, text in {} if args.check else changed.items():
-            write_text(path, text)
-    except IGSDError as error:
-        print(f"igsd: {error}", file=sys.stderr)
-        return 2
-    for path in changed if args.check else ():
-        print(f"{path} differs from {args.results}: run `make readme`.", file=sys.stderr)
-    return 1 if changed and args.check else 0
 
 
-def _changed(readme: Path, results: str) -> dict[Path, str]:
-    """Return the files that the records make different from what they are, and their new text."""
-    old = {readme: _read(readme)}
-    new = {readme: replace_results(old[readme], render_results(results))}
-    for plot in result_plots(results):
-        path = readme.parent / FIGURES / plot.name
-        new[path] = plot.svg
-        old[path] = _read(path) if path.exists() else ""
-    return {path: text for path, text in new.items() if text != old[path]}
+def _render(readme: Path, results: Path) -> dict[Path, str]:
+    """Return the README and the plots beside it as the records make them."""
+    text = replace_results(read_page(readme), render_results(results))
+    plots = {readme.parent / FIGURES / plot.name: plot.svg for plot in result_plots(results)}
+    return {readme: text} | plots
 
 
 def _rows_run(made: PaperTable) -> list[str]:
@@ -102,13 +86,6 @@ def _rows_run(made: PaperTable) -> list[str]:
         more = f"{counted(left, 'row')} of which nothing is run {are} left out"
         parts.append(f"{more}; `igsd report` shows {them}.")
     return parts
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
 
 
 if __name__ == "__main__":

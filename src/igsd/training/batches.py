@@ -27,6 +27,28 @@ def epoch_batches(num_graphs: int, batch_size: int, seed: int, epoch: int) -> li
     return np.array_split(order, num_batches(num_graphs, batch_size))
 
 
+class EpochBatches:
+    """The batches of all epochs; those of one epoch are drawn once and kept while it runs."""
+
+    def __init__(self, num_graphs: int, batch_size: int, seed: int) -> None:
+        self.num_graphs = num_graphs
+        self.batch_size = batch_size
+        self.seed = seed
+        self._kept: tuple[int, list[np.ndarray]] | None = None
+
+    @property
+    def num_steps(self) -> int:
+        """The number of batches of an epoch."""
+        return num_batches(self.num_graphs, self.batch_size)
+
+    def batch(self, epoch: int, step: int) -> np.ndarray:
+        """Return the graphs of a step."""
+        if self._kept is None or self._kept[0] != epoch:
+            drawn = epoch_batches(self.num_graphs, self.batch_size, self.seed, epoch)
+            self._kept = (epoch, drawn)
+        return self._kept[1][step]
+
+
 def share_of_process(indices: np.ndarray, rank: int, world_size: int) -> np.ndarray:
     """Return this process's part of a batch: consecutive, so that gathered parts are in order."""
     return np.array_split(indices, world_size)[rank]

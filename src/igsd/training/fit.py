@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any
 
-import torch
 from torch import nn
 
 from igsd.config import Config
@@ -19,9 +17,9 @@ from igsd.graphs.link_features import LinkFeatures
 from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
 from igsd.training.logging import epoch_logger
-from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
-from igsd.training.optimizer import make_adam
+from igsd.training.loop import make_fabric, run_training
 from igsd.training.self_supervised import SelfSupervisedTask
+from igsd.training.start import seeded_fabric, set_up
 from igsd.views.bond_types import bond_types
 from igsd.views.molecule_pairs import make_pairs
 from igsd.views.spec import ViewSpec
@@ -91,16 +89,11 @@ def fit_self_supervised(
     """
     check_trainable(graphs, config)
     features = fit_features(graphs, config)
-    fabric = make_fabric(config.accelerator, config.devices, config.precision)
-    fabric.launch()
-    with local_random_state(fabric):
-        torch.manual_seed(config.seed)
+    with seeded_fabric(config) as fabric:
         model = build_model(config, features.dim, encoder, features.links)
         if config.epochs == 0:
             return Fitted(model.eval(), features, [])
-        forward = fabric.setup_module(model)
-        adam = make_adam(trainable(model), config.learning_rate, config.weight_decay)
-        optimizer: Any = fabric.setup_optimizers(adam)
+        forward, optimizer = set_up(model, fabric, config)
         pairs = make_pairs(
             graphs,
             features,

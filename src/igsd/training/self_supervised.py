@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch import Tensor
 from igsd.losses.consistency import consistency
 from igsd.losses.infonce import infonce
 from igsd.model.igsd import IGSDModel, Outputs
-from igsd.training.batches import epoch_batches, num_batches, share_of_process
+from igsd.training.batches import EpochBatches, share_of_process
 from igsd.views.pairs import PairSource
 
 
@@ -34,30 +33,21 @@ class SelfSupervisedTask:
         self.pairs = pairs
         self.fabric = fabric
         self.epochs = epochs
-        self.batch_size = batch_size
+        self.batches = EpochBatches(len(pairs.graphs), batch_size, pairs.seed)
         self.temperature = temperature
         self.ema_decay = ema_decay
-        self._batches: tuple[int, list[np.ndarray]] | None = None
 
     def num_steps(self, epoch: int) -> int:
         """Return the number of steps of an epoch."""
-        return num_batches(len(self.pairs.graphs), self.batch_size)
+        return self.batches.num_steps
 
     def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
         """Return the loss of a step: the mean of Eq. InfoNCE over the views."""
-        batches = self._epoch_batches(epoch)
         rank, world_size = self.fabric.global_rank, self.fabric.world_size
-        share = share_of_process(batches[step], rank, world_size)
+        share = share_of_process(self.batches.batch(epoch, step), rank, world_size)
         graphs, *views = self.pairs.pair(self.pairs.by_size(share), (epoch, step))
         per_view = [self._contrast(outputs) for outputs in self.forward(graphs, views)]
         return {"total": torch.stack(per_view).mean()}
-
-    def _epoch_batches(self, epoch: int) -> list[np.ndarray]:
-        """Return the batches of an epoch, drawn once and kept while it runs."""
-        if self._batches is None or self._batches[0] != epoch:
-            drawn = epoch_batches(len(self.pairs.graphs), self.batch_size, self.pairs.seed, epoch)
-            self._batches = (epoch, drawn)
-        return self._batches[1]
 
     def after_step(self) -> None:
         """Let the teacher follow the student."""

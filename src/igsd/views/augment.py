@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from igsd.errors import ConfigError, nearest
+from igsd.errors import ParameterError, nearest
 from igsd.graphs.adjacency import Adjacency
 from igsd.views.attribute_mask import masked_nodes
 from igsd.views.edge_perturb import edge_perturb
@@ -35,9 +35,11 @@ def parse_augmentations(text: str) -> tuple[str, ...]:
     unknown = [name for name in names if name not in AUGMENTATIONS]
     if unknown or len(set(names)) < len(names):
         hint = " " + nearest(unknown[0], AUGMENTATIONS) if unknown else ""
-        raise ConfigError(
-            "The 'augmentations' parameter of GraphCL must be different names out of "
-            f"{', '.join(AUGMENTATIONS)}, joined by '+'. Got {text!r} instead.{hint}"
+        raise ParameterError(
+            "augmentations",
+            "GraphCL",
+            f"must be different names out of {', '.join(AUGMENTATIONS)}, joined by '+'. "
+            f"Got {text!r} instead.{hint}",
         )
     return names
 

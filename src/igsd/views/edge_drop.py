@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from igsd.errors import ConfigError
+from igsd.errors import ParameterError
 from igsd.graphs.adjacency import Adjacency
 from igsd.hashing import splitmix64
 
@@ -33,9 +33,7 @@ def kept_edges(
 ) -> np.ndarray:
     """Return which entries ``edge_drop`` keeps, [E] bool, for what else runs along the entries."""
     if not 0 <= rate < 1:
-        raise ConfigError(
-            f"The 'rate' parameter of edge_drop must be in [0, 1). Got {rate!r} instead."
-        )
+        raise ParameterError("rate", "edge_drop", f"must be in [0, 1). Got {rate!r} instead.")
     row_ptr = np.asarray(adjacency.row_ptr)
     local = np.arange(int(node_ptr[-1])) - np.repeat(node_ptr[:-1], np.diff(node_ptr))
     row = np.repeat(local, np.diff(row_ptr))

@@ -7,7 +7,7 @@ import torch
 
 from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.graphs.alike_nodes import merge_adjacency
-from igsd.graphs.batch import Batch
+from igsd.graphs.batch import Batch, small_first
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.merged_batch import merged
@@ -65,8 +65,8 @@ class PairSource:
 
     def by_size(self, indices: np.ndarray) -> np.ndarray:
         """Return the graphs ``indices`` from small to large, which is faster to multiply."""
-        sizes = self.collator.node_ptr[indices + 1] - self.collator.node_ptr[indices]
-        return indices[np.argsort(sizes, kind="stable")]
+        node_ptr = self.collator.node_ptr
+        return small_first(indices, node_ptr[indices + 1] - node_ptr[indices])
 
     def _drawn(self, draw: tuple[int, int]) -> int:
         """Return the seed of one draw of random views."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from igsd.errors import ConfigError
+from igsd.errors import ParameterError
 
 
 def checked_rates(rate: float | np.ndarray, num_graphs: int, owner: str) -> np.ndarray:
@@ -15,8 +15,6 @@ def checked_rates(rate: float | np.ndarray, num_graphs: int, owner: str) -> np.n
     rates = np.broadcast_to(np.asarray(rate, dtype=np.float64), (num_graphs,))
     wrong = ~((rates >= 0) & (rates < 1))
     if wrong.any():
-        raise ConfigError(
-            f"The 'rate' parameter of {owner} must be in [0, 1). "
-            f"Got {float(rates[wrong][0])!r} instead."
-        )
+        first = float(rates[wrong][0])
+        raise ParameterError("rate", owner, f"must be in [0, 1). Got {first!r} instead.")
     return rates

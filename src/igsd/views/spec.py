@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from igsd.config import Config, check_setting
-from igsd.errors import ConfigError, nearest
+from igsd.errors import ParameterError, nearest
 
 KINDS: tuple[str, ...] = Config.__dataclass_fields__["view"].metadata["choices"]
 DIFFUSION_KINDS = ("ppr", "heat")
@@ -39,10 +39,8 @@ class ViewSpec:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ConfigError(
-                f"The 'kind' parameter of ViewSpec must be one of {', '.join(KINDS)}. "
-                f"Got {self.kind!r} instead. {nearest(str(self.kind), KINDS)}"
-            )
+            hint = nearest(str(self.kind), KINDS)
+            raise _broken("kind", f"one of {', '.join(KINDS)}", self.kind, f" {hint}")
         for name in ("teleport", "heat_time", "threshold", "drop_rate", "exact_limit", "num_views"):
             check_setting(name, getattr(self, name), "ViewSpec")
         if not isinstance(self.tolerance, float) or not 0 < self.tolerance < 1:
@@ -72,5 +70,5 @@ class ViewSpec:
         return {"kind": self.kind} | values | series | views
 
 
-def _broken(name: str, rule: str, value: Any) -> ConfigError:
-    return ConfigError(f"The {name!r} parameter of ViewSpec must be {rule}. Got {value!r} instead.")
+def _broken(name: str, rule: str, value: Any, hint: str = "") -> ParameterError:
+    return ParameterError(name, "ViewSpec", f"must be {rule}. Got {value!r} instead.{hint}")

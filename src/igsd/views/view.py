@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from igsd.errors import ConfigError
+from igsd.errors import ParameterError
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
 from igsd.views.batched import exact_pieces
@@ -26,10 +26,12 @@ def diffusion_view(graphs: GraphSet, spec: ViewSpec) -> Adjacency:
     Raises ``ConfigError`` when ``spec`` is not a diffusion.
     """
     if not spec.is_diffusion:
-        raise ConfigError(
-            f"The 'kind' parameter of ViewSpec must be one of {', '.join(DIFFUSION_KINDS)} for a "
-            f"diffusion view. Got {spec.kind!r} instead. Use edge_drop for random edge removal, "
-            "bond_type_view for one kind of bond."
+        raise ParameterError(
+            "kind",
+            "ViewSpec",
+            f"must be one of {', '.join(DIFFUSION_KINDS)} for a diffusion view. "
+            f"Got {spec.kind!r} instead. Use edge_drop for random edge removal, bond_type_view for "
+            "one kind of bond.",
         )
     node_ptr = np.asarray(graphs.node_ptr)
     is_large = np.diff(node_ptr) > spec.exact_limit

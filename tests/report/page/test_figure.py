@@ -4,7 +4,7 @@ from typing import Any
 
 from igsd.report.page.figure import figure_section
 from igsd.report.paper_cell import PaperCell
-from igsd.report.paper_table import PaperFigure, Series
+from igsd.report.paper_figure import PaperFigure, Series
 
 
 def make_figure(x: tuple[Any, ...], **others: Any) -> PaperFigure:

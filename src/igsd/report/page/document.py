@@ -6,10 +6,11 @@ import base64
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from importlib import resources
 from pathlib import Path
 
 from igsd.experiments.exhibit import exhibit_names, read_exhibit
+from igsd.report.filled_exhibit import fill
+from igsd.report.page.assets import asset
 from igsd.report.page.figure import figure_section
 from igsd.report.page.html import Html, tag
 from igsd.report.page.other import other_section
@@ -19,7 +20,7 @@ from igsd.report.page.run import run_section
 from igsd.report.page.run_data import read_run
 from igsd.report.page.table import table_section
 from igsd.report.paper_cell import PaperCell
-from igsd.report.paper_table import PaperTable, fill
+from igsd.report.paper_table import PaperTable
 from igsd.wording import counted
 
 _KEY = """\
@@ -105,7 +106,8 @@ def _records(groups: Sequence[RecordGroup]) -> Html:
 
 
 def _document(title: str, entries: Sequence[Entry], sections: Sequence[Html]) -> str:
-    style, script = _asset("style.css"), _asset("script.js")
+    style = asset("colours.css", "series.css", "style.css")
+    script = asset("script.js")
     # Nothing can be loaded, and no script runs but this one, whatever a label holds.
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
     head = tag(
@@ -132,11 +134,6 @@ def _contents(entries: Sequence[Entry]) -> Html:
         for name, title, much in entries
     ]
     return tag("nav", tag("ol", *items), aria_label="Contents")
-
-
-def _asset(name: str) -> Html:
-    """Return our own style sheet or script, which needs no escaping."""
-    return Html((resources.files("igsd.report.page") / name).read_text(encoding="utf-8"))
 
 
 def _hash(text: str) -> str:

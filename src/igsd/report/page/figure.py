@@ -7,7 +7,7 @@ from igsd.report.page.chart import ChartAxes, ChartSeries, line_chart
 from igsd.report.page.html import Html, tag
 from igsd.report.page.record_groups import anchor
 from igsd.report.page.scroll import scroll_box
-from igsd.report.paper_table import PaperFigure, Series
+from igsd.report.paper_figure import PaperFigure, Series
 
 
 def figure_section(figure: PaperFigure) -> Html:

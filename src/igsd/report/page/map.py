@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from igsd.experiments.neighbors import nearest_of_all
+from igsd.evaluation.neighbors import nearest_of_all
 from igsd.graphs.graphset import GraphSet
 from igsd.report.page.drawing import Drawing, draw_graphs
 from igsd.report.page.html import Html, json_block, tag

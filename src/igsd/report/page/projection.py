@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from igsd.errors import ConfigError
-from igsd.experiments.neighbors import unit_columns
+from igsd.evaluation.neighbors import unit_columns
 from igsd.report.embedding_plot import main_directions
 
 METHODS = ("pca", "umap", "tsne")

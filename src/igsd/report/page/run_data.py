@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import IGSDError, StorageError
+from igsd.evaluation.vector_file import read_vectors
 from igsd.experiments.run_folder import RunFolder
-from igsd.experiments.vectors import read_vectors
 from igsd.graphs.datasets import open_data
 from igsd.graphs.graphset import GraphSet
 

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from igsd.errors import StorageError
-from igsd.experiments.vectors import SUFFIXES, read_vectors, write_vectors
+from igsd.evaluation.vector_file import SUFFIXES, read_vectors, write_vectors
 
 VECTORS = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
 COLUMNS = ["igsd0", "igsd1", "igsd2"]

@@ -1,4 +1,4 @@
-"""``SemiPlan``: the protocols ``semi`` and ``semi-paper`` for ``run_splits``."""
+"""``SemiPlan``: the protocols ``semi`` and ``semi-paper`` of few labels for classes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from igsd.evaluation.semi import (
     semi_split,
 )
 from igsd.experiments.scoring import Scored, class_codes
-from igsd.experiments.split_runner import SplitPlan
+from igsd.experiments.split_plan import SplitPlan
 from igsd.graphs.graphset import GraphSet
 
 

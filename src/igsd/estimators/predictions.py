@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from igsd.column_file import Columns
 from igsd.errors import ConfigError, DataError
 from igsd.estimators.classifier import GraphClassifier
 from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_column import find_labels
-from igsd.storage import atomic_file
-
-Columns = dict[str, list[Any]]
 
 
 def prediction_columns(
@@ -84,26 +78,3 @@ def given_columns(about: Mapping[str, Any], graphs: GraphSet, data: str) -> Colu
     columns = [[None if math.isnan(v) else v for v in column] for column in values.tolist()]
     names = ["given"] if len(columns) == 1 else [f"given_{name}" for name in found.names]
     return dict(zip(names, columns, strict=True))
-
-
-def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
-    """Write a table as ``.csv`` or ``.parquet``, whole or not at all."""
-    with atomic_file(path) as file:
-        if Path(path).suffix.lower() == ".csv":
-            _write_csv(file, columns)
-        else:
-            import pyarrow as pa
-            import pyarrow.parquet
-
-            pa.parquet.write_table(pa.table(columns), file)
-
-
-def _write_csv(file: BinaryIO, columns: Columns) -> None:
-    """Write rows as `igsd embed` does: quotes only where they are needed, nine digits."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in zip(*columns.values(), strict=True):
-        writer.writerow([f"{v:.9g}" if isinstance(v, float) else v for v in row])
-    text.flush()
-    text.detach()

@@ -10,9 +10,10 @@ import pytest
 
 from igsd.config import Config
 from igsd.errors import DataError, StorageError
-from igsd.experiments import runner
+from igsd.experiments import recipe_plan
+from igsd.experiments.plan import finished_runs, run_seeds
+from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.records import scored_of
-from igsd.experiments.runner import Plan, finished_records, run_seeds
 from igsd.experiments.scoring import METHODS, Scoring
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY, make_graphs
@@ -23,14 +24,14 @@ def labelled() -> GraphSet:
     return make_graphs(8, classes=True, name="toy")
 
 
-def plan(graphs: GraphSet, records: Path | None = None, **others: Any) -> Plan:
+def plan(graphs: GraphSet, records: Path | None = None, **others: Any) -> RecipePlan:
     config = Config().updated(TINY | {"epochs": 1})
-    return Plan(graphs, "molecules", config, Scoring(standardise="no"), 2, records, **others)
+    return RecipePlan(graphs, "molecules", config, Scoring(standardise="no"), 2, records, **others)
 
 
 def test_a_record_says_everything(tmp_path: Path, labelled: GraphSet) -> None:
     trained = []
-    records = list(run_seeds(plan(labelled, tmp_path), {}, trained.append))
+    records = list(run_seeds(plan(labelled, tmp_path, on_trained=trained.append), {}))
     assert [t.seed for t in trained] == [0, 1]
     path = tmp_path / "nested" / "toy" / "molecules" / "seed-1.json"
     record = json.loads(path.read_text())
@@ -49,10 +50,10 @@ def test_a_record_says_everything(tmp_path: Path, labelled: GraphSet) -> None:
 def test_finished_runs_are_not_made_again(tmp_path: Path, labelled: GraphSet) -> None:
     first = list(run_seeds(plan(labelled, tmp_path), {}))
     (tmp_path / "nested" / "toy" / "molecules" / "seed-0.json").unlink()
-    finished = finished_records(plan(labelled, tmp_path))
+    finished = finished_runs(plan(labelled, tmp_path))
     assert list(finished) == [1]
     trained = []
-    again = list(run_seeds(plan(labelled, tmp_path), finished, trained.append))
+    again = list(run_seeds(plan(labelled, tmp_path, on_trained=trained.append), finished))
     assert [t.seed for t in trained] == [0]
     assert [r["rows"] for r in again] == [json.loads(json.dumps(r["rows"])) for r in first]
 
@@ -60,25 +61,25 @@ def test_finished_runs_are_not_made_again(tmp_path: Path, labelled: GraphSet) ->
 def test_a_failed_run_does_not_stop_the_others(
     tmp_path: Path, labelled: GraphSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = runner.train_model
+    real = recipe_plan.train_model
 
     def train(graphs: GraphSet, config: Config, **others: Any) -> Any:
         if config.seed == 0:
             raise MemoryError("no more")
         return real(graphs, config, **others)
 
-    monkeypatch.setattr(runner, "train_model", train)
+    monkeypatch.setattr(recipe_plan, "train_model", train)
     records = list(run_seeds(plan(labelled, tmp_path), {}))
     assert [r["status"] for r in records] == ["failed", "ok"]
     assert records[0]["error"] == "MemoryError: no more"
-    assert list(finished_records(plan(labelled, tmp_path))) == [1]
+    assert list(finished_runs(plan(labelled, tmp_path))) == [1]
 
 
 def test_nothing_is_trained_in_vain(tmp_path: Path, labelled: GraphSet) -> None:
     with pytest.raises(DataError, match="no class labels"):
-        finished_records(plan(labelled.without_labels()))
+        finished_runs(plan(labelled.without_labels()))
     with pytest.raises(DataError, match="two classes"):
-        finished_records(plan(replace(labelled, classes=np.zeros(8, np.int64))))
+        finished_runs(plan(replace(labelled, classes=np.zeros(8, np.int64))))
     (tmp_path / "file").write_text("x")
     with pytest.raises(StorageError, match="for records"):
-        finished_records(plan(labelled, tmp_path / "file" / "results"))
+        finished_runs(plan(labelled, tmp_path / "file" / "results"))

@@ -8,8 +8,8 @@ import pytest
 
 from igsd.baselines.semi_methods import regression_config
 from igsd.errors import DataError
-from igsd.experiments.split_runner import finished_splits, run_splits
-from igsd.experiments.value_runner import ValuePlan
+from igsd.experiments.plan import finished_runs, run_seeds
+from igsd.experiments.value_plan import ValuePlan
 from tests.small_graphs import TINY, make_graphs
 
 SIZES = {**TINY, "epochs": 1}
@@ -28,7 +28,7 @@ KNOWN = {entry.name for entry in type(regression_config("gin", "molecules", {}))
 
 def test_a_record_of_a_split(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
-    (record,) = run_splits(plan, finished_splits(plan))
+    (record,) = run_seeds(plan, finished_runs(plan))
     assert record["status"] == "ok", record["error"]
     assert [row["method"] for row in record["rows"]] == ["gin", "mean"]
     assert all(row["mae"] > 0 for row in record["rows"])
@@ -36,14 +36,14 @@ def test_a_record_of_a_split(tmp_path: Path) -> None:
     path = plan.path_of(0)
     assert path is not None
     assert path.relative_to(tmp_path).parts[0] == "semi-size-0.5"
-    assert list(finished_splits(plan)) == [0]
+    assert list(finished_runs(plan)) == [0]
 
 
 def test_fingerprints_stand_beside_molecules() -> None:
     pytest.importorskip("rdkit")
     plan = plan_of()
     named = replace(plan.graphs, graph_names=tuple("C" * (1 + i) for i in range(20)))
-    (record,) = run_splits(replace(plan, graphs=named), {})
+    (record,) = run_seeds(replace(plan, graphs=named), {})
     assert [row["method"] for row in record["rows"]] == ["gin", "mean", "morgan"]
 
 

@@ -1,4 +1,4 @@
-"""``QM9Plan``: protocol ``qm9`` for ``run_splits``, and which method is which row of its table."""
+"""``QM9Plan``: protocol ``qm9``, and which method is which row of its table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from igsd.evaluation.qm9 import (
     score_ridge,
     score_targets,
 )
-from igsd.experiments.split_runner import SplitPlan
+from igsd.experiments.split_plan import SplitPlan
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9 import QM9_TARGETS, QM9_UNITS
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.load_model import load_model, note_on_vectors
 from igsd.baselines.registry import make
 from igsd.config import Config
 from igsd.errors import IGSDError, StorageError
 from igsd.estimators import IGSD, IGSDClassifier
-from igsd.experiments.models import load_model, note_on_vectors
 from igsd.experiments.run_folder import RunFolder
 from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays

@@ -11,8 +11,8 @@ import pytest
 
 from igsd.errors import ConfigError, DataError
 from igsd.evaluation.qm9 import QM9Sizes
-from igsd.experiments.qm9_runner import QM9_METHODS, QM9Plan, check_targets, qm9_config
-from igsd.experiments.split_runner import finished_splits, run_splits
+from igsd.experiments.plan import finished_runs, run_seeds
+from igsd.experiments.qm9_plan import QM9_METHODS, QM9Plan, check_targets, qm9_config
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9 import QM9_TARGETS
 from igsd.training.label_task import LabelTask
@@ -39,7 +39,7 @@ def plan(graphs: GraphSet, folder: Path | None = None, method: str = "igsd", **c
 
 
 def run(made: QM9Plan) -> list[dict[str, Any]]:
-    return list(run_splits(made, finished_splits(made)))
+    return list(run_seeds(made, finished_runs(made)))
 
 
 @pytest.mark.parametrize("method", QM9_METHODS)
@@ -105,7 +105,7 @@ def test_bad_input(graphs: GraphSet) -> None:
     with pytest.raises(ConfigError, match="different names"):
         check_targets(("mu", "MU"), graphs)
     with pytest.raises(DataError, match="The set has 30"):
-        finished_splits(plan(graphs, sizes=QM9Sizes()))
+        finished_runs(plan(graphs, sizes=QM9Sizes()))
     assert check_targets((), graphs) == ("mu", "alpha", "r2")
     assert check_targets(("R2",), graphs) == ("r2",)
     assert QM9_TARGETS[0] == "mu"

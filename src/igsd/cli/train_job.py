@@ -21,7 +21,7 @@ RUNS = "runs"
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainJob:
     """A training that has passed all checks. ``folder`` is None in all but the first process."""
 
     graphs: GraphSet
@@ -51,7 +51,7 @@ def run_to_resume(args: argparse.Namespace) -> RunFolder | None:
     return None
 
 
-def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> Job:
+def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> TrainJob:
     """Return a training from the beginning, its folder made; raises where it cannot be."""
     from igsd.experiments.environment import is_main_process
     from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
@@ -62,16 +62,18 @@ def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> Job:
     config = configure(method, recipe, changes)
     _check_trainable(graphs, config)
     if not is_main_process():
-        return Job(graphs, method, recipe, config, None, None, True)
+        return TrainJob(graphs, method, recipe, config, None, None, True)
     if args.output is None:
         folder = new_run_folder(RUNS, graphs.name, _stem(args, graphs))
     else:
         folder = RunFolder(args.output)
         claim(folder, force=args.force, way_out="--resume goes on with it, --force replaces it.")
-    return Job(graphs, method, recipe, config, folder, folder / "checkpoint.safetensors", True)
+    return TrainJob(graphs, method, recipe, config, folder, folder / "checkpoint.safetensors", True)
 
 
-def resumed_job(args: argparse.Namespace, folder: RunFolder, changes: dict[str, Any]) -> Job | None:
+def resumed_job(
+    args: argparse.Namespace, folder: RunFolder, changes: dict[str, Any]
+) -> TrainJob | None:
     """Return the rest of the run in ``folder``, None where it is finished.
 
     Raises ``ConfigError`` where method, recipe, settings or data are not those of the run.
@@ -108,7 +110,7 @@ def resumed_job(args: argparse.Namespace, folder: RunFolder, changes: dict[str, 
     checkpoint = folder / "checkpoint.safetensors"
     recipe = recipe or choose_recipe(args.recipe, graphs)
     place = folder if is_main_process() else None
-    return Job(graphs, method, recipe, config, place, checkpoint, False)
+    return TrainJob(graphs, method, recipe, config, place, checkpoint, False)
 
 
 def _stem(args: argparse.Namespace, graphs: GraphSet) -> str:

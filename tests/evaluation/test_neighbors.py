@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from igsd.errors import ConfigError, DataError
-from igsd.experiments.neighbors import nearest_graphs, nearest_of_all
+from igsd.evaluation.neighbors import nearest_graphs, nearest_of_all
 
 
 def test_equals_a_plain_loop() -> None:

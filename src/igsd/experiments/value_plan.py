@@ -1,4 +1,4 @@
-"""``ValuePlan``: protocol ``semi`` for a number to predict, such as logBB, for ``run_splits``."""
+"""``ValuePlan``: protocol ``semi`` for a number to predict, such as logBB."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from igsd.evaluation.fingerprints import (
 )
 from igsd.evaluation.semi import LABEL_RATE, TEST_SHARE, SemiSplit
 from igsd.evaluation.semi_values import score_mean, score_ridge, score_values, value_split
-from igsd.experiments.split_runner import SplitPlan
+from igsd.experiments.split_plan import SplitPlan
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from igsd.experiments.twins import count_twins
+from igsd.evaluation.twin_counts import count_twins
 from tests.small_graphs import make_graphs
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from igsd.cli.jobs import fresh_job, resumed_job, run_to_resume
+from igsd.cli.train_job import fresh_job, resumed_job, run_to_resume
 from igsd.config import Config, load_recipe
 from igsd.errors import ConfigError, StorageError
 from igsd.experiments.run_folder import RunFolder

@@ -11,9 +11,9 @@ import pytest
 
 from igsd.baselines.semi_methods import method_config
 from igsd.errors import ConfigError, StorageError
+from igsd.experiments.plan import finished_runs, run_seeds
 from igsd.experiments.records import read_record
-from igsd.experiments.semi_runner import SemiPlan
-from igsd.experiments.split_runner import finished_splits, run_splits
+from igsd.experiments.semi_plan import SemiPlan
 from igsd.graphs.graphset import GraphSet
 from igsd.training.label_task import LabelTask
 from tests.small_graphs import TINY, make_graphs
@@ -32,7 +32,7 @@ def plan(graphs: GraphSet, folder: Path | None = None, method: str = "gin", **ch
 
 
 def run(made: SemiPlan) -> list[dict[str, Any]]:
-    return list(run_splits(made, finished_splits(made)))
+    return list(run_seeds(made, finished_runs(made)))
 
 
 def test_records_of_both_protocols(graphs: GraphSet, tmp_path: Path) -> None:
@@ -126,4 +126,4 @@ def test_what_would_end_every_split_is_raised(
 def test_a_folder_that_cannot_be_made_is_found_first(graphs: GraphSet, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="for records"):
-        finished_splits(plan(graphs, tmp_path / "file" / "records"))
+        finished_runs(plan(graphs, tmp_path / "file" / "records"))

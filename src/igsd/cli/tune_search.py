@@ -1,0 +1,64 @@
+"""What ``igsd tune`` is asked to search: the settings, their grid, and how they are scored."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from igsd.cli.evaluate_semi import DEFAULT_METHOD
+from igsd.cli.settings import OURS, choose_recipe
+from igsd.cli.train_job import RUNS
+from igsd.config import parse_settings, read_settings
+from igsd.errors import ConfigError
+
+if TYPE_CHECKING:
+    from igsd.config import Config
+    from igsd.experiments.tuning import Search
+    from igsd.experiments.tuning_score import TuningTask
+    from igsd.graphs.graphset import GraphSet
+
+
+def make_search(args: argparse.Namespace) -> Search:
+    """Return the search, everything checked that can be checked without training."""
+    from igsd.experiments.records import plain_name
+    from igsd.experiments.tuning import Search
+    from igsd.experiments.tuning_folder import TuningFolder
+    from igsd.experiments.tuning_grid import make_grid, parse_grid
+    from igsd.graphs.datasets import open_data
+
+    fixed, given = parse_settings(args.settings), parse_grid(args.grid)
+    changes = (read_settings(args.config) if args.config else {}) | fixed
+    if "seed" in changes:
+        raise ConfigError("The seeds of a trial are 100 and on, so seed cannot be set.")
+    graphs = open_data(args.data)
+    config = _config(args, choose_recipe(args.recipe, graphs), changes)
+    grid = make_grid(config, given, fixed)
+    task = _task(args, graphs)
+    task.check(config)
+    tail = "" if args.protocol == "nested" else f"-{args.protocol}"
+    folder = args.output or Path(RUNS) / f"tune-{plain_name(graphs.name)}{tail}"
+    return Search(task, config, grid, args.trials, args.seed, TuningFolder(folder))
+
+
+def _config(args: argparse.Namespace, recipe: str, changes: dict[str, Any]) -> Config:
+    """Return the settings that the search starts from."""
+    from igsd.baselines.registry import configure
+    from igsd.baselines.semi_methods import method_config
+
+    if args.protocol == "semi":
+        return method_config(args.method or DEFAULT_METHOD, recipe, changes)
+    config: Any = configure(OURS, recipe, changes)
+    return config
+
+
+def _task(args: argparse.Namespace, graphs: GraphSet) -> TuningTask:
+    from igsd.evaluation.semi import LABEL_RATE
+    from igsd.experiments.scoring import default_jobs
+    from igsd.experiments.tuning_score import NestedTask, SemiTask
+
+    if args.protocol == "nested":
+        jobs = default_jobs(graphs) if args.jobs is None else args.jobs
+        return NestedTask(graphs, args.seeds or 1, jobs)
+    rate = LABEL_RATE if args.label_rate is None else args.label_rate
+    return SemiTask(graphs, args.seeds or 3, args.method or DEFAULT_METHOD, rate)

@@ -1,0 +1,67 @@
+"""``Job``: the runs that one process makes, on data that it opens itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from igsd.baselines.registry import method
+from igsd.experiments.method_plan import DAY
+from igsd.experiments.runs import Run
+from igsd.graphs.datasets import open_data
+from igsd.graphs.graphset import GraphSet
+
+
+@dataclass(frozen=True)
+class Job:
+    """Runs that differ in their seed alone, on data that ``source`` stands for.
+
+    More than one where the method draws nothing: it is then run once and scored under all folds.
+    ``seconds`` and ``memory_gib``: the limits of methods other than IGSD.
+    """
+
+    runs: tuple[Run, ...]
+    source: str
+    records: Path
+    seconds: float | None = DAY
+    memory_gib: float | None = None
+
+    def path_of(self, seed: int) -> Path:
+        """Return where the record of this seed stands."""
+        return replace(self.runs[0], seed=seed).path(self.records)
+
+    def __str__(self) -> str:
+        first, last = self.runs[0].seed, self.runs[-1].seed
+        seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
+        share = "" if self.runs[0].protocol != "semi" else f", {self.runs[0].label_rate:.0%} labels"
+        return f"{self.runs[0].label} on {self.runs[0].data}{share}, {seeds}"
+
+
+def make_jobs(
+    runs: Sequence[Run], source: str, records: Path, limits: Mapping[str, float | None]
+) -> list[Job]:
+    """Return the jobs of runs on one data set; those of a method that draws nothing share one."""
+    groups: dict[Any, list[Run]] = {}
+    for run in runs:
+        key = (run.method, run.changes, run.label_rate, run.protocol)
+        groups.setdefault(key if is_shared(run) else run, []).append(run)
+    return [Job(tuple(group), source, records, **limits) for group in groups.values()]
+
+
+def is_limited(run: Run) -> bool:
+    """Say whether a run has limits of time and memory: methods other than IGSD have."""
+    return run.protocol in ("nested", "paper", "gckn") and not run.is_recipe
+
+
+def is_shared(run: Run) -> bool:
+    """Say whether other seeds of this run differ in their folds alone."""
+    return is_limited(run) and not method(run.method).draws
+
+
+@lru_cache(maxsize=2)
+def cached_data(source: str) -> GraphSet:
+    """Return the graphs that DATA stands for, kept for the next run of this process."""
+    return open_data(source)

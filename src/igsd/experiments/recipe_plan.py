@@ -1,0 +1,112 @@
+"""``RecipePlan``: IGSD trained by a recipe and scored beside its floors, one model per seed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.untrained import untrained_encoder
+from igsd.config import Config
+from igsd.experiments.environment import peak_memory_mib
+from igsd.experiments.plan import Record
+from igsd.experiments.records import (
+    RUN_ERRORS,
+    Identity,
+    failure,
+    find_finished,
+    record_path,
+    start_record,
+    write_record,
+)
+from igsd.experiments.scoring import Scoring, check_scorable, num_scores, score_seed
+from igsd.experiments.trained import Trained, train_model
+from igsd.graphs.graphset import GraphSet
+from igsd.progress import progress_bar
+
+
+def _ignore(trained: Trained) -> None:
+    """Do nothing with a new model."""
+
+
+@dataclass(frozen=True)
+class RecipePlan:
+    """A ``Plan`` of one recipe; seed s is the model's and the folds' seed.
+
+    ``on_trained`` gets each new model, e.g. to save it.
+    """
+
+    graphs: GraphSet
+    recipe: str
+    config: Config
+    scoring: Scoring
+    num_seeds: int
+    records: Path | None = None
+    force: bool = False
+    verbose: bool = False
+    on_trained: Callable[[Trained], None] = _ignore
+
+    def check(self) -> None:
+        """Raise for graphs that cannot be scored, or whose published folds are missing."""
+        check_scorable(self.graphs, self.scoring.protocol)
+
+    def config_of(self, seed: int) -> Config:
+        """Return the settings of the run with this seed."""
+        return self.config.updated({"seed": seed})
+
+    def identity(self, seed: int) -> Identity:
+        """Return what makes another run the same as that of this seed."""
+        return Identity(self.config_of(seed), self.graphs.checksum, self.scoring.settings())
+
+    def path_of(self, seed: int) -> Path | None:
+        """Return where the record of the run with this seed stands, None without records."""
+        if self.records is None:
+            return None
+        return record_path(self.records, self.scoring.protocol, self.graphs.name, self.recipe, seed)
+
+    def finished(self, seed: int) -> Record | None:
+        """Return the record of this seed if it ended well; raises for one of another run."""
+        return find_finished(self.path_of(seed), self.identity(seed), force=self.force)
+
+    def run(self, seed: int) -> Record:
+        """Return the record of a run that is made now, and write it where the plan has a place.
+
+        A run that fails gives a record with status ``failed``; what would end every other run too
+        is raised (``failure``).
+        """
+        record = start_record(self.identity(seed), self.graphs, seed, recipe=self.recipe)
+        try:
+            trained = train_model(self.graphs, self.config_of(seed), verbose=self.verbose)
+            self.on_trained(trained)
+            record |= self._score(trained)
+        except RUN_ERRORS as error:
+            record |= failure(error)
+            print(f"seed {seed} failed: {record['error']}", file=sys.stderr)
+        record |= {"peak_memory_mib": peak_memory_mib()}
+        path = self.path_of(seed)
+        if path is not None:
+            write_record(path, record)
+        return record
+
+    def _score(self, trained: Trained) -> Record:
+        """Return the rest of a record: the rows, the seconds and the last loss."""
+        config = self.config_of(trained.seed)
+        vectors = {
+            "igsd": trained.vectors,
+            "untrained": untrained_encoder(config).fit_transform(self.graphs),
+            "histogram": LabelDegreeHistogram().fit_transform(self.graphs),
+        }
+        begin = time.perf_counter()
+        total = num_scores(tuple(vectors), self.scoring)
+        with progress_bar("scoring", total, shown=self.verbose) as advance:
+            scored = score_seed(vectors, self.graphs, self.scoring, trained.seed, advance)
+        seconds = {"evaluate": round(time.perf_counter() - begin, 3)}
+        return {
+            "status": "ok",
+            "seconds": trained.seconds | seconds,
+            "history": trained.model.history_,
+            "rows": [{"method": method} | result.to_dict() for method, result in scored],
+        }

@@ -1,0 +1,101 @@
+"""``SplitPlan``: a method that learns from few labels, trained inside splits of a data set.
+
+What a split is and what is measured on it is for its kinds to say: ``SemiPlan`` (classes),
+``ValuePlan`` (a number) and ``QM9Plan`` (properties of molecules). This file keeps the records.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from igsd.config_semi import SemiConfig
+from igsd.experiments import ALGORITHM
+from igsd.experiments.environment import peak_memory_mib
+from igsd.experiments.plan import Record
+from igsd.experiments.records import (
+    RUN_ERRORS,
+    Identity,
+    failure,
+    find_finished,
+    record_path,
+    start_record,
+    write_record,
+)
+from igsd.graphs.graphset import GraphSet
+
+
+@dataclass(frozen=True)
+class SplitPlan(ABC):
+    """A ``Plan`` of one method over splits 0..N-1; split s has the model's seed s."""
+
+    graphs: GraphSet
+    method: str
+    recipe: str
+    config: SemiConfig
+    num_seeds: int
+    records: Path | None = None
+    force: bool = False
+    verbose: bool = False
+
+    @abstractmethod
+    def protocol(self) -> dict[str, Any]:
+        """Return what decides the splits and the score, as plain values."""
+
+    @abstractmethod
+    def folder(self) -> str:
+        """Return the name of the folder of this protocol's records."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise for data that cannot be split or scored; nothing is trained."""
+
+    @abstractmethod
+    def run_split(self, seed: int, checkpoint: Path | None) -> dict[str, Any]:
+        """Train and score on one split; return the rest of its record, ``rows`` among it."""
+
+    def config_of(self, seed: int) -> SemiConfig:
+        """Return the settings of the run on this split."""
+        return self.config.updated({"seed": seed})
+
+    def path_of(self, seed: int) -> Path | None:
+        """Return where the record of this split stands, None without records."""
+        if self.records is None:
+            return None
+        return record_path(self.records, self.folder(), self.graphs.name, self.method, seed)
+
+    def identity(self, seed: int) -> Identity:
+        """Return what makes another run the same as that of this split."""
+        return Identity(self.config_of(seed), self.graphs.checksum, self.protocol(), ALGORITHM)
+
+    def finished(self, seed: int) -> Record | None:
+        """Return the record of this split if it ended well; raises for one of another run."""
+        return find_finished(self.path_of(seed), self.identity(seed), force=self.force)
+
+    def run(self, seed: int) -> Record:
+        """Return the record of a run that is made now, and write it where the plan has a place.
+
+        With records a run also keeps a checkpoint beside its record while it lasts, so that the
+        same command goes on where it was stopped. A run that fails gives a record with status
+        ``failed``; what would end every other run too is raised (``failure``).
+        """
+        about = {"recipe": self.recipe, "method": self.method}
+        record = start_record(self.identity(seed), self.graphs, seed, **about)
+        path = self.path_of(seed)
+        checkpoint = None if path is None else path.with_suffix(".checkpoint")
+        if checkpoint is not None and self.force:
+            checkpoint.unlink(missing_ok=True)
+        try:
+            record |= {"status": "ok"} | self.run_split(seed, checkpoint)
+        except RUN_ERRORS as error:
+            record |= failure(error)
+            print(f"split {seed} failed: {record['error']}", file=sys.stderr)
+        record |= {"peak_memory_mib": peak_memory_mib()}
+        if path is not None:
+            write_record(path, record)
+        if checkpoint is not None and record["status"] == "ok":
+            checkpoint.unlink(missing_ok=True)
+        return record

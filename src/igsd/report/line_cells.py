@@ -1,0 +1,50 @@
+"""``line_cells``: the cells that the records of one method fill, in a table or along a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from igsd.experiments.exhibit import TARGETS, Exhibit, Line
+from igsd.experiments.qm9_table import error_ratios, errors_by_split
+from igsd.experiments.runs import Run, points, recipe_of
+from igsd.report.paper_cell import PaperCell, RecordFolder, accuracies, fresh, make_cell
+
+
+def line_cells(
+    exhibit: Exhibit, line: Line, data: str, protocol: str, records: RecordFolder
+) -> list[PaperCell]:
+    """Return the cells of a line on one data set: one in a table, one for each value of an axis."""
+    recipe = recipe_of(data, records.path, exhibit.protocol)
+    printed = line.printed.get(data) if protocol == exhibit.printed_under else None
+    about: dict[str, Any] = {"wanted": exhibit.num_seeds(data), "spread": exhibit.spread}
+    cells = []
+    for run in points(exhibit, line, data, recipe):
+        found = records.of(run)
+        if exhibit.axis is not None and exhibit.axis.varies == TARGETS:
+            return _ratios(exhibit, run, records, about)
+        values = {r["seed"]: accuracies(r, line.shows, protocol) for _, r in found}
+        known = {seed: folds for seed, folds in values.items() if folds is not None}
+        cells.append(make_cell(found, run, known, printed=printed, **about))
+    return cells
+
+
+def _ratios(
+    exhibit: Exhibit, run: Run, records: RecordFolder, about: Mapping[str, Any]
+) -> list[PaperCell]:
+    """Return the cells of a method in figure-qm9: its errors over those of the baseline."""
+    base = replace(run, method=str(exhibit.baseline))
+    # A ratio of two versions of the algorithm would mean nothing.
+    others = errors_by_split([r for _, r in fresh(records.of(base))], base.method)
+    own = errors_by_split([r for _, r in records.of(run)], run.method)
+    return [
+        make_cell(
+            records.of(run),
+            run,
+            {seed: [ratio] for seed, ratio in error_ratios(own, others, target).items()},
+            digits=2,
+            **about,
+        )
+        for target in (exhibit.axis.values if exhibit.axis else ())
+    ]
