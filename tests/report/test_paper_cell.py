@@ -46,6 +46,13 @@ def test_mean_and_deviation_over_seeds() -> None:
     assert made.records == ("seed-0.json", "seed-1.json")
 
 
+def test_the_best_seed_is_told_where_it_is_asked_for() -> None:
+    records = run(0, 0.88), run(1, 0.9)
+    assert cell(*records, shows_best=True).text == "89.0 ± 1.0 (best 90.0)"
+    assert cell(*records).by_seed == ((0, 88.0), (1, 90.0))
+    assert cell(run(0, 0.88), shows_best=True).text == "88.0 (1 of 2 seeds)"
+
+
 def test_deviation_over_folds() -> None:
     record = run(0)
     record["rows"][0]["accuracies"] = [0.8, 1.0]

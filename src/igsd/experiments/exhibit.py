@@ -7,7 +7,7 @@ typed anywhere else.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -82,7 +82,8 @@ class Exhibit:
     stand beside those of ``printed_under``. ``seeds`` holds for all data sets but those of
     ``seeds_of``. ``settings_of``: what is set otherwise for a data set, for all methods.
     ``spread``: whether the deviation is over ``seeds`` or over ``folds``. ``other_data``: whether
-    data sets of the user may be added.
+    data sets of the user may be added. ``best_under``: the protocol under which the best seed is
+    told too. ``compared``: a method that is held against those of ``compared_with``, seed by seed.
     """
 
     name: str
@@ -100,6 +101,9 @@ class Exhibit:
     statistics: bool = False
     other_data: bool = False
     baseline: str | None = None
+    best_under: str = ""
+    compared: str = ""
+    compared_with: Sequence[str] = ()
     seeds_of: Mapping[str, int] = field(default_factory=dict)
     settings_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 

@@ -19,6 +19,7 @@ def line_cells(
     recipe = recipe_of(data, records.path, exhibit.protocol)
     printed = line.printed.get(data) if protocol == exhibit.printed_under else None
     about: dict[str, Any] = {"wanted": exhibit.num_seeds(data), "spread": exhibit.spread}
+    about["shows_best"] = protocol == exhibit.best_under
     cells = []
     for run in points(exhibit, line, data, recipe):
         found = records.of(run)

@@ -33,6 +33,7 @@ class PaperCell:
     seeds; None without a result. ``word`` stands in their place then: not run, failed, OMR, > limit
     or -. ``notes`` qualify the result: stale, fewer seeds than wanted, failed seeds, other
     settings. ``spread``: which deviation is printed, that over ``seeds`` or over ``folds``.
+    ``shows_best``: whether the best seed is told too. ``by_seed``: (seed, mean over its folds).
     ``seconds``: the mean time of a run. ``records``: the paths of the records, inside their folder.
     """
 
@@ -44,6 +45,8 @@ class PaperCell:
     num_seeds: int = 0
     spread: str = "seeds"
     digits: int = 1
+    shows_best: bool = False
+    by_seed: tuple[tuple[int, float], ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float | None = None
     printed: Printed | None = None
@@ -53,6 +56,13 @@ class PaperCell:
     def std(self) -> float | None:
         """The deviation that is printed."""
         return self.std_over_folds if self.spread == "folds" else self.std_over_seeds
+
+    @property
+    def best_text(self) -> str:
+        """The best seed where it is to be told, otherwise empty."""
+        if not self.shows_best or self.num_seeds < 2:
+            return ""
+        return f"best {max(value for _, value in self.by_seed):.{self.digits}f}"
 
     @property
     def difference(self) -> float | None:
@@ -67,7 +77,8 @@ class PaperCell:
         result = self.word
         if self.mean is not None:
             result = mean_and_std(self.mean, self.std, self.digits)
-        return f"{result} ({', '.join(self.notes)})" if self.notes else result
+        notes = [note for note in (self.best_text, *self.notes) if note]
+        return f"{result} ({', '.join(notes)})" if notes else result
 
     @property
     def printed_text(self) -> str:
@@ -129,7 +140,8 @@ def make_cell(
         notes.append("other settings")
     good = [record for record in records if record["status"] == "ok"]
     about |= {"records": tuple(path for path, _ in used)}
-    results = [values[record["seed"]] for record in good if record["seed"] in values]
+    seeds = [record["seed"] for record in good if record["seed"] in values]
+    results = [values[seed] for seed in seeds]
     if not results:
         status, word = _without_result(records, good)
         return PaperCell(status, word, notes=tuple(notes), **about)
@@ -142,6 +154,7 @@ def make_cell(
         std_over_seeds=float(np.std(means)) if len(means) > 1 else None,
         std_over_folds=float(np.std(np.concatenate(results))),
         num_seeds=len(means),
+        by_seed=tuple(zip(seeds, means, strict=True)),
         notes=(*notes, *_ended_badly(records)),
         seconds=float(np.mean([run_seconds(record) for record in good])),
         **about,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from igsd.errors import ConfigError
 from igsd.experiments.exhibit import Exhibit, data_facts, read_exhibit, short_name
 from igsd.experiments.runs import unknown_data
 from igsd.report.line_cells import line_cells
+from igsd.report.paired_cells import paired_lines
 from igsd.report.paper_cell import PaperCell, RecordFolder
 
 
@@ -81,9 +82,25 @@ def fill_table(exhibit: Exhibit, records: Path, data: Sequence[str] | None = Non
         )
         for line in exhibit.lines
     )
+    rows += tuple(_paired_rows(exhibit, rows, columns))
     statistics = tuple(_statistics(columns)) if exhibit.statistics else ()
     about = (exhibit.name, exhibit.title, exhibit.about, exhibit.source)
     return PaperTable(*about, columns, rows, statistics)
+
+
+def _paired_rows(
+    exhibit: Exhibit, rows: Sequence[PaperRow], columns: Sequence[Column]
+) -> Iterator[PaperRow]:
+    """Yield the rows in which one method is held against others, seed by seed."""
+    own = {
+        line.method: row
+        for line, row in zip(exhibit.lines, rows, strict=True)
+        if line.shows == line.method
+    }
+    cells = {method: row.cells for method, row in own.items()}
+    for other, made in paired_lines(exhibit, cells, [column.protocol for column in columns]):
+        group = f"{own[exhibit.compared].title} less"
+        yield PaperRow(f"... {own[other].title}", group, exhibit.compared, made)
 
 
 def _data(exhibit: Exhibit, records: Path) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from igsd.report.paper_cell import PaperCell
 from igsd.report.paper_figure import PaperFigure
-from igsd.report.paper_table import PaperTable
+from igsd.report.paper_table import PaperRow, PaperTable
 from igsd.report.table import plain_table
 
 Lines = list[list[str]]
@@ -22,13 +22,8 @@ def table_lines(table: PaperTable) -> tuple[list[str], Lines]:
     for column, has_printed in zip(table.columns, paired, strict=True):
         header += [column.title, "paper"] if has_printed else [column.title]
     lines = [[title, *_spread(texts, paired)] for title, texts in table.statistics]
-    group = ""
-    for row in table.rows:
-        if row.group != group:
-            group = row.group
-            lines.append([f"-- {group}", *[""] * (len(header) - 1)])
-        lines.append([row.title, *_cells(row.cells, paired)])
-    return header, lines
+    rows = [(row, _cells(row.cells, paired)) for row in table.rows]
+    return header, [*lines, *_grouped(rows, "-- {}")]
 
 
 def figure_lines(figure: PaperFigure) -> tuple[list[str], Lines]:
@@ -53,11 +48,21 @@ def markdown(table: PaperTable) -> str:
     """Return a table as Markdown, the paper's figure below ours."""
     header = [table.title.partition(":")[0], *(column.title for column in table.columns)]
     lines = [[title, *texts] for title, texts in table.statistics]
-    lines += [[row.title, *(_stacked(cell) for cell in row.cells)] for row in table.rows]
+    lines += _grouped([(row, [_stacked(c) for c in row.cells]) for row in table.rows], "**{}**")
     rule = ["---", *["---:"] * (len(header) - 1)]
     # A bar in the name of a data set would start a new column.
     rows = [[cell.replace("|", "\\|") for cell in line] for line in (header, rule, *lines)]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _grouped(rows: Sequence[tuple[PaperRow, list[str]]], heading: str) -> Iterator[list[str]]:
+    """Yield the lines of a table, a group of rows under a line with its name."""
+    group = ""
+    for row, texts in rows:
+        if row.group != group and row.group:
+            yield [heading.format(row.group), *[""] * len(texts)]
+        group = row.group
+        yield [row.title, *texts]
 
 
 def _stacked(cell: PaperCell) -> str:

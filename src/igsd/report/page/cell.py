@@ -60,7 +60,7 @@ def _paper(cell: PaperCell) -> Html | None:
 
 def _behind(cell: PaperCell) -> Html | None:
     """Return the other deviation, the number of seeds, the time and the notes of our figure."""
-    parts = list(cell.notes)
+    parts = [note for note in (cell.best_text, *cell.notes) if note]
     if cell.mean is not None:
         name, other = ("folds", cell.std_over_folds)
         if cell.spread == "folds":
