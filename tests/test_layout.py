@@ -102,6 +102,20 @@ def test_imports_go_one_way() -> None:
     assert wrong == []
 
 
+def test_what_is_imported_is_there() -> None:
+    """Also inside functions, which are run late, and where mypy takes it for a foreign package."""
+    modules = {".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in FILES}
+    modules = {name.removesuffix(".__init__") for name in modules}
+    wrong = [
+        f"{name_of(path)} imports {node.module}"
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("igsd.")
+        if node.module not in modules
+    ]
+    assert wrong == []
+
+
 def test_nothing_is_pickled() -> None:
     wrong = [
         f"{name_of(path)} imports {name}"

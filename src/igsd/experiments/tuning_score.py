@@ -17,8 +17,8 @@ from igsd.config_semi import SemiConfig
 from igsd.errors import ConfigError
 from igsd.evaluation.nested import inner_score
 from igsd.evaluation.semi import LABEL_RATE, TEST_SHARE, score_split, semi_split
-from igsd.experiments.runner import train_model
 from igsd.experiments.scoring import class_codes
+from igsd.experiments.trained import train_model
 from igsd.graphs.graphset import GraphSet
 from igsd.training.fit import check_trainable
 from igsd.training.fit_labelled import check_labels_trainable
