@@ -22,11 +22,11 @@ from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelModule, LabelTask, Objective
 from igsd.training.labels import Labels
 from igsd.training.logging import epoch_logger
-from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
-from igsd.training.optimizer import make_adam
+from igsd.training.loop import run_training, trainable
 from igsd.training.predict import predict_outputs
 from igsd.training.pretraining import forget_pretraining
 from igsd.training.self_training import PseudoLabels
+from igsd.training.start import seeded_fabric, set_up
 from igsd.views.spec import ViewSpec
 
 Judge = Callable[[np.ndarray], dict[str, float]]
@@ -111,10 +111,7 @@ def fit_labelled(
     """
     check_labels_trainable(graphs, config)
     features = fit_features(graphs, config)
-    fabric = make_fabric(config.accelerator, config.devices, config.precision)
-    fabric.launch()
-    with local_random_state(fabric):
-        torch.manual_seed(config.seed)
+    with seeded_fabric(config) as fabric:
         network = method.build(config, features.dim, labels.num_outputs, encoder, features.links)
         module = LabelModule(network, len(graphs))
         if config.epochs == 0:
@@ -123,10 +120,8 @@ def fit_labelled(
             method.prepare(
                 network, graphs, config, encoder=encoder, checkpoint=checkpoint, verbose=verbose
             )
-        forward = fabric.setup_module(module)
         groups = _parameter_groups(module, config.encoder_rate)
-        adam = make_adam(groups, config.learning_rate, config.weight_decay)
-        optimizer: Any = fabric.setup_optimizers(adam)
+        forward, optimizer = set_up(module, fabric, config, groups)
         source = GraphSource(
             graphs,
             features,
