@@ -14,7 +14,7 @@ from igsd.experiments.qm9_plan import QM9Plan
 from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.records import failure, read_record, start_record, write_record
 from igsd.experiments.runs import Run
-from igsd.experiments.scoring import Scoring, has_many_twins
+from igsd.experiments.scoring import Scoring, has_many_twins, usual_standardise
 from igsd.experiments.semi_plan import SemiPlan
 from igsd.graphs.graphset import GraphSet
 
@@ -83,12 +83,9 @@ def check_run(job: Job, run: Run, graphs: GraphSet) -> None:
 
 
 def usual_scoring(protocol: str, graphs: GraphSet) -> Scoring:
-    """Return how an exhibit scores these graphs; folds one after the other, as runs are parallel.
-
-    The setting of GCKN does not standardise.
-    """
-    standardise = "no" if protocol == "gckn" else "yes"
-    return Scoring(protocol, standardise, twins=_many_twins(graphs.checksum, graphs), jobs=1)
+    """Return how an exhibit scores these graphs; folds one after the other, as runs are parallel."""
+    twins = _many_twins(graphs.checksum, graphs)
+    return Scoring(protocol, usual_standardise(protocol), twins=twins, jobs=1)
 
 
 def failed_record(job: Job, run: Run, graphs: GraphSet, error: str) -> Record:
