@@ -83,7 +83,7 @@ def check_run(job: Job, run: Run, graphs: GraphSet) -> None:
 
 
 def usual_scoring(protocol: str, graphs: GraphSet) -> Scoring:
-    """Return how an exhibit scores these graphs; folds one after the other, as runs are parallel."""
+    """Return how an exhibit scores these graphs, one fold after the other: runs are parallel."""
     twins = _many_twins(graphs.checksum, graphs)
     return Scoring(protocol, usual_standardise(protocol), twins=twins, jobs=1)
 
