@@ -121,7 +121,7 @@ def score_seed(
         for method in _ordered(vectors):
             scored.append((method, _score(protocol, vectors[method], codes, scoring, settings)))
             advance(1, method)
-        scored.append(("majority", _majority(graphs, codes, protocol, seed)))
+        scored.append(("majority", majority_result(graphs, codes, protocol, seed)))
     return scored
 
 
@@ -154,7 +154,9 @@ def _score(
     return run_protocol(protocol, X, codes, standardise=scoring.standardise, **settings)
 
 
-def _majority(graphs: GraphSet, codes: np.ndarray, protocol: str, seed: int) -> ProtocolResult:
+def majority_result(
+    graphs: GraphSet, codes: np.ndarray, protocol: str, seed: int
+) -> ProtocolResult:
     """Return the majority class's score under the folds of the protocol."""
     if protocol != "gckn":
         return majority(codes, seed=seed, protocol=protocol)
