@@ -30,6 +30,12 @@ def add_scoring_arguments(parser: argparse.ArgumentParser, protocols: tuple[str,
         "--seeds", type=int, default=5, metavar="N", help="seeds 0..N-1 (default: 5)"
     )
     parser.add_argument(
+        "--labels",
+        metavar="COLUMN|FILE",
+        help="what becomes the classes, as in `igsd train --labels` (default: those of DATA; of a "
+        "table the column called label, class or y)",
+    )
+    parser.add_argument(
         "--standardise",
         choices=("no", "yes", "search"),
         help="scale features inside each training part; search: chosen there, like C "

@@ -11,7 +11,7 @@ import numpy as np
 
 from igsd.errors import DataError
 from igsd.evaluation.gckn_folds import read_gckn_folds
-from igsd.evaluation.inputs import check_codes
+from igsd.evaluation.inputs import check_codes, check_features
 from igsd.evaluation.majority import majority
 from igsd.evaluation.protocols import run_protocol
 from igsd.evaluation.result import ProtocolResult
@@ -68,8 +68,10 @@ def class_codes(graphs: GraphSet) -> np.ndarray:
     """Return the class of every graph, [G] int64; raises ``DataError`` for what has no score."""
     if graphs.classes is None:
         raise DataError(
-            f"{graphs.name!r} has no class labels, and a score needs them. `igsd embed` gives the "
-            "vectors without; a label column is named with `igsd data import --label-column`."
+            f"{graphs.name!r} has no class labels, and a score needs them. A column of a table "
+            "becomes the classes with --labels COLUMN of `igsd evaluate` and `igsd compare`, or "
+            "for good with `igsd data import TABLE --label-column COLUMN -o FILE`: then give FILE "
+            "as DATA. `igsd embed` gives the vectors without classes."
         )
     return check_codes(graphs.classes, len(graphs), graphs.class_names)
 
@@ -109,6 +111,9 @@ def score_seed(
     row. Raises ``DataError`` for data that cannot be scored.
     """
     codes, scored = class_codes(graphs), []
+    for name, values in vectors.items():
+        if not isinstance(values, KernelMatrix):
+            check_features(values, f"vectors of {name} for {graphs.name!r}")
     groups = twin_groups(graphs) if scoring.twins else None
     settings: dict[str, Any] = {"dataset": graphs.name, "seed": seed, "n_jobs": scoring.jobs}
     for protocol in scoring.protocols():
