@@ -171,8 +171,18 @@ def test_interrupted_write_leaves_nothing(saved: Path) -> None:
 def test_target_that_is_a_folder_or_below_a_file(saved: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="is a folder"):
         storage.write_text(tmp_path, "x")
-    with pytest.raises(StorageError, match="Cannot write"):
-        storage.write_text(saved / "below", "x")
+    for path in (saved / "below", saved / "far" / "below"):
+        for write in (storage.check_writable, lambda path: storage.write_text(path, "x")):
+            with pytest.raises(StorageError, match="thing is a file, no folder"):
+                write(path)
+
+
+def test_a_check_before_the_work_leaves_nothing(saved: Path, tmp_path: Path) -> None:
+    before = saved.read_bytes()
+    for path in (saved, tmp_path / "new", tmp_path / "deep" / "deeper" / "new"):
+        storage.check_writable(path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thing"]
+    assert saved.read_bytes() == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -192,6 +202,9 @@ def test_unwritable_by_error_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(storage.tempfile, "mkstemp", fail)
     with pytest.raises(StorageError, match="may not write there"):
         storage.write_text(tmp_path / "x", "x")
+    monkeypatch.setattr(storage.tempfile, "TemporaryFile", fail)
+    with pytest.raises(StorageError, match="may not write there"):
+        storage.check_writable(tmp_path / "x")
 
 
 def test_text_and_json(tmp_path: Path) -> None:

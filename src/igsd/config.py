@@ -238,7 +238,7 @@ def parse_settings(pairs: list[str]) -> dict[str, Any]:
         key, sign, text = pair.partition("=")
         if not sign:
             raise ConfigError(
-                f"--set takes key=value, for example epochs=40. Got {pair!r} instead."
+                f"A setting is given as key=value, for example epochs=40. Got {pair!r} instead."
             )
         try:
             settings[key.strip()] = tomllib.loads(f"value = {text}")["value"]

@@ -23,6 +23,7 @@ from igsd.pickles import refuse_pickle
 
 __all__ = [
     "atomic_file",
+    "check_writable",
     "read_arrays",
     "read_header",
     "refuse_pickle",
@@ -54,14 +55,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises ``StorageError`` when the folder is missing or unwritable, or the disk is full; the old
     file, if there was one, is then still there as it was.
     """
-    target = Path(path)
-    if target.is_dir():
-        raise StorageError(f"Cannot write {target}: it is a folder. Give the name of a file.")
-    if target.exists() and not target.is_file():
-        # A rename would put a file in the place of a device.
-        raise StorageError(f"Cannot write {target}: it is no ordinary file. Give another name.")
-    if target.is_symlink():
-        target = target.resolve()
+    target = _place_of(path)
     temporary: str | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +74,19 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise ``StorageError`` where ``atomic_file`` could not write, before there is anything to.
+
+    Nothing is left behind, not even a folder that would have to be made.
+    """
+    target = _place_of(path)
+    try:
+        with tempfile.TemporaryFile(dir=_nearest_folder(target)):
+            pass
+    except OSError as error:
+        raise StorageError(_write_failure(target, error)) from error
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -156,6 +163,28 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         return _read_header(Path(path), table, None)
     except StorageError:
         return None
+
+
+def _place_of(path: str | os.PathLike[str]) -> Path:
+    """Return where ``path`` leads; raises ``StorageError`` where no file can stand there."""
+    target = Path(path)
+    if target.is_dir():
+        raise StorageError(f"Cannot write {target}: it is a folder. Give the name of a file.")
+    if target.exists() and not target.is_file():
+        # A rename would put a file in the place of a device.
+        raise StorageError(f"Cannot write {target}: it is no ordinary file. Give another name.")
+    folder = _nearest_folder(target)
+    if not folder.is_dir():
+        raise StorageError(f"Cannot write {target}: {folder} is a file, no folder. Choose another.")
+    return target.resolve() if target.is_symlink() else target
+
+
+def _nearest_folder(target: Path) -> Path:
+    """Return the folder of ``target``, or what there is of the path to it."""
+    folder = target.parent
+    while not os.path.exists(folder):
+        folder = folder.parent
+    return folder
 
 
 def _read_table(source: Path, kind: str) -> tuple[dict[str, Any], int, int]:

@@ -22,6 +22,12 @@ def test_an_output_that_is_an_input(tmp_path: Path) -> None:
         prepare_output(str(tmp_path / "a"), "MUTAG", str(tmp_path / "." / "a"))
 
 
+def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x")
+    with pytest.raises(StorageError, match=r"a\.csv is a file, no folder"):
+        prepare_output(str(tmp_path / "a.csv" / "v.csv"))
+
+
 def test_a_folder_that_was_made_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,6 +77,16 @@ def test_limits_end_in_words(igsd: Run, toy: Path, in_process: Made) -> None:
     assert (code, table_of(out)["graphlet"][:2]) == (0, [">", "limit"])
 
 
+def test_no_picture_where_no_method_has_a_score(
+    igsd: Run, toy: Path, tmp_path: Path, in_process: Made
+) -> None:
+    options = ["--methods", "graphlet", "--limit-seconds", "1e-9", "--plot", "p.png"]
+    code, out, err = igsd("compare", toy, *options, *FAST)
+    assert (code, table_of(out)["majority"][0]) == (0, "50.0")
+    assert "no picture, since no method has a score" in err
+    assert not (tmp_path / "p.png").exists()
+
+
 def test_a_method_that_dies(
     igsd: Run, toy: Path, in_process: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +144,8 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         ([toy, "--limit-memory", "-1"], "--limit-memory must be above 0"),
         ([toy, "--records", "file/r"], "for records"),
         ([toy, "--plot", str(tmp_path)], "is a folder"),
+        ([toy, "--plot", "file/p.png"], "file is a file, no folder"),
+        ([toy, "--json", "file/t.json"], "file is a file, no folder"),
         ([toy, "--recipe", "sociable"], "no recipe"),
         ([toy, "--recipe", "paper", "--methods", "wl,mlg"], "there is none in wl, mlg"),
         ([toy, "--protocol", "gckn"], "published folds"),

@@ -68,6 +68,22 @@ def test_rows_left_out_are_named_and_lines_are_kept(igsd: Run, tmp_path: Path) -
     assert pyarrow.parquet.read_table("w.parquet")["line"].to_pylist() == [2, 4, 5, 7]
 
 
+def test_the_ids_of_a_table_are_kept(igsd: Run, tmp_path: Path) -> None:
+    # Vectors and predictions once lacked them, so that they had to be joined by line.
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("id,smiles,y\n7,CCO,a\n8,nope,b\nx9,CCN,b\n10,CC,a\n")
+    assert igsd("train", "m.csv", "-o", "r", "--labels", "y", "--quiet", *SETTINGS)[0] == 0
+    for command in ("embed", "predict"):
+        for suffix in ("csv", "parquet"):
+            assert igsd(command, "r", "m.csv", "-o", f"{command}.{suffix}", "--quiet")[0] == 0
+        rows = [r.split(",")[:4] for r in (tmp_path / f"{command}.csv").read_text().splitlines()]
+        assert rows[0] == ["graph", "line", "id", "name"]
+        assert [row[2] for row in rows[1:]] == ["7", "x9", "10"]
+        table = pyarrow.parquet.read_table(f"{command}.parquet")
+        assert table["id"].to_pylist() == ["7", "x9", "10"]
+    assert read_vectors("embed.csv").shape == read_vectors("embed.parquet").shape
+
+
 def test_node_labels_never_seen_are_noted(igsd: Run, trained: Path, tmp_path: Path) -> None:
     make_graphs(5, seed=9, node_label_names=(0, 1, 7)).save(tmp_path / "new.graphs")
     code, _, err = igsd("embed", trained, "new.graphs", "-o", "v.npy", "--quiet")

@@ -145,12 +145,20 @@ def test_data_that_cannot_be_scored(
     assert not (tmp_path / "runs").exists()
 
 
+def test_classes_from_a_file(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("no\nyes\n" * 4)
+    command = ["evaluate", trained, toy, *FAST, "--seeds", 1, "--json", "-"]
+    own, named = (json.loads(igsd(*command, *more)[1]) for more in ([], ["--labels", "labels.txt"]))
+    assert named["rows"] == own["rows"]
+    assert named["data"]["checksum"] != own["data"]["checksum"]
+
+
 def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.ones((7, 2)))
     np.save(tmp_path / "nan.npy", np.full((8, 2), np.nan))
     (tmp_path / "seed.toml").write_text("seed = 3")
     for arguments, text in (
-        ([toy], "takes MODEL"),
+        ([toy], "or --method NAME"),
         ([trained, toy, toy], "takes MODEL"),
         (["--recipe", "molecules", trained, toy], "DATA alone"),
         ([trained, toy, "--records", "r"], "--records is for training"),
@@ -164,7 +172,8 @@ def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) ->
         (["--recipe", "molecules", toy, "--set", "devices=2"], "devices=1"),
         (["--recipe", "molecules", toy, "--protocol", "gckn"], "published folds"),
         (["v.npy", toy], "7 embeddings"),
-        (["nan.npy", toy], "finite"),
+        (["nan.npy", toy], "embeddings in nan.npy must be finite"),
+        ([trained, toy, "--labels", "active"], "no labels of that name"),
     ):
         code, _, err = igsd("evaluate", *arguments, *FAST)
         assert (code, text in err) == (2, True), err

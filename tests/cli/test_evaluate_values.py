@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from igsd.cli.evaluate_values import value_rows
 from tests.cli.conftest import SETTINGS, Run
 from tests.small_graphs import make_graphs
 
@@ -32,6 +33,11 @@ def test_errors_over_splits(igsd: Run, data: Path, tmp_path: Path) -> None:
     code, _, err = igsd("evaluate", data, *options)
     assert code == 0
     assert err.count("skipped") == 2
+
+
+def test_one_split_has_no_deviation() -> None:
+    records = [{"rows": [{"method": "gin", "mae": 0.5}]}]
+    assert value_rows(records) == [{"method": "gin", "mae": 0.5, "std": None, "all": [0.5]}]
 
 
 @pytest.mark.parametrize(

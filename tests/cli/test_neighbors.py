@@ -34,7 +34,19 @@ def test_text_stands_flush_left(igsd: Run, trained: Path, tmp_path: Path) -> Non
     assert all(line[: start - 2] == line[: start - 2].rjust(start - 2) for line in lines[2:])
 
 
-@pytest.mark.parametrize("query", [-1, 8])
-def test_a_query_that_is_not_there(igsd: Run, trained: Path, toy: Path, query: int) -> None:
+@pytest.mark.parametrize("query", [-1, 8, "m3"])
+def test_a_query_that_is_not_there(igsd: Run, trained: Path, toy: Path, query: object) -> None:
     code, _, err = igsd("neighbors", trained, toy, f"--query={query}")
-    assert (code, "from 0 to 7" in err) == (2, True)
+    assert (code, "a number from 0 to 7.\n" in err) == (2, True)
+
+
+def test_a_molecule_by_its_id_or_its_name(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("mol_id,smiles\nm1,CCO\n0,CCN\nm3,c1ccccc1\nm4,CC\n")
+    assert igsd("train", "m.csv", "-o", "r", "--quiet", "--method", "histogram")[0] == 0
+    for query, graph in (("m3", 2), ("c1ccccc1", 2), ("0", 0), ("CCN", 1)):
+        found = json.loads(igsd("neighbors", "r", "m.csv", "--query", query, "--json")[1])
+        assert found["query"]["graph"] == graph
+    assert found["query"] == {"graph": 1, "line": 3, "id": "0", "name": "CCN"}
+    code, _, err = igsd("neighbors", "r", "m.csv", "--query", "CO")
+    assert (code, "or an id of the table, or the name of a graph" in err) == (2, True)

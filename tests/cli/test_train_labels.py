@@ -117,7 +117,7 @@ def test_a_run_goes_on_with_its_own_labels_alone(
     ("options", "message"),
     [
         (["--labels", "clas"], "has no labels of that name"),
-        (["--labels", "class", "--label-rate", "0"], "--label-rate must be a share"),
+        (["--labels", "class", "--label-rate", "0"], "must be between 0 and 1"),
         (["--labels", "class", "--set", "epoch=3"], "no setting 'epoch'"),
         (["--labels", "class", "--recipe", "socail"], "no recipe 'socail'"),
         (["--label-rate", "0.5"], "give --labels"),

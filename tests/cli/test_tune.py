@@ -96,7 +96,7 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
     for arguments, text in (
         ([unlabelled], "no class labels"),
         ([toy, "--grid", "epoch=1,2"], "no setting 'epoch'. Did you mean 'epochs'"),
-        ([toy, "--grid", "epochs"], "--grid takes key=a,b,c"),
+        ([toy, "--grid", "epochs"], "given as key=a,b,c"),
         ([toy, "--grid", "epochs=1,x"], "must be a whole number"),
         ([toy, "--grid", "epochs=1", "--set", "epochs=2"], "give one of them"),
         ([toy, "--set", "seed=1"], "seed cannot be set"),

@@ -48,7 +48,9 @@ def test_codes_and_classes(y: Any, codes: list[int], classes: list[Any]) -> None
     ],
 )
 def test_a_minus_one_that_is_not_clear(y: Any) -> None:
-    with pytest.raises(DataError, match=r"y holds -1 beside .* None or NaN"):
+    with pytest.raises(
+        DataError, match=r"y holds -1 beside .* None or NaN.*'classes' of a GraphSet"
+    ):
         encode_classes(y, 4)
 
 

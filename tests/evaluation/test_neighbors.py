@@ -38,7 +38,7 @@ def test_a_query_outside_the_set(query: int) -> None:
 
 
 def test_no_neighbours_asked_for() -> None:
-    with pytest.raises(ConfigError, match="-k must be at least 1"):
+    with pytest.raises(ConfigError, match="k must be at least 1"):
         nearest_graphs(np.ones((4, 2)), 0, 0)
 
 

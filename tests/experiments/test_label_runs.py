@@ -39,7 +39,7 @@ def test_all_of_them() -> None:
 
 @pytest.mark.parametrize("rate", [0.0, 1.2, -1.0])
 def test_no_share(rate: float) -> None:
-    with pytest.raises(ConfigError, match="--label-rate"):
+    with pytest.raises(ConfigError, match="share of labels"):
         hide_labels(CLASSES, rate, seed=0)
 
 

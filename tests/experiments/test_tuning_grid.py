@@ -43,13 +43,13 @@ def test_grids_of_the_user() -> None:
 @pytest.mark.parametrize(
     ("texts", "fixed", "text"),
     [
-        (["epochs"], [], "--grid takes key=a,b,c"),
-        (["epochs=,"], [], "--grid takes key=a,b,c"),
+        (["epochs"], [], "given as key=a,b,c"),
+        (["epochs=,"], [], "given as key=a,b,c"),
         (["epoch=1,2"], [], "There is no setting 'epoch'. Did you mean 'epochs'"),
         (["epochs=1,x"], [], "'epochs' parameter of IGSD must be a whole number. Got 'x'"),
         (["epochs=1,-2"], [], "must be at least 0"),
-        (["seed=1,2"], [], "leave seed out of --grid"),
-        (["epochs=1,2"], ["epochs"], "fixed by --set and searched by --grid"),
+        (["seed=1,2"], [], "leave seed out of the grid"),
+        (["epochs=1,2"], ["epochs"], "set to a value and in the grid"),
         ([], list(PAPER_GRID), "nothing to search"),
     ],
 )

@@ -89,7 +89,7 @@ def test_a_column_that_is_not_there(table: tuple[str, GraphSet], graphs: GraphSe
     ("column", "message"),
     [
         ("smiles", "holds the molecules themselves.* others are: active, logS, kind"),
-        ("id", "only numbers the rows"),
+        ("id", "only names the rows"),
     ],
 )
 def test_columns_that_are_no_labels(table: tuple[str, GraphSet], column: str, message: str) -> None:

@@ -45,6 +45,12 @@ def test_columns(tmp_path: Path) -> None:
     assert graphs == read_qm9(write_table(tmp_path / "other"))
 
 
+def test_how_far_it_is(tmp_path: Path) -> None:
+    said: list[tuple[int, int | None]] = []
+    read_qm9(write_package(tmp_path), lambda done, total: said.append((done, total)))
+    assert said == [(0, 3)]
+
+
 def test_names_are_molecules_for_rdkit(tmp_path: Path) -> None:
     from rdkit import Chem
 

@@ -64,6 +64,14 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_the_majority_needs_no_method(capsys: pytest.CaptureFixture[str]) -> None:
+    over_all = compare_records(GRAPHS, Scoring("paper"), {"wl": [over("wl")]})
+    assert not over_all.has_scores()
+    assert made().has_scores()
+    print_comparison(over_all)
+    assert capsys.readouterr().out.splitlines()[-1].split()[:3] == ["majority", "50.0", "50.0"]
+
+
 def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     print_comparison(made(), as_json=True)
     table = json.loads(capsys.readouterr().out)

@@ -10,6 +10,7 @@ from typing import Any
 
 from igsd.cli.notes import say_note
 from igsd.errors import ConfigError, StorageError
+from igsd.storage import check_writable
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -28,12 +29,14 @@ def add_model_and_data(parser: argparse.ArgumentParser) -> None:
 def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     """Return what to call when ``output`` is written: it says which folder was made for it.
 
-    Raises ``StorageError`` where the output would overwrite what is read.
+    Raises ``StorageError`` where the output cannot be written or would overwrite what is read,
+    before the work whose result it is.
     """
     target = Path(output)
     for given in inputs:
         if target.exists() and Path(given).exists() and target.samefile(given):
             raise StorageError(f"-o {output} is the input {given}. Give another name.")
+    check_writable(target)
     if target.parent.exists():
         return lambda: None
     return lambda: say_note(f"the folder {target.parent} was made.")

@@ -23,7 +23,7 @@ from igsd.cli.scoring_arguments import (
 )
 from igsd.cli.settings import add_settings_arguments
 from igsd.cli.train_job import RUNS
-from igsd.errors import StorageError
+from igsd.storage import check_writable
 
 if TYPE_CHECKING:
     from igsd.experiments.method_plan import MethodPlan
@@ -91,20 +91,26 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare the methods and return the exit code."""
-    plot = None if args.plot is None else Path(args.plot)
-    if plot is not None and plot.is_dir():
-        raise StorageError(f"--plot {plot} is a folder. Give the name of a file.")
+    # The usual name follows from the data, which are not read yet; its folder is known.
+    check_writable(args.plot or Path(RUNS) / "compare.png")
     comparison, code = run_and_report(args, args.data, parse_methods(args.methods))
-    if plot is None:
-        from igsd.experiments.records import plain_name
+    if comparison.has_scores():
+        picture = f"picture: {_draw(args.plot, comparison)}"
+    else:
+        picture = "no picture, since no method has a score"
+    print(f"{picture}, records: {args.records}", file=sys.stderr)
+    return code
 
-        plot = Path(RUNS) / f"compare-{plain_name(comparison.data)}.png"
+
+def _draw(plot: str | None, comparison: Comparison) -> Path:
+    """Draw the comparison and return the file of the picture."""
+    from igsd.experiments.records import plain_name
     from igsd.report.comparison_plot import save_comparison_plot
 
-    plot.parent.mkdir(parents=True, exist_ok=True)
-    save_comparison_plot(plot, comparison)
-    print(f"picture: {plot}, records: {args.records}", file=sys.stderr)
-    return code
+    usual = Path(RUNS) / f"compare-{plain_name(comparison.data)}.png"
+    path = usual if plot is None else Path(plot)
+    save_comparison_plot(path, comparison)
+    return path
 
 
 def run_and_report(args: argparse.Namespace, data: str, names: list[str]) -> tuple[Comparison, int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import prepare_output
+from igsd.cli.open_graphs import open_graphs
 from igsd.errors import StorageError
 from igsd.wording import counted
 
@@ -98,10 +99,9 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_show(args: argparse.Namespace) -> int:
     """Print what is in one data set."""
-    from igsd.graphs.datasets import open_data
     from igsd.graphs.summary import summarize
 
-    graphs = open_data(args.data)
+    graphs = open_graphs(args.data)
     lines = [*_summary_lines(summarize(graphs)), *_twin_lines(graphs)]
     lines += [("note", note) for note in graphs.notes]
     width = max(len(key) for key, _ in lines)
@@ -128,9 +128,7 @@ def run_import(args: argparse.Namespace) -> int:
 def _import_graphs(args: argparse.Namespace) -> GraphSet:
     columns = (args.smiles_column, args.label_column, args.target_columns)
     if not any(columns):
-        from igsd.graphs.datasets import open_data
-
-        return open_data(args.path)
+        return open_graphs(args.path)
     from igsd.graphs.smiles_table import read_smiles_table
 
     if not Path(args.path).is_file():

@@ -7,17 +7,23 @@ from typing import Any
 
 from igsd.cli.arguments import add_model_and_data, prepare_output
 from igsd.cli.notes import say_note
+from igsd.cli.open_graphs import open_graphs
 from igsd.wording import counted
 
 _DESCRIPTION = """\
 Writes one vector per graph of DATA, in the order of DATA, to FILE. The graphs need not be those of
 the training, and need no classes.
 
-The suffix of FILE decides: .npy (float32, rows only), .csv or .parquet (columns graph; line, the
-line of the table that a graph was read from, where DATA is or was a table; name, where graphs have
-names; and igsd0, igsd1, ...). Rows of a table that are no molecules are left out, and a note says
-which. FILE is written whole or not at all; one that exists is replaced, a folder that does not
-is made."""
+The suffix of FILE decides: .npy (float32, rows only), .csv or .parquet. The columns of these are
+  graph            its number in DATA, from 0
+  line             of the table that it was read from, where DATA is or was a table
+  id               what the table DATA calls it in a column such as id, name or mol_id
+  name             where graphs have names; of molecules it is the SMILES
+  igsd0, igsd1...  the vector; other methods have their own name there (wl0, infograph0), histogram
+                   and graphlet the name of what they count
+
+Rows of a table that are no molecules are left out, and a note says which. FILE is written whole or
+not at all; one that exists is replaced, a folder that does not is made."""
 
 _EXAMPLES = """\
 examples:
@@ -49,9 +55,9 @@ def run(args: argparse.Namespace) -> int:
     check_suffix(args.output)
     written = prepare_output(args.output, args.model, args.data)
     from igsd.baselines.load_model import load_model, note_on_vectors
-    from igsd.graphs.datasets import open_data
+    from igsd.graphs.table_rows import table_ids
 
-    model, graphs = load_model(args.model), open_data(args.data)
+    model, graphs = load_model(args.model), open_graphs(args.data, quiet=args.quiet)
     columns = [str(name) for name in model.get_feature_names_out()]
     shape = (len(graphs), len(columns))
     if (note := note_on_vectors(model)) is not None:
@@ -60,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
         chunks = model.set_params(verbose=not args.quiet).transform_chunks(graphs)
     else:
         chunks = iter([model.transform(graphs)])
-    write_vectors(args.output, chunks, shape, columns, graphs.graph_names, graphs.lines)
+    names, ids = graphs.graph_names, table_ids(graphs, args.data)
+    write_vectors(args.output, chunks, shape, columns, names, graphs.lines, ids)
     written()
     print(f"{counted(shape[0], 'vector')} of {counted(shape[1], 'number')}: {args.output}")
     return 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.method_options import add_limit_arguments
+from igsd.cli.open_graphs import open_graphs
 from igsd.cli.score_table import report_scores
 from igsd.cli.scoring_arguments import (
     PROTOCOLS_HELP,
@@ -38,9 +39,11 @@ row per graph of DATA), over several fold seeds. `igsd evaluate --recipe NAME DA
 model per seed, scores each under its own folds, and leaves a run folder. `igsd evaluate --method
 NAME DATA` does what `igsd compare` does, for one method.
 
-The table ends with the rows igsd, untrained (the same encoder before training), histogram (counts
-of node labels and degrees) and majority (the most frequent class). Where many graphs cannot be told
-apart, rows with the twins of test graphs removed from training stand before them.
+The table of a recipe or a model of IGSD ends with the rows igsd, untrained (the same encoder before
+training), histogram (counts of node labels and degrees) and majority (the most frequent class).
+Embeddings from a file and models of other methods have no untrained encoder, so that row stays
+empty; --method NAME has the rows of the method and of majority alone. Where many graphs cannot be
+told apart, rows with the twins of test graphs removed from training stand before them.
 
 protocols:
 {PROTOCOLS_HELP}
@@ -57,6 +60,7 @@ examples:
   igsd evaluate vectors.npy MUTAG --protocol paper --json score.json
   igsd evaluate --recipe molecules MUTAG --seeds 5 --records results/
   igsd evaluate --method wl MUTAG
+  igsd evaluate runs/mine molecules.csv --labels active
   igsd evaluate --protocol semi --method gin IMDB-BINARY --records results/
   igsd evaluate --protocol qm9 --method igsd QM9 --seeds 3 --records results/
 
@@ -128,6 +132,8 @@ def run(args: argparse.Namespace) -> int:
     check_scoring_arguments(args)
     if args.protocol not in ("nested", "paper", "gckn"):
         refuse_scoring_arguments(args)
+    if args.labels is not None and (args.targets is not None or args.protocol == "qm9"):
+        raise ConfigError("--labels names classes: numbers to predict are named by --targets.")
     if args.protocol.startswith("semi"):
         from igsd.cli.evaluate_semi import run as run_semi
 
@@ -170,7 +176,8 @@ def _score_one(args: argparse.Namespace) -> int:
     """Score one model, or embeddings from a file."""
     if len(args.inputs) != 2:
         raise ConfigError(
-            "igsd evaluate takes MODEL (or EMBEDDINGS) and DATA, or --recipe NAME and DATA. "
+            "igsd evaluate takes MODEL (or EMBEDDINGS) and DATA, or DATA alone with --recipe NAME "
+            "(trains IGSD for each seed) or --method NAME (any method of `igsd compare --help`). "
             f"Got {' '.join(args.inputs)!r}."
         )
     given = {"--records": args.records, "-o": args.output, "--config": args.config}
@@ -180,9 +187,8 @@ def _score_one(args: argparse.Namespace) -> int:
             raise ConfigError(f"{option} is for training: give it together with --recipe NAME.")
     from igsd.experiments.score_model import score_vectors, source_vectors
     from igsd.experiments.scoring import class_codes
-    from igsd.graphs.datasets import open_data
 
-    graphs = open_data(args.inputs[1])
+    graphs = open_graphs(args.inputs[1], args.labels, quiet=args.quiet)
     class_codes(graphs)
     scoring = scoring_of(args, graphs)
     vectors, notes = source_vectors(args.inputs[0], graphs, verbose=not args.quiet)
@@ -243,13 +249,12 @@ def _plan(args: argparse.Namespace) -> RecipePlan:
     """Return what is to be run, everything checked that can be checked without training."""
     from igsd.experiments.environment import num_processes
     from igsd.experiments.recipe_plan import RecipePlan
-    from igsd.graphs.datasets import open_data
     from igsd.training.fit import check_trainable
 
     changes = given_changes(args)
     if "seed" in changes:
         raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
-    graphs = open_data(args.inputs[0])
+    graphs = open_graphs(args.inputs[0], args.labels, quiet=args.quiet)
     recipe = choose_recipe(args.recipe, graphs)
     config = load_recipe(recipe).updated(changes | {"seed": 0})
     check_trainable(graphs, config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import AUTO
 from igsd.cli.split_runs import Records, changes_for_splits, deliver, plan_fields, run_plan
 from igsd.errors import ConfigError
@@ -28,13 +29,12 @@ def _plan(args: argparse.Namespace) -> QM9Plan:
     if args.label_rate is not None:
         raise ConfigError("--label-rate is for semi: protocol qm9 labels 5,000 molecules.")
     from igsd.experiments.qm9_plan import QM9Plan, check_targets, qm9_config
-    from igsd.graphs.datasets import open_data
     from igsd.training.fit_labelled import check_labels_trainable
 
     method = args.method or DEFAULT_METHOD
     recipe = RECIPE if args.recipe in (None, AUTO) else args.recipe
     config = qm9_config(method, recipe, changes)
-    graphs = open_data(args.inputs[0])
+    graphs = open_graphs(args.inputs[0], quiet=args.quiet)
     names = tuple(filter(None, (args.targets or "").split(",")))
     targets = check_targets(names, graphs)
     check_labels_trainable(graphs, config)

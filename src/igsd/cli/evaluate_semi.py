@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import choose_recipe
 from igsd.cli.split_runs import Records, changes_for_splits, deliver, plan_fields, run_plan
 
@@ -32,12 +33,11 @@ def _plan(args: argparse.Namespace) -> SemiPlan:
     from igsd.baselines.semi_methods import method_config
     from igsd.evaluation.semi import LABEL_RATE
     from igsd.experiments.semi_plan import SemiPlan
-    from igsd.graphs.datasets import open_data
     from igsd.training.fit_labelled import check_labels_trainable
 
     changes = changes_for_splits(args)
     method = args.method or DEFAULT_METHOD
-    graphs = open_data(args.inputs[0])
+    graphs = open_graphs(args.inputs[0], args.labels, quiet=args.quiet)
     recipe = choose_recipe(args.recipe, graphs)
     config = method_config(method, recipe, changes)
     check_labels_trainable(graphs, config)
@@ -108,7 +108,8 @@ def _print_areas(plan: SemiPlan, records: list[dict[str, Any]]) -> None:
         rows = [row for record in records for row in record["rows"] if row["method"] == name]
         areas = [row["roc_auc"] for row in rows if row.get("roc_auc") is not None]
         if areas:
-            print(f"ROC-AUC of {name}: {np.mean(areas):.3f}, std over splits {np.std(areas):.3f}")
+            std = f", std over splits {np.std(areas):.3f}" if len(areas) > 1 else ""
+            print(f"ROC-AUC of {name}: {np.mean(areas):.3f}{std}")
 
 
 def _cells(row: Row) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import choose_recipe
 from igsd.cli.split_runs import Records, changes_for_splits, deliver, plan_fields, run_plan
 from igsd.errors import ConfigError
@@ -30,11 +31,10 @@ def _plan(args: argparse.Namespace) -> ValuePlan:
     from igsd.baselines.semi_methods import regression_config
     from igsd.evaluation.semi import LABEL_RATE
     from igsd.experiments.value_plan import ValuePlan
-    from igsd.graphs.datasets import open_data
     from igsd.training.fit_labelled import check_labels_trainable
 
     method = args.method or DEFAULT_METHOD
-    graphs = open_data(args.inputs[0])
+    graphs = open_graphs(args.inputs[0], quiet=args.quiet)
     recipe = choose_recipe(args.recipe, graphs)
     config = regression_config(method, recipe, changes)
     check_labels_trainable(graphs, config)
@@ -56,7 +56,10 @@ def _report(args: argparse.Namespace, plan: ValuePlan, records: Records) -> None
 
 
 def value_rows(records: Records) -> list[dict[str, Any]]:
-    """Return for each method its mean absolute error over the splits: mean, std, and each."""
+    """Return for each method its mean absolute error over the splits: mean, std, and each.
+
+    The std of one split is None.
+    """
     import numpy as np
 
     errors: dict[str, list[float]] = {}
@@ -64,7 +67,12 @@ def value_rows(records: Records) -> list[dict[str, Any]]:
         for row in record["rows"]:
             errors.setdefault(row["method"], []).append(row["mae"])
     return [
-        {"method": name, "mae": float(np.mean(values)), "std": float(np.std(values)), "all": values}
+        {
+            "method": name,
+            "mae": float(np.mean(values)),
+            "std": float(np.std(values)) if len(values) > 1 else None,
+            "all": values,
+        }
         for name, values in errors.items()
     ]
 
@@ -73,7 +81,10 @@ def _print(plan: ValuePlan, rows: list[dict[str, Any]], records: Records) -> Non
     from igsd.report.table import print_table
     from igsd.wording import counted
 
-    lines = [[row["method"], f"{row['mae']:.4g}", f"{row['std']:.2g}"] for row in rows]
+    lines = [
+        [row["method"], f"{row['mae']:.4g}", "-" if row["std"] is None else f"{row['std']:.2g}"]
+        for row in rows
+    ]
     title = f"{plan.graphs.name}, {plan.target}, {plan.config.epochs} epochs, "
     title += f"{counted(len(records), 'split')}, {records[0]['num_labelled']} known values"
     print_table(["method", "mean absolute error", "std over splits"], lines, title)

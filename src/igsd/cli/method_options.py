@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.baselines.registry import METHODS, method, setting_names
+from igsd.cli.open_graphs import open_graphs
 from igsd.cli.scoring_arguments import scoring_of
 from igsd.cli.settings import check_recipe, choose_recipe
 from igsd.config import parse_settings, read_settings
@@ -102,9 +103,8 @@ def make_plans(args: argparse.Namespace, data: str, names: Sequence[str]) -> lis
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
     check_recipe(args.recipe, names)
     from igsd.experiments.method_plan import DAY, plan_method
-    from igsd.graphs.datasets import open_data
 
-    graphs = open_data(data)
+    graphs = open_graphs(data, args.labels, quiet=args.quiet)
     recipe, scoring = choose_recipe(args.recipe, graphs), scoring_of(args, graphs)
     others: dict[str, Any] = {"seconds": args.limit_seconds or DAY, "force": args.force}
     others |= {"memory_gib": args.limit_memory, "num_seeds": args.seeds}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.cli.arguments import add_model_and_data, prepare_output
+from igsd.cli.open_graphs import open_graphs
 from igsd.errors import StorageError
 from igsd.wording import counted
 
@@ -16,9 +17,9 @@ in the order of DATA: its class, the probability of that class and of every clas
 the units of the labels, one column per target. Where DATA has the label that the model of a run
 folder was trained on, the last column, given, repeats it: empty where there is only a prediction.
 
-The suffix of FILE decides: .csv or .parquet. Before the predictions stand the columns graph; line,
-the line of the table that a graph was read from, where DATA is a table; and name, where graphs
-have names. FILE is written whole or not at all; one that exists is replaced."""
+The suffix of FILE decides: .csv or .parquet. Before the predictions stand the columns graph, line,
+id and name, as far as there are any: see `igsd embed --help`. FILE is written whole or
+not at all; one that exists is replaced."""
 
 _EXAMPLES = """\
 examples:
@@ -55,11 +56,11 @@ def run(args: argparse.Namespace) -> int:
     from igsd.column_file import write_columns
     from igsd.estimators.predictions import given_columns, prediction_columns
     from igsd.experiments.run_folder import RunFolder
-    from igsd.graphs.datasets import open_data
+    from igsd.graphs.table_rows import table_ids
 
-    model = load_model(args.model)
-    graphs = open_data(args.data)
-    columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)
+    model, graphs = load_model(args.model), open_graphs(args.data, quiet=args.quiet)
+    ids, verbose = table_ids(graphs, args.data), not args.quiet
+    columns = prediction_columns(model, graphs, args.model, ids=ids, verbose=verbose)
     about = (RunFolder(args.model).metrics() or {}).get("labels", {})
     write_columns(args.output, columns | given_columns(about, graphs, args.data))
     written()

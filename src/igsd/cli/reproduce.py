@@ -155,11 +155,15 @@ def _list(work: Work, records: Path, args: argparse.Namespace) -> None:
     """Print what would be run and how long it may take."""
     from igsd.cli.run_display import left_in_words
     from igsd.experiments.estimates import Estimates, in_words
+    from igsd.report.table import plain_table
 
-    estimates = Estimates.read(records)
+    estimates, lines = Estimates.read(records), []
     for job in work.jobs:
         seconds = estimates.seconds(job, work.sizes[job.source])
-        print(f"{job.runs[0].protocol}  {job}  {'?' if seconds is None else in_words(seconds)}")
+        took = "unknown" if seconds is None else in_words(seconds)
+        lines.append([job.runs[0].protocol, took, str(job)])
+    if lines:
+        print(plain_table(["protocol", "time", "to run"], lines, left=(0, 1, 2)))
     workers = args.jobs or os.cpu_count() or 1
     left = left_in_words(work.jobs, work.sizes, estimates, workers)
     print(f"{work.num_runs} to run, {len(work.done)} done already; {left}")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError
+from igsd.storage import check_writable
 
 if TYPE_CHECKING:
     from igsd.experiments.scoring import Scoring
@@ -28,6 +28,12 @@ def add_scoring_arguments(parser: argparse.ArgumentParser, protocols: tuple[str,
     )
     parser.add_argument(
         "--seeds", type=int, default=5, metavar="N", help="seeds 0..N-1 (default: 5)"
+    )
+    parser.add_argument(
+        "--labels",
+        metavar="COLUMN|FILE",
+        help="what becomes the classes, as in `igsd train --labels` (default: those of DATA; of a "
+        "table the column called label, class or y)",
     )
     parser.add_argument(
         "--standardise",
@@ -53,11 +59,11 @@ def add_scoring_arguments(parser: argparse.ArgumentParser, protocols: tuple[str,
 
 
 def check_scoring_arguments(args: argparse.Namespace) -> None:
-    """Raise for a number of seeds or a file that cannot be meant."""
+    """Raise for a number of seeds that cannot be meant and a file that cannot be written."""
     if args.seeds < 1:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
-    if args.json not in (None, "-") and Path(args.json).is_dir():
-        raise StorageError(f"--json {args.json} is a folder. Give the name of a file.")
+    if args.json not in (None, "-"):
+        check_writable(args.json)
 
 
 def refuse_scoring_arguments(args: argparse.Namespace) -> None:

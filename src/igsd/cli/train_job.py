@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.baselines.registry import configure, defaults
+from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import AUTO, OURS, choose_recipe
 from igsd.config import Config, read_settings
 from igsd.errors import ConfigError
@@ -40,9 +41,7 @@ def run_to_resume(args: argparse.Namespace) -> RunFolder | None:
     from igsd.experiments.run_folder import RunFolder, claim, latest_run_folder
 
     if args.output is None:
-        from igsd.graphs.datasets import open_data
-
-        graphs = open_data(args.data)
+        graphs = open_graphs(args.data, quiet=args.quiet)
         return latest_run_folder(RUNS, graphs.name, _stem(args, graphs))
     folder = RunFolder(args.output)
     if folder.state in ("unfinished", "finished"):
@@ -55,9 +54,8 @@ def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> TrainJob:
     """Return a training from the beginning, its folder made; raises where it cannot be."""
     from igsd.experiments.environment import is_main_process
     from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
-    from igsd.graphs.datasets import open_data
 
-    graphs = open_data(args.data)
+    graphs = open_graphs(args.data, quiet=args.quiet)
     method, recipe = args.method or OURS, choose_recipe(args.recipe, graphs)
     config = configure(method, recipe, changes)
     _check_trainable(graphs, config)
@@ -96,9 +94,7 @@ def resumed_job(
     is_finished = folder.state == "finished"
     if is_finished and data.get("source") == args.data:
         return None
-    from igsd.graphs.datasets import open_data
-
-    graphs = open_data(args.data)
+    graphs = open_graphs(args.data, quiet=args.quiet)
     if data.get("checksum") not in (None, graphs.checksum):
         raise ConfigError(
             f"{folder.path} is a run on other graphs than {args.data}: it was trained on "

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import AUTO, choose_recipe
 from igsd.cli.train_job import RUNS
 from igsd.config import parse_settings, read_settings
@@ -51,12 +52,11 @@ def _job(args: argparse.Namespace) -> LabelJob:
     """Return the training, its folder found or made; raises where it cannot be."""
     from igsd.config_semi import load_semi_recipe
     from igsd.experiments.label_runs import estimator_for, hide_labels
-    from igsd.graphs.datasets import open_data
     from igsd.graphs.label_column import find_labels
     from igsd.training.fit_labelled import check_labels_trainable
 
     changes = _given_changes(args)
-    graphs = open_data(args.data)
+    graphs = open_graphs(args.data, quiet=args.quiet)
     given = find_labels(graphs, args.data, args.labels, args.task)
     recipe = choose_recipe(args.recipe, graphs)
     kind = estimator_for(given)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.evaluate_semi import DEFAULT_METHOD
+from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import OURS, choose_recipe
 from igsd.cli.train_job import RUNS
 from igsd.config import parse_settings, read_settings
@@ -25,13 +26,12 @@ def make_search(args: argparse.Namespace) -> Search:
     from igsd.experiments.tuning import Search
     from igsd.experiments.tuning_folder import TuningFolder
     from igsd.experiments.tuning_grid import make_grid, parse_grid
-    from igsd.graphs.datasets import open_data
 
     fixed, given = parse_settings(args.settings), parse_grid(args.grid)
     changes = (read_settings(args.config) if args.config else {}) | fixed
     if "seed" in changes:
         raise ConfigError("The seeds of a trial are 100 and on, so seed cannot be set.")
-    graphs = open_data(args.data)
+    graphs = open_graphs(args.data, quiet=args.quiet)
     config = _config(args, choose_recipe(args.recipe, graphs), changes)
     grid = make_grid(config, given, fixed)
     task = _task(args, graphs)

@@ -38,7 +38,8 @@ def read_classes(y: Any, num_graphs: int) -> list[Any]:
     raise DataError(
         f"y holds -1 beside {found}. -1 means 'no label' only where y is whole numbers and the "
         f"others are all >= 0 and at least two different classes. {_NO_LABEL} instead; then -1 is "
-        "a class like any other. A y without gaps may name its classes by text."
+        "a class like any other. A y without gaps may name its classes by text, or be the codes "
+        "0, 1, ... in the column 'classes' of a GraphSet, whose names are in its 'class_names'."
     )
 
 

@@ -18,26 +18,28 @@ SMALLEST_CLASS = 3
 """Graphs that a class needs: with fewer, a training part could not be divided once more."""
 
 
-def check_features(X: Any) -> FloatArray:
+def check_features(X: Any, what: str = "features X") -> FloatArray:
     """Return the features as a C-ordered float64 array [n, d].
 
-    Raises DataError if X is not a table of numbers, is empty, or holds NaN or infinity.
+    ``what``: how messages call them. Raises DataError if X is not a table of numbers, is empty, or
+    holds NaN or infinity.
     """
     try:
         array = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"The features X must be numbers [graphs, features]: {error}.") from error
+        raise DataError(f"The {what} must be numbers [graphs, features]: {error}.") from error
     if array.ndim != 2 or 0 in array.shape:
         raise DataError(
-            "The features X must be a table [graphs, features] with at least one row and one "
+            f"The {what} must be a table [graphs, features] with at least one row and one "
             f"column. Got shape {array.shape}."
         )
     finite = np.isfinite(array)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
+        many = f"{int((~finite).any(axis=1).sum())} of {len(array)} rows"
         raise DataError(
-            f"The features X must be finite. Row {row}, column {column} is {array[row, column]}; "
-            f"{int((~finite).any(axis=1).sum())} of {len(array)} rows have such a value."
+            f"The {what} must be finite. Row {row}, column {column} (counted from 0) is "
+            f"{array[row, column]}; {many} have such a value."
         )
     return array
 
@@ -47,7 +49,7 @@ def check_kernel(K: Any) -> FloatArray:
 
     Raises DataError if K is not square, symmetric and finite.
     """
-    array = check_features(K)
+    array = check_features(K, "kernel K")
     if array.shape[0] != array.shape[1]:
         raise DataError(f"A precomputed kernel must be square [n, n]. Got shape {array.shape}.")
     if not np.allclose(array, array.T, rtol=1e-6, atol=1e-9 * float(np.abs(array).max())):

@@ -24,7 +24,7 @@ def nearest_graphs(vectors: np.ndarray, query: int, k: int) -> tuple[np.ndarray,
             f"{len(vectors) - 1}."
         )
     if k < 1:
-        raise ConfigError(f"-k must be at least 1. Got {k}.")
+        raise ConfigError(f"k must be at least 1. Got {k}.")
     scaled = unit_columns(vectors)
     squares = ((scaled - scaled[query]) ** 2).sum(axis=1)
     distances = np.sqrt(squares / max(scaled.shape[1], 1))

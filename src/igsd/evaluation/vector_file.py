@@ -15,7 +15,7 @@ from igsd.errors import DataError, StorageError
 from igsd.storage import atomic_file, refuse_pickle
 
 SUFFIXES = (".npy", ".csv", ".parquet")
-_ABOUT = ("graph", "line", "name")
+_ABOUT = ("graph", "line", "id", "name")
 
 
 class _Layout(NamedTuple):
@@ -44,17 +44,20 @@ def write_vectors(
     columns: Sequence[str],
     names: Sequence[str] | None = None,
     lines: np.ndarray | None = None,
+    ids: Sequence[str] | None = None,
 ) -> None:
     """Write embeddings [G, d] that come in pieces, whole or not at all, with bounded memory.
 
     ``.csv`` and ``.parquet`` get a column ``graph`` (from 0), ``line`` where graphs come from the
-    lines of a table, ``name`` where they have names, and ``columns``, one per number. Raises
-    ``StorageError`` for another suffix or a failed write.
+    lines of a table, ``id`` where that calls them something, ``name`` where they have names, and
+    ``columns``, one per number. Raises ``StorageError`` for another suffix or a failed write.
     """
     write = {".npy": _write_npy, ".csv": _write_csv, ".parquet": _write_parquet}[check_suffix(path)]
     about: dict[str, Sequence[Any]] = {}
     if lines is not None:
         about["line"] = lines.tolist()
+    if ids is not None:
+        about["id"] = ids
     if names is not None:
         about["name"] = names
     with atomic_file(path) as file:
@@ -64,8 +67,8 @@ def write_vectors(
 def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
     """Return the embeddings [G, d] in a file; raises ``StorageError`` where it holds none.
 
-    Of tables every column but ``graph``, ``line`` and ``name`` is taken; rows are put in the order
-    that ``graph`` gives.
+    Of tables every column but ``graph``, ``line``, ``id`` and ``name`` is taken; rows are put in
+    the order that ``graph`` gives.
     """
     source, suffix = Path(path).expanduser(), check_suffix(path)
     if not source.is_file():
@@ -113,7 +116,7 @@ def _write_parquet(file: BinaryIO, chunks: Iterable[np.ndarray], layout: _Layout
     import pyarrow.parquet as pq
 
     kinds: list[tuple[str, Any]] = [("graph", pa.int64())]
-    kinds += [(key, pa.string() if key == "name" else pa.int64()) for key in layout.about]
+    kinds += [(key, pa.int64() if key == "line" else pa.string()) for key in layout.about]
     schema = pa.schema(kinds + [(column, pa.float32()) for column in layout.columns])
     with pq.ParquetWriter(file, schema) as writer:
         for start, rows in _numbered(chunks):

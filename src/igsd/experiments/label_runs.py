@@ -29,7 +29,7 @@ def hide_labels(given: GivenLabels, rate: float, seed: int) -> GivenLabels:
     At least one of each class stays. Raises ``ConfigError`` for a share that is none.
     """
     if not 0 < rate <= 1:
-        raise ConfigError(f"--label-rate must be a share between 0 and 1. Got {rate}.")
+        raise ConfigError(f"The share of labels to show must be between 0 and 1. Got {rate}.")
     known = np.flatnonzero(given.is_known)
     if rate == 1 or not len(known):
         return given

@@ -64,11 +64,11 @@ def check_targets(names: tuple[str, ...], graphs: GraphSet) -> tuple[str, ...]:
     chosen = tuple(lower[name.lower()] for name in asked)
     if not chosen:
         raise DataError(
-            f"{graphs.name!r} has none of QM9's ten properties. Name its own with --targets: "
+            f"{graphs.name!r} has none of QM9's ten properties. Name targets of its own: "
             f"{', '.join(graphs.target_names)}."
         )
     if len(set(chosen)) < len(chosen):
-        raise ConfigError(f"--targets takes different names. Got {', '.join(names)}.")
+        raise ConfigError(f"The targets must have different names. Got {', '.join(names)}.")
     return chosen
 
 

@@ -114,7 +114,7 @@ def find_record(
     raise ConfigError(
         f"{path} is the record of another run: {differences[0]}"
         + (f", and {len(differences) - 1} more" if len(differences) > 1 else "")
-        + ". Use another folder for --records, or --force to replace it."
+        + ". Use another folder for records, or replace it: --force, or force=True in Python."
     )
 
 

@@ -141,7 +141,7 @@ def claim(folder: RunFolder, *, force: bool, way_out: str) -> None:
     if state == "foreign":
         raise StorageError(
             f"{folder.path} exists and is not a run folder of igsd, so it is left as it is. "
-            "Give another folder with -o."
+            "Give another folder."
         )
     if state in ("finished", "unfinished"):
         if not force:
@@ -170,7 +170,7 @@ def _make(path: Path, *, exist_ok: bool) -> bool:
         if isinstance(error, FileExistsError) and not exist_ok:
             return False
         raise StorageError(
-            f"Cannot make the run folder {path}: {error.strerror}. Choose another with -o."
+            f"Cannot make the run folder {path}: {error.strerror}. Choose another."
         ) from error
     return True
 

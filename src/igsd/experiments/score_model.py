@@ -13,6 +13,7 @@ from igsd.baselines.untrained import untrained_encoder
 from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.estimators.label_estimator import LabelEstimator
+from igsd.evaluation.inputs import check_features
 from igsd.evaluation.vector_file import SUFFIXES, read_vectors
 from igsd.experiments.scoring import KernelMatrix, Scored, Scoring, Vectors, num_scores, score_seed
 from igsd.graphs.graphset import GraphSet
@@ -37,6 +38,7 @@ def source_vectors(
                 f"{source} holds {len(vectors)} embeddings, but {graphs.name!r} has {len(graphs)} "
                 "graphs. There must be one row for each graph, in the same order."
             )
+        check_features(vectors, f"embeddings in {source}")
         notes = ["the untrained encoder of embeddings from a file is not known"]
         return {"igsd": vectors, "histogram": histogram}, notes
     model = load_model(source)
@@ -45,7 +47,7 @@ def source_vectors(
         if isinstance(model, LabelEstimator):
             notes.append(
                 "the model was trained with labels; of graphs whose labels it has seen this is no "
-                "honest score: --protocol semi gives one"
+                "honest score: protocol semi gives one"
             )
         return {"histogram": histogram} | {_row_name(model): _vectors(model, graphs)}, notes
     model.verbose = verbose

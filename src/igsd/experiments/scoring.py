@@ -11,7 +11,7 @@ import numpy as np
 
 from igsd.errors import DataError
 from igsd.evaluation.gckn_folds import read_gckn_folds
-from igsd.evaluation.inputs import check_codes
+from igsd.evaluation.inputs import check_codes, check_features
 from igsd.evaluation.majority import majority
 from igsd.evaluation.protocols import run_protocol
 from igsd.evaluation.result import ProtocolResult
@@ -77,8 +77,10 @@ def class_codes(graphs: GraphSet) -> np.ndarray:
     """Return the class of every graph, [G] int64; raises ``DataError`` for what has no score."""
     if graphs.classes is None:
         raise DataError(
-            f"{graphs.name!r} has no class labels, and a score needs them. `igsd embed` gives the "
-            "vectors without; a label column is named with `igsd data import --label-column`."
+            f"{graphs.name!r} has no class labels, and a score needs them. A column of a table "
+            "becomes the classes with --labels COLUMN of `igsd evaluate` and `igsd compare`, or "
+            "for good with `igsd data import TABLE --label-column COLUMN -o FILE`: then give FILE "
+            "as DATA. `igsd embed` gives the vectors without classes."
         )
     return check_codes(graphs.classes, len(graphs), graphs.class_names)
 
@@ -118,6 +120,9 @@ def score_seed(
     row. Raises ``DataError`` for data that cannot be scored.
     """
     codes, scored = class_codes(graphs), []
+    for name, values in vectors.items():
+        if not isinstance(values, KernelMatrix):
+            check_features(values, f"vectors of {name} for {graphs.name!r}")
     groups = twin_groups(graphs) if scoring.twins else None
     settings: dict[str, Any] = {"dataset": graphs.name, "seed": seed, "n_jobs": scoring.jobs}
     for protocol in scoring.protocols():
@@ -130,7 +135,7 @@ def score_seed(
         for method in _ordered(vectors):
             scored.append((method, _score(protocol, vectors[method], codes, scoring, settings)))
             advance(1, method)
-        scored.append(("majority", _majority(graphs, codes, protocol, seed)))
+        scored.append(("majority", majority_result(graphs, codes, protocol, seed)))
     return scored
 
 
@@ -163,7 +168,9 @@ def _score(
     return run_protocol(protocol, X, codes, standardise=scoring.standardise, **settings)
 
 
-def _majority(graphs: GraphSet, codes: np.ndarray, protocol: str, seed: int) -> ProtocolResult:
+def majority_result(
+    graphs: GraphSet, codes: np.ndarray, protocol: str, seed: int
+) -> ProtocolResult:
     """Return the majority class's score under the folds of the protocol."""
     if protocol != "gckn":
         return majority(codes, seed=seed, protocol=protocol)

@@ -48,7 +48,7 @@ class TuningFolder:
             raise ConfigError(
                 f"{self.path} holds another search: {differences[0]}"
                 + (f", and {len(differences) - 1} more" if len(differences) > 1 else "")
-                + ". Give another folder with -o, or --force to begin anew."
+                + ". Give another folder, or begin anew: --force, or force=True in Python."
             )
         return [Trial(**values) for values in stored["trials"]]
 
@@ -74,7 +74,7 @@ class TuningFolder:
             pass
         raise StorageError(
             f"{self.path} exists and holds no search of `igsd tune`, so it is left as it is. Give "
-            "another folder with -o."
+            "another folder."
         )
 
 

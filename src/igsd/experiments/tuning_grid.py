@@ -56,7 +56,7 @@ def parse_grid(texts: Sequence[str]) -> Grid:
         pieces = [piece.strip() for piece in values.split(",") if piece.strip()]
         if not sign or not pieces:
             raise ConfigError(
-                f"--grid takes key=a,b,c, for example epochs=20,40. Got {text!r} instead."
+                f"A grid is given as key=a,b,c, for example epochs=20,40. Got {text!r} instead."
             )
         name = key.strip()
         grid[name] = tuple(parse_settings([f"{name}={piece}"])[name] for piece in pieces)
@@ -71,13 +71,17 @@ def make_grid(config: Config, given: Mapping[str, Sequence[Any]], fixed: Collect
     """
     for key in given:
         if key == "seed":
-            raise ConfigError("A seed is luck and no setting to choose: leave seed out of --grid.")
+            raise ConfigError(
+                "A seed is luck and no setting to choose: leave seed out of the grid."
+            )
         if key in fixed:
-            raise ConfigError(f"{key} is fixed by --set and searched by --grid: give one of them.")
+            raise ConfigError(f"{key} is both set to a value and in the grid: give one of them.")
     grid = {key: v for key, v in paper_grid(config).items() if key not in fixed} | dict(given)
     checked = {key: _checked(config, key, values) for key, values in grid.items()}
     if not checked:
-        raise ConfigError("There is nothing to search: --set fixes every setting of the grid.")
+        raise ConfigError(
+            "There is nothing to search: every setting of the grid is set to a value."
+        )
     return checked
 
 

@@ -56,7 +56,8 @@ def load_dataset(
 ) -> GraphSet:
     """Return the data set called ``name``, e.g. ``"MUTAG"``; the case of letters does not matter.
 
-    ``progress`` is called with (bytes done, bytes in all) during a download. Raises ``DataError``
+    ``progress`` is called with (bytes done, bytes in all) during a download, with (molecules done,
+    molecules in all) while QM9 is read for the first time. Raises ``DataError``
     for a name that is in no list, and for a data set that is neither here nor to be had.
     """
     entry = find_entry(name)
@@ -73,7 +74,7 @@ def load_dataset(
                 return graphs
         source = in_package(exact)
     if source is not None:
-        return _parse(exact, source)
+        return _parse(exact, source, progress)
     if entry is None or not entry.downloadable or not allow_download:
         allow = "" if allow_download else f" Or allow the download: {_allowing(exact)}."
         raise DataError(_how_to_get(exact) + (allow if entry and entry.downloadable else ""))
@@ -138,24 +139,24 @@ def _find(name: str) -> Path | None:
     return in_data_folder(name) or in_cache(name) or in_package(name)
 
 
-def _parse(name: str, source: Path) -> GraphSet:
+def _parse(name: str, source: Path, progress: Progress | None) -> GraphSet:
     """Return the set in ``source``, from the cache where it was parsed before."""
     cached = parsed_file(name, _content_digest(source))
     # A cache that is damaged or cannot be written must not keep anyone from the data.
     with contextlib.suppress(StorageError):
         return GraphSet.load(cached)
-    graphs = _read(source)
+    graphs = _read(source, progress)
     with contextlib.suppress(StorageError):
         graphs.save(cached)
     return graphs
 
 
-def _read(source: Path) -> GraphSet:
+def _read(source: Path, progress: Progress | None) -> GraphSet:
     """Return the set in the files of a named data set, each by its own reader."""
     if is_qm9(source):
         from igsd.graphs.qm9 import read_qm9
 
-        return read_qm9(source)
+        return read_qm9(source, progress)
     return _read_b3db(source) if source.suffix == ".tsv" else read_tu(source)
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from igsd.errors import DataError, nearest
+from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.smiles_table import guess_smiles, numbers_rows
+from igsd.graphs.smiles_table import guess_smiles
+from igsd.graphs.table_rows import is_table, names_rows, rows_of
 from igsd.graphs.text_table import TextTable, read_text_table
-from igsd.storage import read_header, refuse_pickle
+from igsd.storage import refuse_pickle
 from igsd.wording import counted, enumerated
 
 Task = Literal["auto", "classes", "numbers"]
@@ -62,7 +64,7 @@ def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") ->
         columns = [asked]
     else:
         columns = [name.strip() for name in asked.split(",")]
-    if _is_table(data):
+    if is_table(data):
         return _from_texts(*_table_texts(graphs, data, asked, columns), task)
     if graphs.targets is not None and set(columns) <= set(graphs.target_names):
         return _from_targets(graphs, columns, task)
@@ -74,6 +76,15 @@ def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") ->
     raise DataError(f"{asked!r} is no file, and {graphs.name!r} has no labels of that name. {hint}")
 
 
+def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
+    """Return the graphs with the labels that ``asked`` names as their classes, -1 without one.
+
+    Raises ``DataError`` as ``find_labels`` does.
+    """
+    codes, names = encode_categories(find_labels(graphs, data, asked, "classes").y)
+    return replace(graphs, classes=codes, class_names=names)
+
+
 def check_enough(given: GivenLabels) -> None:
     """Raise ``DataError`` for labels that nothing can be learned from.
 
@@ -83,7 +94,7 @@ def check_enough(given: GivenLabels) -> None:
     if not given.is_known.any():
         raise DataError(
             f"{names} holds no label: it is empty for each of the {counted(len(given.y), 'graph')}."
-            " Fill it in for some graphs, or leave out --labels to train without."
+            " Fill it in for some graphs, or train without labels."
         )
     if given.are_classes:
         classes = {value for value in given.y if value is not None}
@@ -131,10 +142,7 @@ def _table_texts(
     """Return the texts of columns of a table, for the lines that are graphs."""
     table = read_text_table(Path(data))
     columns = [asked] if asked in table.columns else columns
-    if graphs.lines is None:
-        raise DataError(f"{data} is a table, but its graphs do not say on which line they stood.")
-    place = {line: row for row, line in enumerate(table.lines)}
-    rows = [place[line] for line in graphs.lines.tolist()]
+    rows = rows_of(graphs, table)
     found = [table.column(name) for name in columns]
     for name in columns:
         _check_is_label(table, name)
@@ -145,11 +153,11 @@ def _check_is_label(table: TextTable, name: str) -> None:
     """Raise ``DataError`` for a column that says which molecule a row is, not how it is."""
     if name == guess_smiles(table):
         what = "holds the molecules themselves"
-    elif numbers_rows(name):
-        what = "only numbers the rows"
+    elif names_rows(name):
+        what = "only names the rows"
     else:
         return
-    others = [c for c in table.columns if c != guess_smiles(table) and not numbers_rows(c)]
+    others = [c for c in table.columns if c != guess_smiles(table) and not names_rows(c)]
     rest = f"The others are: {', '.join(others)}." if others else "There is no other column."
     raise DataError(f"Column {name!r} of {table.path} {what}, so it is no label. {rest}")
 
@@ -185,12 +193,6 @@ def _file_texts(path: Path, num_graphs: int) -> list[str]:
     return [line.strip() for line in lines]
 
 
-def _is_table(data: str) -> bool:
-    path = Path(data)
-    suffixes = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-    return path.is_file() and path.name.lower().endswith(suffixes) and read_header(path) is None
-
-
 def _are_numbers(texts: list[str]) -> bool:
     """Say whether a column is rather numbers to predict than classes."""
     known = [text for text in texts if text.lower() not in _MISSING]
@@ -219,6 +221,6 @@ def _number(text: str, name: str) -> float:
         return float(text)
     except ValueError:
         raise DataError(
-            f"The label column {name!r} must hold numbers or nothing here. Found {text!r}; "
-            "--task classes takes text."
+            f"The label column {name!r} must hold numbers or nothing here. Found {text!r}. Text "
+            "names classes: --task classes, or task='classes' in Python."
         ) from None

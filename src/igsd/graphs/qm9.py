@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from igsd.graphs.build import from_edges
+from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9_bonds import BOND_NAMES, qm9_bonds
 from igsd.graphs.qm9_files import ELEMENTS, PROPERTIES, read_qm9_columns
@@ -43,14 +44,15 @@ QM9_UNITS = {
 """The unit of each target."""
 
 
-def read_qm9(source: Path) -> GraphSet:
+def read_qm9(source: Path, progress: Progress | None = None) -> GraphSet:
     """Return QM9 from ``QM9.csv.gz`` (its geometry beside it) or the package's data folder.
 
-    Takes about a minute: RDKit reads 130,831 SMILES. Raises ``DataError`` for files that are
+    Takes about a minute: RDKit reads 130,831 SMILES, and ``progress`` is called with (molecules
+    done, molecules in all). Raises ``DataError`` for files that are
     missing, damaged or do not belong together, and without RDKit.
     """
     columns = read_qm9_columns(source)
-    begin, end, kinds = qm9_bonds(columns)
+    begin, end, kinds = qm9_bonds(columns, progress)
     elements = sorted(ELEMENTS)
     codes = np.full(256, -1, np.int32)
     codes[[ELEMENTS[symbol] for symbol in elements]] = np.arange(len(elements))

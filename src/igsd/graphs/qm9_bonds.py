@@ -18,6 +18,7 @@ import numpy as np
 
 from igsd.errors import DataError
 from igsd.graphs.adjacency import pointers
+from igsd.graphs.download import Progress
 from igsd.graphs.qm9_files import QM9Columns
 
 BOND_NAMES = ("aromatic", "double", "single", "triple")
@@ -25,6 +26,7 @@ BOND_NAMES = ("aromatic", "double", "single", "triple")
 
 _SINGLE = BOND_NAMES.index("single")
 _CHUNK = 200_000
+_PIECE = 1000
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,16 @@ class _Skeletons:
     kinds: np.ndarray
 
 
-def qm9_bonds(columns: QM9Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def qm9_bonds(
+    columns: QM9Columns, progress: Progress | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (source, target, kind) of every bond, each once: [M] int64, [M] int64, [M] int32.
 
-    Atoms are counted over all molecules; ``kind`` is a code into ``BOND_NAMES``. Raises
-    ``DataError`` without RDKit, and for a molecule whose SMILES does not fit its atoms.
+    ``progress`` is called with (molecules read, molecules in all) from time to time. Atoms are
+    counted over all molecules; ``kind`` is a code into ``BOND_NAMES``. Raises ``DataError`` without
+    RDKit, and for a molecule whose SMILES does not fit its atoms.
     """
-    smiles = _read_smiles(columns.smiles)
+    smiles = _read_smiles(columns.smiles, progress)
     graph = np.repeat(np.arange(len(columns.counts)), columns.counts)
     heavy = np.flatnonzero(columns.z != 1)
     first = pointers(np.bincount(graph[heavy], minlength=len(columns.counts)))
@@ -73,7 +78,7 @@ def qm9_bonds(columns: QM9Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-def _read_smiles(texts: Sequence[str]) -> _Skeletons:
+def _read_smiles(texts: Sequence[str], progress: Progress | None) -> _Skeletons:
     """Return what RDKit reads; it works on one molecule at a time, so this is a plain loop."""
     try:
         from rdkit import Chem
@@ -86,6 +91,8 @@ def _read_smiles(texts: Sequence[str]) -> _Skeletons:
     # Flat arrays of machine numbers: lists of Python objects would take ten times the memory.
     counts, z, hydrogens, bond_counts, source, target, kind = (array("i") for _ in range(7))
     for row, text in enumerate(texts):
+        if progress is not None and row % _PIECE == 0:
+            progress(row, len(texts))
         molecule = Chem.MolFromSmiles(text)
         if molecule is None:
             raise DataError(

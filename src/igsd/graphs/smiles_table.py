@@ -16,12 +16,12 @@ from igsd.errors import DataError, IGSDWarning
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
+from igsd.graphs.table_rows import names_rows
 from igsd.graphs.text_table import TextTable, read_text_table
 from igsd.wording import counted, enumerated
 
 _SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
 _LABEL_COLUMNS = ("label", "class", "y")
-_NUMBERING = ("", "id", "index", "no", "nr", "row", "cid")
 _MISSING = ("", "nan", "na", "none", "null")
 
 
@@ -52,7 +52,7 @@ def read_smiles_table(
     ``label_column``: becomes the classes (text or whole numbers; empty is unknown); by default a
     column called label, class or y, if it holds such values.
     ``target_columns``: become the targets, NaN where empty; by default every other column of
-    numbers, except those that only count rows (id, index, no, cid and the like) and those whose
+    numbers, except those that only name rows (id, index, no, mol_id and the like) and those whose
     name stands twice.
 
     ``check_valence=False`` keeps molecules in which only a valence is impossible, and notes them.
@@ -157,21 +157,16 @@ def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
 
 
 def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
-    """Return the other columns of numbers, without those that only count the rows."""
+    """Return the other columns of numbers, without those that only name the rows."""
     found = []
     for column in table.columns:
-        if column in used or numbers_rows(column) or table.columns.count(column) > 1:
+        if column in used or names_rows(column) or table.columns.count(column) > 1:
             continue
         values = [_value(text) for text in table.column(column)]
         known = [value for value in values if value is not None]
         if known and all(isinstance(value, float) for value in known):
             found.append(column)
     return found
-
-
-def numbers_rows(column: str) -> bool:
-    """Say whether a column is called as one that only numbers the rows: id, index, cid, ..."""
-    return column.lower().strip(". #") in _NUMBERING
 
 
 def _classes(table: TextTable, column: str) -> tuple[np.ndarray, tuple[Any, ...]]:

@@ -12,7 +12,7 @@ import numpy as np
 from igsd.evaluation.result import ProtocolResult
 from igsd.experiments.records import data_summary, scored_of
 from igsd.experiments.rows import Row
-from igsd.experiments.scoring import TWINS_REMOVED, Scoring
+from igsd.experiments.scoring import TWINS_REMOVED, Scoring, class_codes, majority_result
 from igsd.graphs.graphset import GraphSet
 from igsd.report.result_cell import mean_and_std
 from igsd.report.table import print_table
@@ -72,6 +72,10 @@ class Comparison:
             titles |= {p + TWINS_REMOVED: f"{t}, twins removed" for p, t in titles.items()}
         return titles
 
+    def has_scores(self) -> bool:
+        """Say whether any method has a figure; where all exceeded their limits, none has."""
+        return any(row.mean is not None for line in self.lines for row in line.rows.values())
+
     def notes(self) -> list[str]:
         """Return, each once, what the methods have to say and why some have no figure."""
         told = [note for line in self.lines for note in line.notes]
@@ -94,10 +98,8 @@ def compare_records(
 ) -> Comparison:
     """Return the comparison of methods whose runs left these records, by name of the method."""
     lines = tuple(_line(method, runs) for method, runs in records.items())
-    good = [[r for r in runs if r["status"] == "ok"] for runs in records.values()]
-    longest = max(good, key=len, default=[])
-    majority = ComparisonLine("majority", _rows("majority", longest))
     num_seeds = max((len(runs) for runs in records.values()), default=0)
+    majority = ComparisonLine("majority", _majority(graphs, scoring, num_seeds))
     return Comparison(graphs.name, scoring, lines, majority, num_seeds, data_summary(graphs))
 
 
@@ -117,6 +119,15 @@ def print_comparison(comparison: Comparison, *, as_json: bool = False) -> None:
         lines.append([line.method, *(line.cell(key) for key in columns), *figures])
     title = f"{comparison.data}, protocol {protocol}, {counted(comparison.num_seeds, 'seed')}"
     print_table(header, lines, title)
+
+
+def _majority(graphs: GraphSet, scoring: Scoring, num_seeds: int) -> dict[str, Row]:
+    """Return the rows of the largest class by protocol; they need no method that came to an end."""
+    codes, seeds = class_codes(graphs), range(num_seeds)
+    return {
+        name: Row("majority", name, tuple(majority_result(graphs, codes, name, s) for s in seeds))
+        for name in scoring.protocols()
+    }
 
 
 def _line(method: str, records: Sequence[Record]) -> ComparisonLine:

@@ -45,5 +45,5 @@ def test_other_maps_are_always_the_same(method: str, module: str, count: int) ->
 def test_too_few_graphs_or_no_such_map() -> None:
     with pytest.raises(ConfigError, match="at least 5 graphs"):
         project(VECTORS[:4], "umap")
-    with pytest.raises(ConfigError, match="--map must be one of"):
+    with pytest.raises(ConfigError, match="made by one of"):
         project(VECTORS, "art")

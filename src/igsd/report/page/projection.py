@@ -32,7 +32,7 @@ def project(vectors: np.ndarray, method: str = "pca") -> Projection:
     installed, and for fewer than five graphs with UMAP or t-SNE.
     """
     if method not in METHODS:
-        raise ConfigError(f"--map must be one of {', '.join(METHODS)}. Got {method!r}.")
+        raise ConfigError(f"A map is made by one of {', '.join(METHODS)}. Got {method!r}.")
     if method == "pca":
         points, shares = main_directions(vectors)
         texts = [f"{100 * share:.0f} % of the variance" for share in shares]
@@ -40,8 +40,8 @@ def project(vectors: np.ndarray, method: str = "pca") -> Projection:
         return Projection(points, *titles)
     if len(vectors) < _FEWEST:
         raise ConfigError(
-            f"--map {method} needs at least {_FEWEST} graphs; the run has {len(vectors)}. "
-            "Leave --map out for a map by PCA."
+            f"A map by {method} needs at least {_FEWEST} graphs; the run has {len(vectors)}. "
+            "One by pca, the default, needs fewer."
         )
     values = unit_columns(vectors)
     points = _umap(values) if method == "umap" else _tsne(values)
@@ -70,8 +70,8 @@ def _tsne(values: np.ndarray) -> Any:
 
 
 def _missing(method: str) -> ConfigError:
-    name, package = _PACKAGES[method]
+    package = _PACKAGES[method][1]
     return ConfigError(
-        f'--map {method} needs {package}, which is not installed: pip install "igsd[maps]". '
-        f"Leave --map out for a map by PCA instead of {name}."
+        f'A map by {method} needs {package}, which is not installed: pip install "igsd[maps]". '
+        "One by pca, the default, needs no other package."
     )

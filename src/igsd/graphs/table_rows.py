@@ -1,0 +1,57 @@
+"""Rows of a table and the graphs read from them: what a row is called, and where it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from igsd.errors import DataError
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.text_table import TextTable, read_text_table
+from igsd.storage import read_header
+
+_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+_OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
+_COUNTING = ("index", "no", "nr", "row")
+_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
+
+
+def names_rows(column: str) -> bool:
+    """Say whether a column is called as one that only names the rows: id, index, mol_id, ..."""
+    return _NAMING.fullmatch(_plain(column)) is not None
+
+
+def is_table(data: str) -> bool:
+    """Say whether DATA is a table of text rather than a name, a folder or a file of igsd."""
+    path = Path(data)
+    return path.is_file() and path.name.lower().endswith(_SUFFIXES) and read_header(path) is None
+
+
+def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
+    """Return for each graph the row of the table that it was read from, counted from 0."""
+    if graphs.lines is None:
+        raise DataError(
+            f"{table.path} is a table, but its graphs do not say on which line they stood."
+        )
+    place = {line: row for row, line in enumerate(table.lines)}
+    return [place[line] for line in graphs.lines.tolist()]
+
+
+def table_ids(graphs: GraphSet, data: str) -> list[str] | None:
+    """Return what the table DATA calls each graph, by the first of its columns that names rows.
+
+    One that only counts them is taken where there is no other. None where there is no such column,
+    or DATA is no table.
+    """
+    if not is_table(data) or graphs.lines is None:
+        return None
+    table = read_text_table(Path(data))
+    naming = [c for c in table.columns if c and names_rows(c) and table.columns.count(c) == 1]
+    if not naming:
+        return None
+    texts = table.column(min(naming, key=lambda column: _plain(column) in _COUNTING))
+    return [texts[row] for row in rows_of(graphs, table)]
+
+
+def _plain(column: str) -> str:
+    return column.lower().strip(". #")

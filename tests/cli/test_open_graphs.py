@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from igsd.cli.open_graphs import open_graphs
+from igsd.graphs import datasets
+from igsd.graphs.graphset import GraphSet
+from tests.small_graphs import make_graphs
+
+TABLE = "smiles,active\n" + "CC,1\nCO,0\nCN,\n"
+
+
+def slowly(steps: int, total: int | None) -> Any:
+    def open_data(text: str, *, progress: Any) -> GraphSet:
+        if progress is not None:
+            for done in range(steps + 1):
+                progress(done, total)
+        return make_graphs(2)
+
+    return open_data
+
+
+def test_the_first_time_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(datasets, "open_data", slowly(20, 20))
+    assert len(open_graphs("QM9")) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert (
+        lines[0] == "igsd: note: QM9 is fetched or read for the first time, and kept for the next."
+    )
+    assert (len(lines), lines[-1].strip()) == (11, "QM9: 20/20")
+    open_graphs("QM9", quiet=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_size_that_is_not_known(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(datasets, "open_data", slowly(20, None))
+    open_graphs("QM9")
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_data_that_open_at_once_say_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_graphs(3).save(tmp_path / "g")
+    assert len(open_graphs(str(tmp_path / "g"))) == 3
+    assert capsys.readouterr().err == ""
+
+
+def test_a_column_becomes_the_classes(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text(TABLE)
+    graphs = open_graphs(str(tmp_path / "m.csv"), "active")
+    assert graphs.classes is not None
+    assert (graphs.classes.tolist(), graphs.class_names) == ([1, 0, -1], ("0", "1"))
