@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -52,6 +53,12 @@ class Identity:
             for key in sorted(stored.keys() | wanted.keys())
             if stored.get(key) != wanted.get(key)
         ]
+
+    @property
+    def digest(self) -> str:
+        """Eight characters that tell this run from those of other settings or data."""
+        parts = [self.config.learned(), self.checksum, self.protocol, self.algorithm]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def record_path(folder: Path, protocol: str, data: str, recipe: str, seed: int) -> Path:

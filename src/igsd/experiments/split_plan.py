@@ -79,15 +79,17 @@ class SplitPlan(ABC):
         """Return the record of a run that is made now, and write it where the plan has a place.
 
         With records a run also keeps a checkpoint beside its record while it lasts, so that the
-        same command goes on where it was stopped. A run that fails gives a record with status
+        same command goes on where it was stopped; one of other settings is not in its way. A run that fails gives a record with status
         ``failed``; what would end every other run too is raised (``failure``).
         """
         about = {"recipe": self.recipe, "method": self.method}
         record = start_record(self.identity(seed), self.graphs, seed, **about)
         path = self.path_of(seed)
-        checkpoint = None if path is None else path.with_suffix(".checkpoint")
-        if checkpoint is not None and self.force:
-            checkpoint.unlink(missing_ok=True)
+        checkpoint = None
+        if path is not None:
+            checkpoint = path.with_suffix(f".{self.identity(seed).digest}.checkpoint")
+            if self.force:
+                _forget_checkpoints(path)
         try:
             record |= {"status": "ok"} | self.run_split(seed, checkpoint)
         except RUN_ERRORS as error:
@@ -96,6 +98,12 @@ class SplitPlan(ABC):
         record |= {"peak_memory_mib": peak_memory_mib()}
         if path is not None:
             write_record(path, record)
-        if checkpoint is not None and record["status"] == "ok":
-            checkpoint.unlink(missing_ok=True)
+            if record["status"] == "ok":
+                _forget_checkpoints(path)
         return record
+
+
+def _forget_checkpoints(path: Path) -> None:
+    """Remove what runs with this record's place have left, also those of other settings."""
+    for left in path.parent.glob(f"{path.stem}.*.checkpoint*"):
+        left.unlink(missing_ok=True)
