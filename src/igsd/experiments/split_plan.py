@@ -79,8 +79,9 @@ class SplitPlan(ABC):
         """Return the record of a run that is made now, and write it where the plan has a place.
 
         With records a run also keeps a checkpoint beside its record while it lasts, so that the
-        same command goes on where it was stopped; one of other settings is not in its way. A run that fails gives a record with status
-        ``failed``; what would end every other run too is raised (``failure``).
+        same command goes on where it was stopped; one of other settings is not in its way. A run
+        that fails gives a record with status ``failed``; what would end every other run too is
+        raised (``failure``).
         """
         about = {"recipe": self.recipe, "method": self.method}
         record = start_record(self.identity(seed), self.graphs, seed, **about)
