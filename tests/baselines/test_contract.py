@@ -20,8 +20,8 @@ from igsd.baselines.registry import METHODS, has_kernel, load, make
 from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays
+from tests.estimators.contract import SKLEARN_CHECKS, networkx_graphs
 from tests.small_graphs import TINY, make_graphs
-from tests.test_estimators import SKLEARN_CHECKS, networkx_graphs
 
 SMALL: dict[str, dict[str, Any]] = {
     "graph2vec": {"dim": 8, "epochs": 5, "min_count": 1},

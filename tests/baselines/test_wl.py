@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from igsd.baselines.node_keys import DegreeFallbackWarning
 from igsd.baselines.wl import WLKernel
-from igsd.baselines.wl_oa import WLOptimalAssignment
 from igsd.errors import ConfigError, IGSDWarning
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
@@ -37,12 +36,6 @@ def test_worked_by_hand() -> None:
         assert kernel.kernel(two_paths()).tolist() == expected
 
 
-def test_optimal_assignment_by_hand() -> None:
-    # Level 0: min(2, 1) + min(1, 1) = 2; level 1: 1; level 2: 0. A graph has itself on each level.
-    kernel = WLOptimalAssignment(iterations=2, normalise=False).fit(two_paths())
-    assert kernel.kernel(two_paths()).tolist() == [[9, 3], [3, 6]]
-
-
 def test_normalised() -> None:
     K = WLKernel(iterations=0).fit(two_paths()).kernel(two_paths())
     np.testing.assert_allclose(K, [[1, 3 / np.sqrt(10)], [3 / np.sqrt(10), 1]])
@@ -59,14 +52,6 @@ def test_equals_grakel(labels: bool) -> None:
     else:
         with pytest.warns(DegreeFallbackWarning, match="has none"):
             ours.fit(graphs)
-    np.testing.assert_array_equal(ours.kernel(graphs), theirs)
-
-
-def test_assignment_equals_grakel() -> None:
-    grakel = pytest.importorskip("grakel.kernels")
-    graphs = make_graphs(30, seed=1)
-    theirs = grakel.WeisfeilerLehmanOptimalAssignment(n_iter=3).fit_transform(to_grakel(graphs))
-    ours = WLOptimalAssignment(iterations=3, normalise=False).fit(graphs)
     np.testing.assert_array_equal(ours.kernel(graphs), theirs)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from igsd.graphs.graphset import GraphSet
-from igsd.training.label_task import LabelTask
 from tests.cli.conftest import SETTINGS, Run, write_toy
+from tests.interrupted import after_label_steps
 
 LABELS = ["--labels", "class", "--quiet", *SETTINGS]
 
@@ -65,20 +65,9 @@ def test_stop_and_resume(
     igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert igsd("train", toy, *LABELS, "-o", "whole")[0] == 0
-    original, done = LabelTask.after_step, 0
-
-    def after_step(task: LabelTask) -> None:
-        nonlocal done
-        original(task)
-        done += 1
-        if done == 1:
-            import os
-            import signal
-
-            os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LabelTask, "after_step", after_step)
+        after_label_steps(patch, 1)
         code, _, err = igsd("train", toy, *LABELS, "--task", "classes", "-o", "cut")
     assert code == 130
     assert "--labels class --task classes -o cut --resume" in err
@@ -138,15 +127,6 @@ def test_bad_input_leaves_no_folder(
     assert message in err
     assert "y holds" not in err  # a word of Python's
     assert not (tmp_path / "run").exists()
-
-
-def test_a_model_without_labels_predicts_nothing(igsd: Run, trained: Path, toy: Path) -> None:
-    code, _, err = igsd("predict", trained, toy, "-o", "p.csv")
-    assert code == 2
-    assert "predicts nothing" in err
-    code, _, err = igsd("predict", trained, toy, "-o", "p.txt")
-    assert code == 2
-    assert ".csv, .parquet" in err
 
 
 def test_going_on_without_the_labels(igsd: Run, tmp_path: Path, trained: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,8 @@ import pytest
 from igsd import IGSD
 from igsd.errors import ConfigError, DataError
 from igsd.estimators import IGSDClassifier, IGSDRegressor
-from igsd.training.label_task import LabelTask
 from tests.estimators.few_labels import CLASSIFIERS, REGRESSORS, small, some_classes, some_numbers
+from tests.interrupted import after_label_steps
 from tests.small_graphs import TINY, make_graphs
 from tests.small_molecules import make_molecules
 
@@ -98,20 +96,12 @@ def test_graphs_without_bonds_and_coordinates_still_work() -> None:
 def test_a_stopped_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     y = some_numbers(GRAPHS)
     whole = with_mpnn(small(IGSDRegressor)).fit(GRAPHS, y)
-    original, done = LabelTask.after_step, 0
-
-    def after_step(task: LabelTask) -> None:
-        nonlocal done
-        original(task)
-        done += 1
-        if done == 2:
-            os.kill(os.getpid(), signal.SIGINT)
 
     def cut() -> Any:
         return with_mpnn(small(IGSDRegressor)).set_params(checkpoint=tmp_path / "here")
 
     with monkeypatch.context() as patch:
-        patch.setattr(LabelTask, "after_step", after_step)
+        after_label_steps(patch, 2)
         with pytest.raises(KeyboardInterrupt):
             cut().fit(GRAPHS, y)
     resumed = cut().fit(GRAPHS, y)

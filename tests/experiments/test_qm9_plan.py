@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from igsd.experiments.plan import finished_runs, run_seeds
 from igsd.experiments.qm9_plan import QM9_METHODS, QM9Plan, check_targets, qm9_config
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9 import QM9_TARGETS
-from igsd.training.label_task import LabelTask
+from tests.interrupted import after_label_steps
 from tests.small_graphs import TINY
 from tests.small_molecules import make_molecules
 
@@ -76,17 +74,9 @@ def test_a_killed_split_goes_on(
     graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = run(plan(graphs, tmp_path / "whole"))
-    original, done = LabelTask.after_step, 0
-
-    def after_step(task: LabelTask) -> None:
-        nonlocal done
-        original(task)
-        done += 1
-        if done == 3:
-            os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LabelTask, "after_step", after_step)
+        after_label_steps(patch, 3)
         with pytest.raises(KeyboardInterrupt):
             run(plan(graphs, tmp_path / "cut"))
     assert len(list((tmp_path / "cut").rglob("*.checkpoint"))) == 1

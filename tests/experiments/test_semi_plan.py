@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import errno
-import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from igsd.experiments.records import read_record
 from igsd.experiments.semi_plan import SemiPlan
 from igsd.graphs.graphset import GraphSet
 from igsd.training.label_task import LabelTask
+from tests.interrupted import after_label_steps
 from tests.small_graphs import TINY, make_graphs
 
 
@@ -73,17 +72,9 @@ def test_a_stopped_split_goes_on(
         return plan(graphs, folder, "igsd-supcon+self-training", epochs=3, **others)
 
     whole = run(settings(tmp_path / "whole"))
-    original, done = LabelTask.after_step, 0
-
-    def after_step(task: LabelTask) -> None:
-        nonlocal done
-        original(task)
-        done += 1
-        if done == 3:
-            os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(LabelTask, "after_step", after_step)
+        after_label_steps(patch, 3)
         with pytest.raises(KeyboardInterrupt):
             run(settings(tmp_path / "cut"))
     (left,) = (tmp_path / "cut").rglob("*.checkpoint")

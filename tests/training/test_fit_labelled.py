@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from igsd.training.fit_labelled import FittedLabels, Watched, fit_labelled
 from igsd.training.label_task import LabelTask
 from igsd.training.labels import Labels
 from igsd.training.semi_supervised import SemiSupervisedIGSD
+from tests.interrupted import after_label_steps
 from tests.small_graphs import TINY, make_graphs
 from tests.training.runs import PowerCutError
 
@@ -53,20 +52,6 @@ def assert_same(a: FittedLabels, b: FittedLabels) -> None:
         np.testing.assert_array_equal(getattr(a.pseudo, name), getattr(b.pseudo, name))
 
 
-def after_steps(monkeypatch: pytest.MonkeyPatch, count: int, action: Any) -> None:
-    """Do ``action`` once, after ``count`` optimiser steps."""
-    original, done = LabelTask.after_step, 0
-
-    def after_step(task: LabelTask) -> None:
-        nonlocal done
-        original(task)
-        done += 1
-        if done == count:
-            action()
-
-    monkeypatch.setattr(LabelTask, "after_step", after_step)
-
-
 @pytest.fixture(scope="module")
 def graphs() -> GraphSet:
     return make_graphs(16)
@@ -93,7 +78,7 @@ class TestResume:
     ) -> None:
         path, changes = tmp_path / "checkpoint", KINDS[kind]
         with monkeypatch.context() as patch:
-            after_steps(patch, steps, lambda: os.kill(os.getpid(), signal.SIGINT))
+            after_label_steps(patch, steps)
             with pytest.raises(KeyboardInterrupt):
                 run(graphs, changes, checkpoint=path)
         header = read_header(path)
@@ -109,7 +94,7 @@ class TestResume:
 
         changes = {"checkpoint_every": 3}
         with monkeypatch.context() as patch:
-            after_steps(patch, 5, power_cut)
+            after_label_steps(patch, 5, power_cut)
             with pytest.raises(PowerCutError):
                 run(graphs, changes, checkpoint=tmp_path / "c")
         assert_same(run(graphs, changes, checkpoint=tmp_path / "c"), run(graphs, changes))
@@ -119,7 +104,7 @@ class TestResume:
     ) -> None:
         watched = Watched(graphs, lambda outputs: {"mean": float(outputs.mean())})
         with monkeypatch.context() as patch:
-            after_steps(patch, 5, lambda: os.kill(os.getpid(), signal.SIGINT))
+            after_label_steps(patch, 5)
             with pytest.raises(KeyboardInterrupt):
                 run(graphs, watched=watched, checkpoint=tmp_path / "c")
         resumed = run(graphs, watched=watched, checkpoint=tmp_path / "c")

@@ -5,15 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from igsd.errors import ConfigError
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
 from igsd.views.edge_drop import edge_drop, edge_uniform, splitmix64
 from tests.reference.views import dense
+from tests.views.random_views import (
+    RATES,
+    SEEDS,
+    assert_alike_in_every_batch,
+    assert_names_a_rate_out_of_range,
+    view_of_unchanged,
+)
 from tests.views.strategies import graph_set, graph_sets
-
-RATES = st.floats(0, 1, exclude_max=True)
-SEEDS = st.integers(0, 2**62)
 
 
 def test_splitmix64_gives_its_published_first_numbers() -> None:
@@ -29,15 +32,9 @@ def test_splitmix64_gives_its_published_first_numbers() -> None:
 def test_edges_go_in_pairs_and_nothing_else_changes(
     graphs: GraphSet, rate: float, seed: int
 ) -> None:
-    before = graphs.checksum
-    ids = np.arange(len(graphs))
-    view = edge_drop(graphs.adjacency, graphs.node_ptr, ids, rate, seed)
-    del graphs.__dict__["checksum"]
-    assert graphs.checksum == before
-    assert len(view.row_ptr) == graphs.num_nodes + 1
-    assert view.col.dtype == np.int32
-    for g in ids:
-        A, left = (dense(x, graphs.node_ptr, int(g)) for x in (graphs.adjacency, view))
+    view = view_of_unchanged(edge_drop, graphs, rate, seed)
+    for g in range(len(graphs)):
+        A, left = (dense(x, graphs.node_ptr, g) for x in (graphs.adjacency, view))
         np.testing.assert_array_equal(left, left.T)
         assert (left <= A).all()
 
@@ -47,14 +44,7 @@ def test_edges_go_in_pairs_and_nothing_else_changes(
 def test_a_graph_loses_the_same_edges_in_every_batch(
     graphs: GraphSet, rate: float, seed: int, data: st.DataObject
 ) -> None:
-    indices = np.array(data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1)))
-    ids = np.arange(len(graphs))
-    whole = edge_drop(graphs.adjacency, graphs.node_ptr, ids, rate, seed)
-    expected = whole.take(graphs.node_ptr, indices)
-    batch = graphs.take(indices)
-    got = edge_drop(batch.adjacency, batch.node_ptr, indices, rate, seed)
-    np.testing.assert_array_equal(got.row_ptr, expected.row_ptr)
-    np.testing.assert_array_equal(got.col, expected.col)
+    assert_alike_in_every_batch(edge_drop, graphs, rate, seed, data)
 
 
 def test_rate_zero_keeps_all_and_weights_follow_their_entries() -> None:
@@ -92,8 +82,5 @@ def test_numbers_are_uniform() -> None:
     assert np.abs(x - (np.arange(len(x)) + 0.5) / len(x)).max() < 1.63 / np.sqrt(len(x))
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan")])
-def test_a_rate_out_of_range_is_named(rate: float) -> None:
-    graphs = graph_set([3], 1.0, seed=0)
-    with pytest.raises(ConfigError, match=r"'rate' parameter of edge_drop must be in \[0, 1\)"):
-        edge_drop(graphs.adjacency, graphs.node_ptr, np.array([0]), rate, 0)
+def test_a_rate_out_of_range_is_named() -> None:
+    assert_names_a_rate_out_of_range(edge_drop, "edge_drop")

@@ -5,34 +5,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from igsd.errors import ConfigError
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
 from igsd.views.edge_drop import edge_uniform
 from igsd.views.edge_perturb import edge_perturb
 from tests.reference.views import dense
+from tests.views.random_views import (
+    RATES,
+    SEEDS,
+    assert_alike_in_every_batch,
+    assert_names_a_rate_out_of_range,
+    view_of_unchanged,
+)
 from tests.views.strategies import graph_set, graph_sets
-
-RATES = st.floats(0, 1, exclude_max=True)
-SEEDS = st.integers(0, 2**62)
 
 
 @settings(max_examples=40, deadline=None)
 @given(graph_sets(), RATES, SEEDS)
 def test_simple_symmetric_graphs_come_out(graphs: GraphSet, rate: float, seed: int) -> None:
-    before = graphs.checksum
-    ids = np.arange(len(graphs))
-    view = edge_perturb(graphs.adjacency, graphs.node_ptr, ids, rate, seed)
-    del graphs.__dict__["checksum"]
-    assert graphs.checksum == before
-    assert view.col.dtype == np.int32
-    assert len(view.row_ptr) == graphs.num_nodes + 1
+    view = view_of_unchanged(edge_perturb, graphs, rate, seed)
     assert view.num_entries <= graphs.adjacency.num_entries
     for row in range(graphs.num_nodes):
         neighbours = view.col[view.row_ptr[row] : view.row_ptr[row + 1]]
         assert (np.diff(neighbours) > 0).all()
-    for g in ids:
-        A, moved = (dense(x, graphs.node_ptr, int(g)) for x in (graphs.adjacency, view))
+    for g in range(len(graphs)):
+        A, moved = (dense(x, graphs.node_ptr, g) for x in (graphs.adjacency, view))
         np.testing.assert_array_equal(moved, moved.T)
         assert not np.diag(moved).any()
         u, v = np.nonzero(np.triu(A))
@@ -45,14 +42,7 @@ def test_simple_symmetric_graphs_come_out(graphs: GraphSet, rate: float, seed: i
 def test_a_graph_changes_alike_in_every_batch(
     graphs: GraphSet, rate: float, seed: int, data: st.DataObject
 ) -> None:
-    indices = np.array(data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1)))
-    ids = np.arange(len(graphs))
-    whole = edge_perturb(graphs.adjacency, graphs.node_ptr, ids, rate, seed)
-    expected = whole.take(graphs.node_ptr, indices)
-    batch = graphs.take(indices)
-    got = edge_perturb(batch.adjacency, batch.node_ptr, indices, rate, seed)
-    np.testing.assert_array_equal(got.row_ptr, expected.row_ptr)
-    np.testing.assert_array_equal(got.col, expected.col)
+    assert_alike_in_every_batch(edge_perturb, graphs, rate, seed, data)
 
 
 def test_rate_zero_changes_nothing_and_rates_belong_to_graphs() -> None:
@@ -88,8 +78,5 @@ def test_weights_move_with_their_edges() -> None:
     assert set(found) <= set(weight.tolist())
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan")])
-def test_a_rate_out_of_range_is_named(rate: float) -> None:
-    graphs = graph_set([3], 1.0, seed=0)
-    with pytest.raises(ConfigError, match=r"'rate' parameter of edge_perturb must be in \[0, 1\)"):
-        edge_perturb(graphs.adjacency, graphs.node_ptr, np.array([0]), rate, 0)
+def test_a_rate_out_of_range_is_named() -> None:
+    assert_names_a_rate_out_of_range(edge_perturb, "edge_perturb")
