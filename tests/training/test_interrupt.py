@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
 
-from igsd.training.interrupt import StopSignals
+from igsd.training.interrupt import StopSignals, deaf_children
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -47,3 +49,13 @@ def test_other_threads_leave_the_handlers_alone() -> None:
     thread.start()
     thread.join()
     assert failures == []
+
+
+def test_children_do_not_hear_ctrl_c() -> None:
+    # Workers once answered it with a traceback each, while they were starting.
+    before = signal.getsignal(signal.SIGINT)
+    show = "import signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
+    with deaf_children():
+        child = subprocess.Popen([sys.executable, "-c", show], stdout=subprocess.PIPE, text=True)
+    assert signal.getsignal(signal.SIGINT) == before
+    assert child.communicate()[0] == "True\n"

@@ -7,20 +7,19 @@ from outside and ended when it exceeds a limit; the parent goes on.
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
-import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
 from igsd.baselines.limits import GIB, LimitError, MemoryLimitError, TimeLimitError, limits
 from igsd.errors import IGSDError, TrainingError
+from igsd.training.interrupt import deaf_children
 
 _LOOK_EVERY = 0.2
 
@@ -51,7 +50,7 @@ def run_measured(
     receiver, sender = context.Pipe(duplex=False)
     arguments = (sender, function, arguments, memory_gib, seconds)
     child = context.Process(target=_child, args=arguments, daemon=True)
-    with _interrupts_ignored():
+    with deaf_children():
         child.start()
     sender.close()
     try:
@@ -63,19 +62,6 @@ def run_measured(
     if isinstance(answer, Exception):
         raise answer
     return answer
-
-
-@contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Let a process start deaf to Ctrl-C: the parent hears it, and ends it without a traceback."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _wait(receiver: Connection, child: Any, memory_gib: float | None, seconds: float | None) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from igsd.errors import ConfigError
+from igsd.training.interrupt import deaf_children
 
 T = TypeVar("T")
 
@@ -27,7 +28,9 @@ def map_folds(
     from joblib import Parallel, delayed
 
     work = (delayed(_single_threaded)(function, a) for a in arguments)
-    return list(Parallel(n_jobs=n_jobs, backend="loky")(work))
+    with deaf_children():
+        results = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator")(work)
+    return list(results)
 
 
 def _single_threaded(function: Callable[..., T], arguments: tuple[Any, ...]) -> T:

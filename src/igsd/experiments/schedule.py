@@ -11,6 +11,7 @@ from igsd.experiments.job_worker import Ended, killed, marker_of, work_on
 from igsd.experiments.plan import Record
 from igsd.experiments.records import write_record
 from igsd.experiments.workers import Workers, backend
+from igsd.training.interrupt import deaf_children
 
 
 def run_jobs(
@@ -95,7 +96,9 @@ def _pool(
     pool = Parallel(
         n_jobs=max(count, 2), pre_dispatch=at_a_time, batch_size=1, return_as="generator_unordered"
     )
-    for job, records in pool(started()):
+    with deaf_children():
+        ended = pool(started())
+    for job, records in ended:
         _keep(job, records)
         yield job, records
 

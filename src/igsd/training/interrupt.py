@@ -1,9 +1,11 @@
-"""``StopSignals``: Ctrl-C and SIGTERM, held back until a step is complete."""
+"""Ctrl-C and SIGTERM: held back until a step is complete, and not heard by processes we start."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -38,3 +40,19 @@ class StopSignals:
         if self.received is not None:
             raise KeyboardInterrupt
         self.received = number
+
+
+@contextlib.contextmanager
+def deaf_children() -> Iterator[None]:
+    """Let processes that start in the block not hear Ctrl-C, which a terminal sends to all.
+
+    The parent hears it and ends them; they would say a traceback each, even while they start.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
