@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from igsd.baselines.limits import MemoryLimitError
-from igsd.experiments import dispatch, exhibit, method_runs
+from igsd.experiments import exhibit, method_runs
+from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.runs import Run
 from tests.cli.conftest import Run as Command
 from tests.experiments.method_stand_in import in_process  # noqa: F401
@@ -60,7 +61,7 @@ def test_failed_and_stale_runs_are_shown(
         raise KeyError("oh")
 
     with monkeypatch.context() as patch:
-        patch.setattr(dispatch, "run_seed", broken)
+        patch.setattr(RecipePlan, "run", broken)
         code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1, "--quiet")
     assert code == 1  # done in part
     assert "KeyError: 'oh'" in err
