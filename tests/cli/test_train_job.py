@@ -15,7 +15,7 @@ from igsd.experiments.run_folder import RunFolder
 
 def arguments(data: Path, **others: Any) -> argparse.Namespace:
     given = {"data": str(data), "output": None, "recipe": None, "resume": False, "force": False}
-    given |= {"method": None}
+    given |= {"method": None, "quiet": True}
     return argparse.Namespace(**(given | others))
 
 

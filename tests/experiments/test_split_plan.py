@@ -54,7 +54,7 @@ def test_a_record_in_its_place_and_no_checkpoint_left(tmp_path: Path) -> None:
     assert made.finished(1) == record
     assert (record["status"], record["method"], record["recipe"]) == ("ok", "gin", "social")
     assert (record["seed"], record["config"]["seed"]) == (1, 1)
-    assert made.checkpoints == [path.with_suffix(".checkpoint")]
+    assert made.checkpoints == [path.with_suffix(f".{made.identity(1).digest}.checkpoint")]
     assert [file.name for file in path.parent.iterdir()] == ["seed-1.json"]
     with pytest.raises(ConfigError, match="another run: hidden_dim"):
         replace(made, config=SemiConfig(hidden_dim=4)).finished(1)

@@ -10,7 +10,6 @@ from typing import Any
 
 from igsd.cli.notes import say_note
 from igsd.errors import ConfigError, StorageError
-from igsd.storage import check_writable
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -32,6 +31,8 @@ def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     Raises ``StorageError`` where the output cannot be written or would overwrite what is read,
     before the work whose result it is.
     """
+    from igsd.storage import check_writable
+
     target = Path(output)
     for given in inputs:
         if target.exists() and Path(given).exists() and target.samefile(given):

@@ -23,7 +23,6 @@ from igsd.cli.scoring_arguments import (
 )
 from igsd.cli.settings import add_settings_arguments
 from igsd.cli.train_job import RUNS
-from igsd.storage import check_writable
 
 if TYPE_CHECKING:
     from igsd.experiments.method_plan import MethodPlan
@@ -91,6 +90,8 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare the methods and return the exit code."""
+    from igsd.storage import check_writable
+
     # The usual name follows from the data, which are not read yet; its folder is known.
     check_writable(args.plot or Path(RUNS) / "compare.png")
     comparison, code = run_and_report(args, args.data, parse_methods(args.methods))

@@ -6,7 +6,6 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from igsd.errors import ConfigError
-from igsd.storage import check_writable
 
 if TYPE_CHECKING:
     from igsd.experiments.scoring import Scoring
@@ -63,6 +62,8 @@ def check_scoring_arguments(args: argparse.Namespace) -> None:
     if args.seeds < 1:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
     if args.json not in (None, "-"):
+        from igsd.storage import check_writable
+
         check_writable(args.json)
 
 

@@ -13,7 +13,6 @@ from igsd.cli.evaluate_semi import DEFAULT_METHOD
 from igsd.cli.settings import AUTO, add_settings_arguments
 from igsd.cli.tune_search import make_search
 from igsd.errors import ConfigError
-from igsd.storage import check_writable
 from igsd.wording import counted
 
 if TYPE_CHECKING:
@@ -111,6 +110,8 @@ def run(args: argparse.Namespace) -> int:
     from igsd.experiments.tuning_sampler import require_optuna
 
     require_optuna()
+    from igsd.storage import check_writable
+
     check_writable(search.folder.recipe)
     finished = search.folder.read(search.identity(), force=args.force)
     trials = _run(search, finished, timeout, quiet=args.quiet)
