@@ -21,7 +21,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.unseen_labels import warn_of_unseen_labels
 from igsd.model_file import read_model, whole_model, write_model
 from igsd.progress import progress_bar
-from igsd.training.fit_labelled import FittedLabels, Judge, Method, Watched, fit_labelled
+from igsd.training.fit_labelled import FittedLabels, Judge, LabelMethod, Watched, fit_labelled
 from igsd.training.graph_source import GraphSource
 from igsd.training.labels import Labels
 from igsd.training.self_training import PseudoLabels
@@ -39,7 +39,7 @@ class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
     """
 
     _config_class: ClassVar[type[SemiConfig]]
-    _method: ClassVar[Method]
+    _method: ClassVar[LabelMethod]
 
     network_: Any
     features_: FeatureMap

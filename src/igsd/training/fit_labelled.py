@@ -33,7 +33,7 @@ Judge = Callable[[np.ndarray], dict[str, float]]
 """From the outputs [G, C] of watched graphs to figures by name."""
 
 
-class Method(Protocol):
+class LabelMethod(Protocol):
     """A way to learn from few labels: how its network and its objective are made."""
 
     @property
@@ -96,7 +96,7 @@ def fit_labelled(
     graphs: GraphSet,
     labels: Labels,
     config: SemiConfig,
-    method: Method,
+    method: LabelMethod,
     *,
     encoder: nn.Module | None = None,
     watched: Watched | None = None,
