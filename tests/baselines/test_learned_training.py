@@ -84,7 +84,7 @@ def test_the_seed_decides_and_the_callers_state_stays(graphs: GraphSet) -> None:
         for s in (1, 1, 2)
     ]
     assert torch.equal(torch.random.get_rng_state(), before)
-    values = [float(network.weight) for network in weights]
+    values = [float(network.weight.detach()) for network in weights]
     assert values[0] == values[1] != values[2]
 
 
