@@ -36,6 +36,8 @@ def test_linear_models_learn_a_bit() -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (40, 6)).astype(np.float32)
     assert (fit_logistic(X, X[:, 2].astype(int)).predict(X) == X[:, 2]).all()
+    for few in (1, 2):
+        assert np.isfinite(fit_ridge(X[:few], X[:few, 1]).predict(X)).all()
     assert np.abs(fit_ridge(X, 3 * X[:, 1] - 1).predict(X) - (3 * X[:, 1] - 1)).max() < 0.1
 
 

@@ -145,3 +145,11 @@ def test_broken_files(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_bytes(b"\x80\x04N.")
     with pytest.raises(StorageError, match="is a pickle"):
         read_smiles_table(tmp_path / "p.csv")
+
+
+def test_a_column_that_nobody_asked_for_is_no_target_where_a_number_is_infinite(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("smiles,ratio,value\nCCO,inf,1\nCC,2,3\n")
+    assert read_smiles_table(path).target_names == ("value",)

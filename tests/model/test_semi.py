@@ -51,3 +51,15 @@ def test_the_output_layer_sees_columns_of_one_scale() -> None:
     torch.testing.assert_close(head(rows), torch.tensor([[-1.0, -1.0], [1.0, 1.0]]))
     assert torch.isfinite(head(rows[:1])).all()
     assert not any(isinstance(part, torch.nn.BatchNorm1d) for part in OutputHead(3, 2))
+
+
+def test_one_step_is_enough_for_the_statistics_of_the_columns() -> None:
+    head = OutputHead(2, 2, norm=True)
+    rows = torch.tensor([[100.0, -7.0], [104.0, -3.0], [96.0, -5.0]])
+    head(rows)
+    norm = head[0]
+    torch.testing.assert_close(norm.running_mean, rows.mean(dim=0))
+    torch.testing.assert_close(norm.running_var, rows.var(dim=0))
+    for _ in range(20):
+        head(rows)
+    assert norm.momentum == 0.1

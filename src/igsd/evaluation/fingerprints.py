@@ -62,10 +62,17 @@ def fit_logistic(X: np.ndarray, y: np.ndarray) -> Any:
 
 
 def fit_ridge(X: np.ndarray, y: np.ndarray) -> Any:
-    """Return a ridge regression of numbers ``y`` [n], its penalty chosen inside X, y."""
-    from sklearn.linear_model import RidgeCV
+    """Return a ridge regression of numbers ``y`` [n], its penalty chosen inside X, y.
 
-    return RidgeCV(alphas=1.0 / _STRENGTHS, scoring="neg_mean_absolute_error", cv=_FOLDS).fit(X, y)
+    A single number leaves nothing to choose by: then the penalty is 1.
+    """
+    from sklearn.linear_model import Ridge, RidgeCV
+
+    folds = min(_FOLDS, len(y))
+    if folds < 2:
+        return Ridge().fit(X, y)
+    scoring = "neg_mean_absolute_error"
+    return RidgeCV(alphas=1.0 / _STRENGTHS, scoring=scoring, cv=folds).fit(X, y)
 
 
 def _molecule(Chem: Any, text: str) -> Any:

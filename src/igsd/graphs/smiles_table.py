@@ -157,14 +157,14 @@ def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
 
 
 def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
-    """Return the other columns of numbers, without those that only name the rows."""
+    """Return the other columns of finite numbers, without those that only name the rows."""
     found = []
     for column in table.columns:
         if column in used or names_rows(column) or table.columns.count(column) > 1:
             continue
         values = [_value(text) for text in table.column(column)]
         known = [value for value in values if value is not None]
-        if known and all(isinstance(value, float) for value in known):
+        if known and all(isinstance(value, float) and math.isfinite(value) for value in known):
             found.append(column)
     return found
 

@@ -12,12 +12,19 @@ from igsd.model.igsd import IGSDModel, Outputs, mix
 
 
 class ColumnNorm(nn.BatchNorm1d):
-    """BatchNorm that takes a single row too: by the statistics so far, for it has none itself."""
+    """BatchNorm for few labels, where a training may have few steps and a step few rows.
+
+    Its statistics are the mean over the first ten batches and a moving average from then on, so
+    that a short training leaves the data's and not the start's. A single row has no statistics of
+    its own and is normalised by those so far.
+    """
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the rows [B, d] normalised."""
         if self.training and len(x) == 1:
             return functional.batch_norm(x, self.running_mean, self.running_var, eps=self.eps)
+        if self.training and self.num_batches_tracked is not None:
+            self.momentum = max(0.1, 1.0 / (int(self.num_batches_tracked) + 1))
         return super().forward(x)
 
 

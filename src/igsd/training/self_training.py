@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 
@@ -103,9 +104,11 @@ class PseudoLabelStore(nn.Module):
     def warn_if_none(self, threshold: float) -> None:
         """Warn where not one guess has passed the threshold."""
         if len(self.graphs) == 0:
+            # Cut, not rounded: 0.99997 is below a threshold of 1.
+            highest = math.floor(float(self.highest) * 10_000) / 10_000
             warnings.warn(
                 "Self-training gave no pseudo-label: the highest confidence seen was "
-                f"{float(self.highest):.3f}, below self_training_threshold={threshold}. The model "
+                f"{highest:.4f}, below self_training_threshold={threshold}. The model "
                 "was trained on the given labels alone. Lower the threshold, or switch "
                 "self_training off.",
                 IGSDWarning,
