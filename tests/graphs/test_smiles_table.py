@@ -152,4 +152,4 @@ def test_a_column_that_nobody_asked_for_is_no_target_where_a_number_is_infinite(
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("smiles,ratio,value\nCCO,inf,1\nCC,2,3\n")
-    assert read_smiles_table(path).target_names == ("value",)
+    assert read_smiles_table(path).graphs.target_names == ("value",)

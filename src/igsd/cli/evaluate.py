@@ -48,7 +48,8 @@ told apart, rows with the twins of test graphs removed from training stand befor
 protocols:
 {PROTOCOLS_HELP}
   semi    few labels: 10 % test, 5 % of the training part labelled; --method NAME is trained inside
-          each split, for a number of epochs fixed in advance
+          each split, for a number of epochs fixed in advance. It hides labels itself, so DATA must
+          have the class of every graph (--targets: numbers may be missing)
   semi-paper  the same, but the best epoch on the test part; optimistic, printed beside semi
   qm9     properties of molecules: 5,000 labelled, 10,000 for validation and for the test each;
           mean absolute error, and its ratio to --method supervised (mean-teacher, infograph,
