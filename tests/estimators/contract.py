@@ -22,7 +22,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
 }
 """Every estimator of the package, as small as it gets. A new one is a line here."""
 
-SKLEARN_CHECKS = [
+SHARED_CHECKS = [
     checks.check_no_attributes_set_in_init,
     checks.check_parameters_default_constructible,
     checks.check_get_params_invariance,
@@ -33,8 +33,11 @@ SKLEARN_CHECKS = [
     checks.check_valid_tag_types,
     checks.check_mixin_order,
     checks.check_do_not_raise_errors_in_init_or_set_params,
-    checks.check_estimators_unfitted,
 ]
+"""What scikit-learn asks of every estimator."""
+
+SKLEARN_CHECKS = [*SHARED_CHECKS, checks.check_estimators_unfitted]
+"""And of those that need no labels."""
 
 
 def networkx_graphs(num_graphs: int = 12) -> list[nx.Graph]:

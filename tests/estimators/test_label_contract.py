@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import estimator_checks as checks
 
 from igsd.errors import ConfigError, DataError, IGSDWarning, StorageError
 from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays
+from tests.estimators.contract import SHARED_CHECKS
 from tests.estimators.few_labels import (
     CLASSIFIERS,
     REGRESSORS,
@@ -26,19 +26,6 @@ from tests.small_graphs import make_graphs, odd_graphs
 
 ESTIMATORS = {f"{name} classes": made for name, made in CLASSIFIERS.items()}
 ESTIMATORS |= {f"{name} numbers": made for name, made in REGRESSORS.items()}
-
-SKLEARN_CHECKS = [
-    checks.check_no_attributes_set_in_init,
-    checks.check_parameters_default_constructible,
-    checks.check_get_params_invariance,
-    checks.check_set_params,
-    checks.check_estimator_repr,
-    checks.check_estimator_cloneable,
-    checks.check_estimator_tags_renamed,
-    checks.check_valid_tag_types,
-    checks.check_mixin_order,
-    checks.check_do_not_raise_errors_in_init_or_set_params,
-]
 
 
 def labels_for(estimator: Any, graphs: GraphSet) -> Any:
@@ -63,7 +50,7 @@ def fitted(request: pytest.FixtureRequest, graphs: GraphSet) -> Any:
 
 
 class TestContract:
-    @pytest.mark.parametrize("check", SKLEARN_CHECKS, ids=lambda check: check.__name__)
+    @pytest.mark.parametrize("check", SHARED_CHECKS, ids=lambda check: check.__name__)
     def test_checks_of_sklearn(self, estimator: BaseEstimator, check: Callable) -> None:
         check(type(estimator).__name__, estimator)
 

@@ -14,6 +14,7 @@ from igsd.graphs.batch import Batch
 from igsd.graphs.graphset import GraphSet
 from igsd.training.fit import Fitted, fit_self_supervised
 from igsd.training.self_supervised import SelfSupervisedTask
+from tests.interrupted import after_task_steps
 from tests.small_graphs import TINY
 
 
@@ -56,17 +57,7 @@ def assert_same_run(a: Fitted, b: Fitted) -> None:
 
 def after_steps(monkeypatch: pytest.MonkeyPatch, count: int, action: Any) -> None:
     """Do ``action`` once, after ``count`` optimiser steps; 1 is the first."""
-    original = SelfSupervisedTask.after_step
-    done = 0
-
-    def after_step(task: SelfSupervisedTask) -> None:
-        nonlocal done
-        original(task)
-        done += 1
-        if done == count:
-            action()
-
-    monkeypatch.setattr(SelfSupervisedTask, "after_step", after_step)
+    after_task_steps(monkeypatch, SelfSupervisedTask, count, action)
 
 
 def losses_of(fitted: Fitted) -> list[float]:
