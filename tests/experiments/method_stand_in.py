@@ -10,6 +10,24 @@ import pytest
 from igsd.baselines.limits import limits
 from igsd.baselines.measured import Measured
 from igsd.experiments import method_plan
+from igsd.experiments.method_plan import MethodPlan, plan_method
+from igsd.experiments.scoring import Scoring
+from igsd.graphs.graphset import GraphSet
+from tests.small_graphs import make_graphs
+
+Made = list[tuple[str, int]]
+"""(method, seed) of what was run."""
+
+
+@pytest.fixture(scope="module")
+def labelled() -> GraphSet:
+    """Eight graphs with classes."""
+    return make_graphs(8, classes=True, name="toy")
+
+
+def plan(graphs: GraphSet, name: str = "wl", **others: Any) -> MethodPlan:
+    """Return the plan of a method that is scored as its vectors are."""
+    return plan_method(graphs, name, Scoring(standardise="no"), recipe="molecules", **others)
 
 
 def run_here(
@@ -24,9 +42,9 @@ def run_here(
 
 
 @pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+def in_process(monkeypatch: pytest.MonkeyPatch) -> Made:
     """Run methods in this process; returns the list of (method, seed) that were run."""
-    made: list[tuple[str, int]] = []
+    made: Made = []
 
     def run(function: Any, *arguments: Any, **limited: Any) -> Measured:
         made.append((arguments[1], arguments[2].seed))

@@ -11,25 +11,12 @@ from igsd.baselines.measured import Measured
 from igsd.errors import ConfigError, DataError, StorageError, TrainingError
 from igsd.evaluation.nested import nested
 from igsd.experiments import method_plan
-from igsd.experiments.method_plan import MethodPlan, plan_method
 from igsd.experiments.records import scored_of
 from igsd.experiments.scoring import Scoring
 from igsd.graphs.graphset import GraphSet
-from tests.experiments.method_stand_in import in_process
-from tests.small_graphs import make_graphs
+from tests.experiments.method_stand_in import Made, in_process, labelled, plan
 
-__all__ = ["in_process"]
-
-Made = list[tuple[str, int]]
-
-
-@pytest.fixture(scope="module")
-def labelled() -> GraphSet:
-    return make_graphs(8, classes=True, name="toy")
-
-
-def plan(graphs: GraphSet, name: str = "wl", **others: Any) -> MethodPlan:
-    return plan_method(graphs, name, Scoring(standardise="no"), recipe="molecules", **others)
+__all__ = ["in_process", "labelled"]
 
 
 def test_a_record_says_everything(tmp_path: Path, labelled: GraphSet, in_process: Made) -> None:

@@ -9,25 +9,11 @@ import pytest
 from igsd.baselines.measured import Measured
 from igsd.errors import ConfigError, TrainingError
 from igsd.experiments import method_plan
-from igsd.experiments.method_plan import MethodPlan, plan_method
 from igsd.experiments.method_runs import run_methods
-from igsd.experiments.scoring import Scoring
 from igsd.graphs.graphset import GraphSet
-from tests.experiments.method_stand_in import in_process
-from tests.small_graphs import make_graphs
+from tests.experiments.method_stand_in import Made, in_process, labelled, plan
 
-__all__ = ["in_process"]
-
-Made = list[tuple[str, int]]
-
-
-@pytest.fixture(scope="module")
-def labelled() -> GraphSet:
-    return make_graphs(8, classes=True, name="toy")
-
-
-def plan(graphs: GraphSet, name: str = "wl", **others: Any) -> MethodPlan:
-    return plan_method(graphs, name, Scoring(standardise="no"), recipe="molecules", **others)
+__all__ = ["in_process", "labelled"]
 
 
 def test_finished_runs_are_not_made_again(
