@@ -70,7 +70,7 @@ class MethodPlan:
         """Return what makes another run the same as that of this seed."""
         protocol = self.scoring.settings()
         if has_kernel(method(self.method).estimator()):
-            protocol |= {"standardise": "no", "kernel": "precomputed"}
+            protocol |= {"standardise": self.scoring.for_kernels(), "kernel": "precomputed"}
         return Identity(self.config.updated({"seed": seed}), self.graphs.checksum, protocol)
 
     def limits(self) -> dict[str, float | None]:

@@ -12,6 +12,7 @@ import numpy as np
 from igsd.errors import DataError
 from igsd.evaluation.gckn_folds import read_gckn_folds
 from igsd.evaluation.inputs import check_codes, check_features
+from igsd.evaluation.kernels import Standardise
 from igsd.evaluation.majority import majority
 from igsd.evaluation.protocols import run_protocol
 from igsd.evaluation.result import ProtocolResult
@@ -48,6 +49,13 @@ class Scoring:
     def protocols(self) -> tuple[str, ...]:
         """Return the protocols to run: ``paper`` is optimistic and never stands alone."""
         return ("nested", "paper") if self.protocol == "paper" else (self.protocol,)
+
+    def for_kernels(self) -> Standardise:
+        """Return whether the kernel of a method that delivers one is scaled by its variance.
+
+        Under ``gckn`` that is chosen with C; elsewhere kernels are taken as published ones are.
+        """
+        return "search" if self.protocol == "gckn" else "no"
 
 
 def usual_standardise(protocol: str) -> str:
@@ -162,9 +170,10 @@ def _repeated(methods: Iterable[str], scoring: Scoring) -> list[str]:
 def _score(
     protocol: str, X: Vectors, codes: np.ndarray, scoring: Scoring, settings: dict[str, Any]
 ) -> ProtocolResult:
-    """Return the result of one row; a kernel has no features that could be standardised."""
+    """Return the result of one row, from a kernel or from features."""
     if isinstance(X, KernelMatrix):
-        return run_protocol(protocol, X.values, codes, kernel="precomputed", **settings)
+        settings = settings | {"kernel": "precomputed", "standardise": scoring.for_kernels()}
+        return run_protocol(protocol, X.values, codes, **settings)
     return run_protocol(protocol, X, codes, standardise=scoring.standardise, **settings)
 
 
