@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from igsd.experiments.records import Identity, make_records_folder
+from igsd.experiments.environment import peak_memory_mib
+from igsd.experiments.records import (
+    RUN_ERRORS,
+    Identity,
+    failure,
+    make_records_folder,
+    write_record,
+)
 from igsd.graphs.graphset import GraphSet
 
 Record = dict[str, Any]
@@ -68,3 +76,22 @@ def run_seeds(plan: Plan, finished: dict[int, Record]) -> Iterator[Record]:
     """
     for seed in range(plan.num_seeds):
         yield finished[seed] if seed in finished else plan.run(seed)
+
+
+def complete_record(
+    record: Record, path: Path | None, work: Callable[[], Record], *, name: str
+) -> Record:
+    """Return a record that was begun, with what ``work`` adds to it, written where it has a place.
+
+    A run that fails gives a record with status ``failed``, and a line that calls it ``name``; what
+    would end every other run too is raised (``failure``).
+    """
+    try:
+        record = record | {"status": "ok"} | work()
+    except RUN_ERRORS as error:
+        record = record | failure(error)
+        print(f"{name} failed: {record['error']}", file=sys.stderr)
+    record["peak_memory_mib"] = peak_memory_mib()
+    if path is not None:
+        write_record(path, record)
+    return record

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.baselines.untrained import untrained_encoder
 from igsd.config import Config
-from igsd.experiments.environment import peak_memory_mib
-from igsd.experiments.plan import Record
-from igsd.experiments.records import (
-    RUN_ERRORS,
-    Identity,
-    failure,
-    find_finished,
-    record_path,
-    start_record,
-    write_record,
-)
+from igsd.experiments.plan import Record, complete_record
+from igsd.experiments.records import Identity, find_finished, record_path, start_record
 from igsd.experiments.scoring import Scoring, check_scorable, num_scores, score_seed
 from igsd.experiments.trained import Trained, train_model
 from igsd.graphs.graphset import GraphSet
@@ -78,21 +69,17 @@ class RecipePlan:
         is raised (``failure``).
         """
         record = start_record(self.identity(seed), self.graphs, seed, recipe=self.recipe)
-        try:
-            trained = train_model(self.graphs, self.config_of(seed), verbose=self.verbose)
-            self.on_trained(trained)
-            record |= self._score(trained)
-        except RUN_ERRORS as error:
-            record |= failure(error)
-            print(f"seed {seed} failed: {record['error']}", file=sys.stderr)
-        record |= {"peak_memory_mib": peak_memory_mib()}
-        path = self.path_of(seed)
-        if path is not None:
-            write_record(path, record)
-        return record
+        work = partial(self._train_and_score, seed)
+        return complete_record(record, self.path_of(seed), work, name=f"seed {seed}")
+
+    def _train_and_score(self, seed: int) -> Record:
+        """Return the rest of a record."""
+        trained = train_model(self.graphs, self.config_of(seed), verbose=self.verbose)
+        self.on_trained(trained)
+        return self._score(trained)
 
     def _score(self, trained: Trained) -> Record:
-        """Return the rest of a record: the rows, the seconds and the last loss."""
+        """Return the rows of a model and of its floors, and what making them took."""
         config = self.config_of(trained.seed)
         vectors = {
             "igsd": trained.vectors,
@@ -105,7 +92,6 @@ class RecipePlan:
             scored = score_seed(vectors, self.graphs, self.scoring, trained.seed, advance)
         seconds = {"evaluate": round(time.perf_counter() - begin, 3)}
         return {
-            "status": "ok",
             "seconds": trained.seconds | seconds,
             "history": trained.model.history_,
             "rows": [{"method": method} | result.to_dict() for method, result in scored],

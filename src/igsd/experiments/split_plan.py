@@ -6,25 +6,16 @@ What a split is and what is measured on it is for its kinds to say: ``SemiPlan``
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from igsd.config_semi import SemiConfig
 from igsd.experiments import ALGORITHM
-from igsd.experiments.environment import peak_memory_mib
-from igsd.experiments.plan import Record
-from igsd.experiments.records import (
-    RUN_ERRORS,
-    Identity,
-    failure,
-    find_finished,
-    record_path,
-    start_record,
-    write_record,
-)
+from igsd.experiments.plan import Record, complete_record
+from igsd.experiments.records import Identity, find_finished, record_path, start_record
 from igsd.graphs.graphset import GraphSet
 
 
@@ -91,16 +82,10 @@ class SplitPlan(ABC):
             checkpoint = path.with_suffix(f".{self.identity(seed).digest}.checkpoint")
             if self.force:
                 _forget_checkpoints(path)
-        try:
-            record |= {"status": "ok"} | self.run_split(seed, checkpoint)
-        except RUN_ERRORS as error:
-            record |= failure(error)
-            print(f"split {seed} failed: {record['error']}", file=sys.stderr)
-        record |= {"peak_memory_mib": peak_memory_mib()}
-        if path is not None:
-            write_record(path, record)
-            if record["status"] == "ok":
-                _forget_checkpoints(path)
+        work = partial(self.run_split, seed, checkpoint)
+        record = complete_record(record, path, work, name=f"split {seed}")
+        if path is not None and record["status"] == "ok":
+            _forget_checkpoints(path)
         return record
 
 
