@@ -11,7 +11,7 @@ from igsd.errors import ConfigError, DataError
 from igsd.evaluation.semi import (
     score_majority,
     score_split,
-    score_vectors,
+    score_svm,
     semi_split,
     stratified_sample,
 )
@@ -123,16 +123,16 @@ def test_vectors_are_scored_by_the_labelled_graphs_alone() -> None:
     rng = np.random.default_rng(0)
     X = np.where(CODES[:, None] > 0, 3.0, -3.0) + rng.normal(size=(100, 2))
     split = semi_split(CODES, 0, label_rate=0.1)
-    assert score_vectors(X, CODES, split, 0).mean == 1.0
+    assert score_svm(X, CODES, split, 0).mean == 1.0
     spoilt = CODES.copy()
     spoilt[split.unlabelled] = rng.permutation(spoilt[split.unlabelled])
-    assert score_vectors(X, spoilt, split, 0).mean == 1.0
+    assert score_svm(X, spoilt, split, 0).mean == 1.0
 
 
 def test_random_labels_are_at_chance() -> None:
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(400, 5)), rng.permutation(np.arange(400) % 2)
-    scores = [score_vectors(X, codes, semi_split(codes, s), s).mean for s in range(8)]
+    scores = [score_svm(X, codes, semi_split(codes, s), s).mean for s in range(8)]
     assert 0.4 < np.mean(scores) < 0.6
 
 

@@ -10,7 +10,7 @@ from igsd.baselines.registry import make
 from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.evaluation.nested import nested
-from igsd.experiments.score_model import score_vectors, source_vectors
+from igsd.experiments.score_model import score_seeds, source_vectors
 from igsd.experiments.scoring import KernelMatrix, Scoring
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY, make_graphs
@@ -49,7 +49,7 @@ def test_a_kernel_gives_its_matrix(tmp_path: Path, labelled: GraphSet) -> None:
     assert isinstance(vectors["wl"], KernelMatrix)
     assert np.array_equal(vectors["wl"].values, model.kernel(labelled))
     assert notes == ["WLKernel has no untrained encoder"]
-    scored = score_vectors(vectors, labelled, Scoring(), 1)[0]
+    scored = score_seeds(vectors, labelled, Scoring(), 1)[0]
     direct = nested(model.kernel(labelled), labelled.classes, kernel="precomputed")
     assert dict(scored)["wl"].accuracies == direct.accuracies
 
@@ -62,5 +62,5 @@ def test_the_wrong_number_of_rows(tmp_path: Path, labelled: GraphSet) -> None:
 
 def test_every_seed_has_its_own_folds(labelled: GraphSet) -> None:
     vectors = {"histogram": LabelDegreeHistogram().fit_transform(labelled)}
-    per_seed = score_vectors(vectors, labelled, Scoring(standardise="no"), 2)
+    per_seed = score_seeds(vectors, labelled, Scoring(standardise="no"), 2)
     assert [scored[0][1].seed for scored in per_seed] == [0, 1]

@@ -186,14 +186,14 @@ def _score_one(args: argparse.Namespace) -> int:
     for option, value in given.items():
         if value:
             raise ConfigError(f"{option} is for training: give it together with --recipe NAME.")
-    from igsd.experiments.score_model import score_vectors, source_vectors
+    from igsd.experiments.score_model import score_seeds, source_vectors
     from igsd.experiments.scoring import class_codes
 
     graphs = open_graphs(args.inputs[1], args.labels, quiet=args.quiet)
     class_codes(graphs)
     scoring = scoring_of(args, graphs)
     vectors, notes = source_vectors(args.inputs[0], graphs, verbose=not args.quiet)
-    per_seed = score_vectors(vectors, graphs, scoring, args.seeds, verbose=not args.quiet)
+    per_seed = score_seeds(vectors, graphs, scoring, args.seeds, verbose=not args.quiet)
     about = {"model": str(args.inputs[0]), "notes": notes}
     table = report_scores(graphs, scoring, per_seed, about, as_json=args.json == "-")
     for note in notes if args.json != "-" else ():

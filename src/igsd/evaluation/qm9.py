@@ -120,7 +120,7 @@ def score_constant(targets: np.ndarray, split: QM9Split) -> Errors:
     }
 
 
-def score_ridge(
+def score_descriptors(
     vectors: Callable[[GraphSet], np.ndarray],
     graphs: GraphSet,
     targets: np.ndarray,

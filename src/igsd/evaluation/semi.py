@@ -127,7 +127,7 @@ def score_split(
     )
 
 
-def score_vectors(
+def score_svm(
     X: Any, y: Any, split: SemiSplit, seed: int, *, standardise: Standardise = "yes"
 ) -> ProtocolResult:
     """Return the accuracy of an SVM that knows the labelled graphs alone, under ``semi``.

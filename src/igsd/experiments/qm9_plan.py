@@ -21,7 +21,7 @@ from igsd.evaluation.qm9 import (
     QM9Split,
     qm9_split,
     score_constant,
-    score_ridge,
+    score_descriptors,
     score_targets,
 )
 from igsd.experiments.split_plan import SplitPlan
@@ -123,7 +123,7 @@ class QM9Plan(SplitPlan):
             "histogram": LabelDegreeHistogram().fit(labelled).transform,
         }
         rows = [
-            self._row(name, score_ridge(function, self.graphs, targets, split))
+            self._row(name, score_descriptors(function, self.graphs, targets, split))
             for name, function in vectors.items()
         ]
         return [*rows, self._row("mean", score_constant(targets, split))]

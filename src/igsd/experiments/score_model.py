@@ -55,7 +55,7 @@ def source_vectors(
     return {"igsd": model.transform(graphs), "untrained": untrained, "histogram": histogram}, []
 
 
-def score_vectors(
+def score_seeds(
     vectors: dict[str, Vectors],
     graphs: GraphSet,
     scoring: Scoring,

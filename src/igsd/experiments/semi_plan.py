@@ -20,7 +20,7 @@ from igsd.evaluation.semi import (
     score_fingerprints,
     score_majority,
     score_split,
-    score_vectors,
+    score_svm,
     semi_split,
 )
 from igsd.experiments.scoring import Scored, class_codes
@@ -82,7 +82,7 @@ def _floors(plan: SemiPlan, codes: Any, split: SemiSplit, seed: int) -> list[Sco
         .fit(plan.graphs.take(split.train))
         .transform(plan.graphs),
     }
-    rows = [(name, score_vectors(X, codes, split, seed)) for name, X in vectors.items()]
+    rows = [(name, score_svm(X, codes, split, seed)) for name, X in vectors.items()]
     return [*rows, ("majority", score_majority(codes, split, seed))]
 
 

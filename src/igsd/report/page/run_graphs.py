@@ -11,7 +11,7 @@ from igsd.graphs.label_column import find_labels
 from igsd.report.page.run_data import RunData, source_of
 
 
-def class_codes(run: RunData) -> tuple[np.ndarray, list[str]]:
+def graph_classes(run: RunData) -> tuple[np.ndarray, list[str]]:
     """Return (codes [G], names) of the classes, -1 where unknown: the run's own, or the data's."""
     unknown = np.full(0 if run.vectors is None else len(run.vectors), -1, np.int64)
     if run.graphs is None:
