@@ -18,6 +18,7 @@ from igsd.experiments.dispatch import (
     check_run,
     execute,
     failed_record,
+    plan_of,
     state_of,
 )
 from igsd.experiments.job import Job, cached_data, make_jobs
@@ -26,7 +27,7 @@ from igsd.experiments.records import read_record
 from igsd.experiments.runs import Run
 from tests.experiments.method_stand_in import in_process  # noqa: F401
 from tests.experiments.small_exhibit import write_data
-from tests.small_graphs import TINY
+from tests.small_graphs import TINY, make_graphs
 
 PAIRS = tuple(TINY.items())
 
@@ -114,6 +115,22 @@ def test_few_labels(source: str, tmp_path: Path) -> None:
     assert record["config"]["epochs"] == 1
     assert str(job) == "gin on toy, 60% labels, seed 1"
     assert state_of(job, run, cached_data(source)) == DONE
+
+
+@pytest.mark.parametrize("protocol", ["semi", "qm9"])
+def test_a_number_alone(protocol: str, tmp_path: Path) -> None:
+    graphs = make_graphs(20)
+    values = graphs.node_counts()[:, None] + 0.5
+    graphs = replace(graphs, targets=values, target_names=("size",))
+    source = str(tmp_path / "graphs.igsd")
+    graphs.save(source)
+    method, recipe = ("gin", "molecules") if protocol == "semi" else ("supervised", "qm9")
+    run = Run(protocol, graphs.name, method, recipe, 0, target="size")
+    job = job_of(run, source, tmp_path)
+    plan = plan_of(job, run, graphs)
+    assert plan.path_of(0) == run.path(tmp_path)
+    assert plan.protocol()["name"] == protocol
+    assert f"{graphs.name}, size" in str(job)
 
 
 def test_what_nobody_thought_of_is_a_failed_run(

@@ -19,7 +19,7 @@ from igsd.graphs.catalogue import CATALOGUE
 from igsd.graphs.datasets import load_dataset
 
 NAMES = ["table-1", "table-2", "table-3", "gckn", "figure-labels", "figure-negatives"]
-NAMES += ["figure-projector", "figure-qm9", "beyond"]
+NAMES += ["figure-projector", "figure-qm9", "figure-qm9-alone", "b3db", "b3db-logbb", "beyond"]
 
 
 def test_names() -> None:

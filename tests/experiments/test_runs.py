@@ -16,6 +16,10 @@ def test_places_of_records() -> None:
     assert run.path(root) == root / "semi-0.1/IMDB-BINARY/gin/seed-0.json"
     run = Run("qm9", "QM9", "igsd", "qm9", 0)
     assert run.path(root) == root / "qm9/QM9/igsd/seed-0.json"
+    run = Run("qm9", "QM9", "igsd", "qm9", 0, target="mu")
+    assert run.path(root) == root / "qm9-mu/QM9/igsd/seed-0.json"
+    run = Run("semi", "B3DB", "gin", "molecules", 0, target="logBB", label_rate=0.1)
+    assert run.path(root) == root / "semi-logBB-0.1/B3DB/gin/seed-0.json"
 
 
 def test_a_setting_that_the_recipe_has_makes_no_variant() -> None:
@@ -36,6 +40,12 @@ def test_labels_vary_the_protocol_and_nothing_else() -> None:
     runs = list(points(exhibit, exhibit.lines[0], "IMDB-BINARY", "social"))
     assert [run.label_rate for run in runs] == [0.01, 0.05, 0.1, 0.2, 0.5, 1.0]
     assert {run.label for run in runs} == {"igsd-supcon+self-training"}
+
+
+def test_targets_learned_alone_have_runs_of_their_own() -> None:
+    exhibit = read_exhibit("figure-qm9-alone")
+    runs = list(points(exhibit, exhibit.lines[0], "QM9", "qm9"))
+    assert [run.target for run in runs] == ["mu", "r2", "u0"]
 
 
 def test_seeds() -> None:

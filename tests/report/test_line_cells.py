@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from igsd.baselines.semi_methods import regression_config
 from igsd.experiments.qm9_plan import qm9_config
 from igsd.experiments.records import record_path, write_record
 from igsd.report.paper_figure import figure
+from igsd.report.paper_table import table
 from tests.report.record_files import make_record
 
 
@@ -30,3 +32,23 @@ def test_ratios_are_taken_split_by_split(tmp_path: Path) -> None:
     assert made["supervised"][0].mean == 1.0
     assert made["mean-teacher"][0].text == "not run"
     assert made["infograph"][0].text == "failed"
+
+
+def test_ratios_of_targets_learned_alone(tmp_path: Path) -> None:
+    for method, error in (("supervised", 2.0), ("igsd", 1.0)):
+        record = make_record("QM9", "qm9", 0, {}, protocol="qm9")
+        record["config"] = qm9_config(method, "qm9", {"seed": 0}).to_json()
+        record["rows"] = [{"method": method, "protocol": "qm9", "mae": {"r2": error}}]
+        write_record(record_path(tmp_path, "qm9-r2", "QM9", method, 0), record)
+    made = {series.method: series.cells for series in figure("figure-qm9-alone", tmp_path).series}
+    assert [cell.text for cell in made["igsd"]] == ["not run", "0.50", "not run"]
+
+
+def test_another_figure_than_the_accuracy(tmp_path: Path) -> None:
+    for seed, error in enumerate((0.5, 0.6)):
+        record = make_record("B3DB", "molecules", seed, {}, protocol="semi")
+        record["config"] = regression_config("gin", "molecules", {"seed": seed}).to_json()
+        record["rows"] = [{"method": "gin", "protocol": "semi", "mae": error}]
+        write_record(record_path(tmp_path, "semi-logBB", "B3DB", "gin", seed), record)
+    rows = {row.title: row.cells for row in table("b3db-logbb", tmp_path).rows}
+    assert rows["GIN (supervised only)"][0].text == "0.550 ± 0.050 (2 of 5 seeds)"

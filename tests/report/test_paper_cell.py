@@ -17,8 +17,8 @@ from igsd.report.paper_cell import (
     STALE,
     PaperCell,
     RecordFolder,
-    accuracies,
     make_cell,
+    row_figures,
 )
 from tests.report.record_files import make_record, write
 
@@ -27,7 +27,7 @@ RUN = Run("nested", "MUTAG", "igsd", "molecules", 0)
 
 def cell(*records: dict[str, Any], shows: str = "igsd", **about: Any) -> PaperCell:
     found = [(f"seed-{record['seed']}.json", record) for record in records]
-    values = {r["seed"]: accuracies(r, shows, "nested") for r in records}
+    values = {r["seed"]: row_figures(r, shows, "nested", "accuracy") for r in records}
     known = {seed: folds for seed, folds in values.items() if folds is not None}
     return make_cell(found, RUN, known, **{"wanted": 2} | about)
 

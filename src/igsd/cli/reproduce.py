@@ -30,9 +30,12 @@ NAME is one of:
   table-3           with and without the projector
   gckn              the nested setting of GCKN
   figure-qm9        molecules: error ratio of each target
+  figure-qm9-alone  the same with a network for each of three targets
   figure-labels     IMDB-B: accuracy against the share of labels
   figure-negatives  IMDB-B: accuracy against the batch size
   figure-projector  IMDB-B: accuracy against the projector's hidden size
+  b3db              molecules that pass the blood-brain barrier, 5 % of the labels
+  b3db-logbb        how much of them passes, 5 % of the values
   beyond            floors, WL-OA, twins removed, PROTEINS, DD, and data of your own (--data)
   all               everything
 

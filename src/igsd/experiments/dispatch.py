@@ -16,7 +16,9 @@ from igsd.experiments.records import failure, read_record, start_record, write_r
 from igsd.experiments.runs import Run
 from igsd.experiments.scoring import Scoring, has_many_twins, usual_standardise
 from igsd.experiments.semi_plan import SemiPlan
+from igsd.experiments.value_plan import ValuePlan
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.qm9 import QM9_TARGETS
 
 DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"
 OTHER = "other settings"
@@ -57,9 +59,12 @@ def plan_of(job: Job, run: Run, graphs: GraphSet) -> Plan:
     config, records, count = run.config(), job.records, run.seed + 1
     if run.protocol == "semi":
         about = (graphs, run.method, run.recipe, config, count, records)
+        if run.target:
+            return ValuePlan(*about, target=run.target, label_rate=run.label_rate)
         return SemiPlan(*about, label_rate=run.label_rate)
     if run.protocol == "qm9":
-        return QM9Plan(graphs, run.method, run.recipe, config, count, records)
+        targets = (run.target,) if run.target else QM9_TARGETS
+        return QM9Plan(graphs, run.method, run.recipe, config, count, records, targets=targets)
     scoring = usual_scoring(run.protocol, graphs)
     if run.is_recipe:
         return RecipePlan(graphs, run.label, config, scoring, count, records)

@@ -24,6 +24,12 @@ LABEL_RATE = "label_rate"
 TARGETS = "targets"
 """What an axis varies when one run gives all its points: the properties that are predicted."""
 
+TARGET = "target"
+"""What an axis varies when each of these properties has a run of its own."""
+
+ACCURACY = "accuracy"
+"""What an exhibit shows of a record where it does not name another figure, such as ``mae``."""
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -66,7 +72,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Axis:
-    """What a figure varies: a setting, ``LABEL_RATE`` or ``TARGETS``, and the values it takes."""
+    """What a figure varies, and the values: a setting, ``LABEL_RATE``, ``TARGETS``, ``TARGET``."""
 
     varies: str
     title: str
@@ -83,7 +89,9 @@ class Exhibit:
     ``seeds_of``. ``settings_of``: what is set otherwise for a data set, for all methods.
     ``spread``: whether the deviation is over ``seeds`` or over ``folds``. ``other_data``: whether
     data sets of the user may be added. ``best_under``: the protocol under which the best seed is
-    told too. ``compared``: a method that is held against those of ``compared_with``, seed by seed.
+    told too. ``metric``: the figure of a row of a record that is shown. ``target``: the number that
+    is predicted, where it is not the class. ``compared``: a method that is held against those of
+    ``compared_with``, seed by seed.
     """
 
     name: str
@@ -102,6 +110,8 @@ class Exhibit:
     other_data: bool = False
     baseline: str | None = None
     best_under: str = ""
+    metric: str = ACCURACY
+    target: str = ""
     compared: str = ""
     compared_with: Sequence[str] = ()
     seeds_of: Mapping[str, int] = field(default_factory=dict)
@@ -113,10 +123,11 @@ class Exhibit:
 
 
 def exhibit_names() -> list[str]:
-    """Return the names of all exhibits: tables first, then figures, what is beyond last."""
+    """Return the names of all exhibits: the paper's tables, its figures, what is not in it."""
     folder = resources.files("igsd.experiments") / "paper"
     names = [f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")]
-    return sorted(names, key=lambda n: (n == "beyond", n.startswith("figure"), n == "gckn", n))
+    added = ("b3db", "b3db-logbb", "beyond")
+    return sorted(names, key=lambda n: (n in added, n.startswith("figure"), n == "gckn", n))
 
 
 def find_exhibits(name: str) -> list[Exhibit]:

@@ -34,10 +34,11 @@ class Job:
         return replace(self.runs[0], seed=seed).path(self.records)
 
     def __str__(self) -> str:
-        first, last = self.runs[0].seed, self.runs[-1].seed
-        seeds = f"seed {first}" if first == last else f"seeds {first} to {last}"
-        share = "" if self.runs[0].protocol != "semi" else f", {self.runs[0].label_rate:.0%} labels"
-        return f"{self.runs[0].label} on {self.runs[0].data}{share}, {seeds}"
+        run, last = self.runs[0], self.runs[-1].seed
+        seeds = f"seed {run.seed}" if run.seed == last else f"seeds {run.seed} to {last}"
+        share = "" if run.protocol != "semi" else f", {run.label_rate:.0%} labels"
+        target = f", {run.target}" if run.target else ""
+        return f"{run.label} on {run.data}{target}{share}, {seeds}"
 
 
 def make_jobs(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from igsd.baselines.registry import configure
-from igsd.baselines.semi_methods import method_config
+from igsd.baselines.semi_methods import method_config, regression_config
 from igsd.evaluation.semi import LABEL_RATE as USUAL_RATE
-from igsd.experiments.exhibit import LABEL_RATE, TARGETS, Exhibit, Line, data_facts
+from igsd.experiments.exhibit import LABEL_RATE, TARGET, TARGETS, Exhibit, Line, data_facts
 from igsd.experiments.qm9_plan import qm9_config
 from igsd.experiments.records import record_path
 from igsd.graphs.graphset import GraphSet
@@ -26,7 +26,8 @@ class Run:
     """What makes a run this one, the graphs themselves apart; its record has a place of its own.
 
     ``data``: the name of the data set. ``changes``: settings that make a variant, which is part of
-    the record's place. ``fixed``: settings that all methods have on this data set.
+    the record's place. ``fixed``: settings that all methods have on this data set. ``target``: the
+    number that is predicted; empty for classes, and for all properties of QM9 together.
     """
 
     protocol: str
@@ -37,6 +38,7 @@ class Run:
     changes: Pairs = ()
     fixed: Pairs = ()
     label_rate: float = USUAL_RATE
+    target: str = ""
 
     @property
     def is_recipe(self) -> bool:
@@ -56,12 +58,14 @@ class Run:
             return configure(self.method, self.recipe, changes)
         if self.protocol == "qm9":
             return qm9_config(self.method, self.recipe, changes)
+        if self.target:
+            return regression_config(self.method, self.recipe, changes)
         return method_config(self.method, self.recipe, changes)
 
     def path(self, records: Path) -> Path:
         """Return where the record of this run stands."""
-        protocol = self.protocol
-        if protocol == "semi" and self.label_rate != USUAL_RATE:
+        protocol = f"{self.protocol}-{self.target}" if self.target else self.protocol
+        if self.protocol == "semi" and self.label_rate != USUAL_RATE:
             protocol += f"-{self.label_rate:g}"
         return record_path(records, protocol, self.data, self.label, self.seed)
 
@@ -88,10 +92,13 @@ def points(exhibit: Exhibit, line: Line, data: str, recipe: str) -> Iterator[Run
     axis = exhibit.axis
     fixed = tuple(exhibit.settings_of.get(data, {}).items())
     run = Run(exhibit.protocol, data, line.method, line.recipe or recipe, 0, fixed=fixed)
+    run = replace(run, target=exhibit.target)
     if axis is None or axis.varies == TARGETS:
         yield _varied(run, line.settings)
     elif axis.varies == LABEL_RATE:
         yield from (_varied(replace(run, label_rate=v), line.settings) for v in axis.values)
+    elif axis.varies == TARGET:
+        yield from (_varied(replace(run, target=v), line.settings) for v in axis.values)
     else:
         yield from (_varied(run, {**line.settings, axis.varies: v}) for v in axis.values)
 

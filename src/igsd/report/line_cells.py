@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from igsd.experiments.exhibit import TARGETS, Exhibit, Line
+from igsd.experiments.exhibit import ACCURACY, Exhibit, Line
 from igsd.experiments.qm9_table import error_ratios, errors_by_split
 from igsd.experiments.runs import Run, points, recipe_of
-from igsd.report.paper_cell import PaperCell, RecordFolder, accuracies, fresh, make_cell
+from igsd.report.paper_cell import PaperCell, RecordFolder, fresh, make_cell, row_figures
 
 
 def line_cells(
@@ -22,11 +22,13 @@ def line_cells(
     about["shows_best"] = protocol == exhibit.best_under
     cells = []
     for run in points(exhibit, line, data, recipe):
+        if exhibit.baseline is not None:
+            cells += _ratios(exhibit, run, records, about)
+            continue
         found = records.of(run)
-        if exhibit.axis is not None and exhibit.axis.varies == TARGETS:
-            return _ratios(exhibit, run, records, about)
-        values = {r["seed"]: accuracies(r, line.shows, protocol) for _, r in found}
+        values = {r["seed"]: row_figures(r, line.shows, protocol, exhibit.metric) for _, r in found}
         known = {seed: folds for seed, folds in values.items() if folds is not None}
+        about["digits"] = 1 if exhibit.metric == ACCURACY else 3
         cells.append(make_cell(found, run, known, printed=printed, **about))
     return cells
 
@@ -34,11 +36,12 @@ def line_cells(
 def _ratios(
     exhibit: Exhibit, run: Run, records: RecordFolder, about: Mapping[str, Any]
 ) -> list[PaperCell]:
-    """Return the cells of a method in figure-qm9: its errors over those of the baseline."""
+    """Return the cells of a run for QM9: its errors over those of the baseline, by target."""
     base = replace(run, method=str(exhibit.baseline))
     # A ratio of two versions of the algorithm would mean nothing.
     others = errors_by_split([r for _, r in fresh(records.of(base))], base.method)
     own = errors_by_split([r for _, r in records.of(run)], run.method)
+    together = exhibit.axis.values if exhibit.axis else ()
     return [
         make_cell(
             records.of(run),
@@ -47,5 +50,5 @@ def _ratios(
             digits=2,
             **about,
         )
-        for target in (exhibit.axis.values if exhibit.axis else ())
+        for target in ((run.target,) if run.target else together)
     ]

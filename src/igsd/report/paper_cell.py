@@ -11,7 +11,7 @@ import numpy as np
 
 from igsd.errors import ConfigError
 from igsd.experiments.estimates import run_seconds
-from igsd.experiments.exhibit import Printed
+from igsd.experiments.exhibit import ACCURACY, Printed
 from igsd.experiments.records import Identity, is_fresh, read_record
 from igsd.experiments.runs import Run
 from igsd.report.result_cell import mean_and_std
@@ -27,7 +27,7 @@ Found = tuple[str, Record]
 
 @dataclass(frozen=True)
 class PaperCell:
-    """Our result and the paper's, in per cent; in figure-qm9 as ratios with ``digits`` 2.
+    """Our result and the paper's: per cent, ratios (``digits`` 2) or another figure (3).
 
     ``mean`` and ``std_over_seeds`` (None for one seed), ``std_over_folds`` over all folds of all
     seeds; None without a result. ``word`` stands in their place then: not run, failed, OMR, > limit
@@ -112,11 +112,15 @@ class RecordFolder:
         return self._found[folder]
 
 
-def accuracies(record: Record, shows: str, protocol: str) -> list[float] | None:
-    """Return the accuracy in per cent of each fold in one row of a record, None without the row."""
+def row_figures(record: Record, shows: str, protocol: str, metric: str) -> list[float] | None:
+    """Return what one row of a record says: the accuracy in per cent of each fold, or ``metric``.
+
+    None without the row.
+    """
     for row in record["rows"]:
         if row["method"] == shows and row["protocol"] == protocol:
-            return [100 * value for value in row["accuracies"]]
+            values = row["accuracies"] if metric == ACCURACY else [row[metric]]
+            return [100 * value for value in values] if metric == ACCURACY else values
     return None
 
 
