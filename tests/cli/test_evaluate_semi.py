@@ -63,6 +63,19 @@ def test_bad_input(igsd: Run, data: Path, arguments: list[str], message: str) ->
     assert message in err
 
 
+def test_a_column_with_empty_cells(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    rows = [f"{'C' * (1 + i % 7)}O,{('', 'a', 'b')[i % 3]}\n" for i in range(30)]
+    (tmp_path / "mols.csv").write_text("smiles,active\n" + "".join(rows))
+    options = ["mols.csv", "--labels", "active", "--label-rate", 0.3, *OPTIONS]
+    code, out, err = igsd("evaluate", "--protocol", "semi", *options)
+    assert code == 0, err
+    assert "note: the class of 10 of 30 graphs is unknown" in out
+    code, _, err = igsd("evaluate", "--recipe", "molecules", "mols.csv", "--labels", "active")
+    assert code == 2
+    assert "protocol semi" in err
+
+
 def test_data_without_classes(igsd: Run, unlabelled: Path) -> None:
     code, _, err = igsd("evaluate", unlabelled, "--protocol", "semi", *OPTIONS)
     assert code == 2

@@ -10,7 +10,7 @@ from igsd.evaluation.inputs import check_codes, check_features, check_groups, ch
 @pytest.mark.parametrize(
     ("y", "words"),
     [
-        ([0, 1, -1, 1, 0], "1 of 5 have none .the first is graph 2"),
+        ([0, 1, -1, 1, 0], "1 of 5 have none .the first is graph 2.*protocol semi"),
         ([1, 1, 1], "at least two classes"),
         ([0, 0, 0, 4], "every class needs at least 3 graphs.*Class 4 has 1"),
         ([0, 0, 0, 4, 4], "Class 4 has 2"),
@@ -31,6 +31,13 @@ def test_classes_are_called_by_their_names():
         check_codes(y, names=names)
     with pytest.raises(DataError, match="same label, 'inactive'"):
         check_codes(y[:3], names=names)
+
+
+def test_gaps_where_they_may_be():
+    y = np.array([0, -1, 0, 1, 0, 1, 1])
+    assert check_codes(y, gaps=True).tolist() == y.tolist()
+    with pytest.raises(DataError, match="Class 1 has 2"):
+        check_codes(y[:-1], gaps=True)
 
 
 def test_number_of_labels():

@@ -76,10 +76,33 @@ def test_shares_that_are_none(share: float) -> None:
 
 
 def test_classes_that_are_missing_or_too_small() -> None:
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match="Class 0 has 2, 1 has 1"):
         semi_split(np.array([0, 1, -1, 0]), 0)
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match="same label"):
         semi_split(np.zeros(10, np.int64), 0)
+    with pytest.raises(DataError, match="No graph has a known class"):
+        semi_split(np.full(10, -1), 0)
+
+
+def test_the_splits_of_the_records_stay() -> None:
+    """Records in results/ are of these splits: without gaps the same graphs are drawn."""
+    split = semi_split(np.repeat([0, 1], [24, 16]), 3, label_rate=0.2)
+    assert split.labelled.tolist() == [4, 5, 9, 15, 30, 31, 32]
+    assert split.test.tolist() == [14, 21, 25, 33]
+
+
+def test_graphs_of_an_unknown_class_are_trained_on_without_a_label() -> None:
+    """A column with empty cells was refused."""
+    codes = np.where(np.arange(200) % 2, np.arange(200) % 4, -1)
+    split = semi_split(codes, 0)
+    assert [len(p) for p in (split.test, split.labelled, split.train)] == [10, 5, 190]
+    assert (codes[split.test] > 0).all()
+    assert (codes[split.labelled] > 0).all()
+    labels = split.training_labels(codes)
+    shown = [label for label in labels if label is not None]
+    assert shown == codes[split.labelled].tolist()
+    assert score_svm(codes[:, None] * 1.0, codes, split, 0).mean == 1.0
+    assert score_majority(codes, split, 0).mean == 0.5
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from igsd.baselines.semi_methods import method_config
@@ -46,6 +47,18 @@ def test_records_of_both_protocols(graphs: GraphSet, tmp_path: Path) -> None:
     path = tmp_path / "semi-0.2" / "toy" / "gin" / "seed-1.json"
     assert read_record(path) == records[1]
     assert not list(tmp_path.rglob("*.checkpoint"))
+
+
+def test_pseudo_labels_are_checked_where_the_class_is_known(graphs: GraphSet) -> None:
+    codes = np.where(np.arange(30) % 3, np.arange(30) % 2, -1)
+    gaps = replace(graphs, classes=codes)
+    settings = {"epochs": 3, "self_training_start": 1, "self_training_threshold": 0.5}
+    (record, _) = run(plan(gaps, method="gin+self-training", **settings))
+    counts = record["pseudo_labels"]
+    given, checked, right = (sum(counts[name]) for name in ("given", "checked", "right"))
+    assert given > checked >= right
+    assert record["rows"][0]["test_sizes"] == [2]
+    assert record["rows"][0]["train_sizes"] == [28]
 
 
 def test_finished_splits_are_not_run_again(

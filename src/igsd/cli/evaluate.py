@@ -48,8 +48,9 @@ told apart, rows with the twins of test graphs removed from training stand befor
 protocols:
 {PROTOCOLS_HELP}
   semi    few labels: 10 % test, 5 % of the training part labelled; --method NAME is trained inside
-          each split, for a number of epochs fixed in advance. It hides labels itself, so DATA must
-          have the class of every graph (--targets: numbers may be missing)
+          each split, for a number of epochs fixed in advance. It hides labels itself. Graphs of
+          an unknown class (--targets: number) are trained on without one and never tested on; the
+          shares are of the others
   semi-paper  the same, but the best epoch on the test part; optimistic, printed beside semi
   qm9     properties of molecules: 5,000 labelled, 10,000 for validation and for the test each;
           mean absolute error, and its ratio to --method supervised (mean-teacher, infograph,

@@ -81,6 +81,8 @@ def _rows(plan: SemiPlan, records: list[dict[str, Any]], protocol: str) -> list[
 
 
 def _print(plan: SemiPlan, honest: list[Row], optimistic: list[Row]) -> None:
+    import numpy as np
+
     from igsd.report.table import print_table
     from igsd.wording import counted
 
@@ -91,11 +93,15 @@ def _print(plan: SemiPlan, honest: list[Row], optimistic: list[Row]) -> None:
         for row, other in zip(honest, optimistic, strict=True)
     ]
     splits = counted(len(honest[0].results), "split")
-    share = f"{100 * plan.label_rate:g} % of the training graphs labelled"
+    share = f"{100 * plan.label_rate:g} % of the training labels shown"
     print_table(
         header, lines, f"{plan.graphs.name}, {plan.config.epochs} epochs, {splits}, {share}"
     )
     print("note: semi is the last epoch; semi-paper the best epoch on the test part")
+    unknown = int((np.asarray(plan.graphs.classes) < 0).sum())
+    if unknown:
+        which = f"{unknown} of {counted(len(plan.graphs), 'graph')}"
+        print(f"note: the class of {which} is unknown: trained on without a label, never tested on")
     if len(honest[0].results) < 5:
         print("note: the protocol asks for at least 5 splits")
 

@@ -57,12 +57,15 @@ def check_kernel(K: Any) -> FloatArray:
     return array
 
 
-def check_codes(y: Any, num_graphs: int | None = None, names: Sequence[Any] = ()) -> IntArray:
+def check_codes(
+    y: Any, num_graphs: int | None = None, names: Sequence[Any] = (), *, gaps: bool = False
+) -> IntArray:
     """Return the class codes as int64 [n].
 
-    ``names``: what messages call the classes; without them their codes are named.
-    Raises DataError if a label is missing (code -1), their number is not ``num_graphs``, all graphs
-    are of one class, or a class has fewer than ``SMALLEST_CLASS`` members.
+    ``names``: what messages call the classes; without them their codes are named. ``gaps``: graphs
+    may be of an unknown class (code -1). Raises DataError if one is and may not, the number of
+    codes is not ``num_graphs``, all graphs are of one class, or a class has fewer than
+    ``SMALLEST_CLASS`` members.
     """
     codes = np.asarray(y)
     if codes.ndim != 1 or not np.issubdtype(codes.dtype, np.integer):
@@ -76,15 +79,25 @@ def check_codes(y: Any, num_graphs: int | None = None, names: Sequence[Any] = ()
             f"Got {counted(len(codes), 'code')} for {counted(num_graphs, 'graph')}."
         )
     missing = np.flatnonzero(codes < 0)
-    if missing.size:
+    if missing.size and not gaps:
         raise DataError(
             f"A score needs the class of every graph, and {missing.size} of {len(codes)} have "
-            f"none (the first is graph {missing[0]}). Leave those graphs out."
+            f"none (the first is graph {missing[0]}). Leave those graphs out, or score methods "
+            "that learn from few labels with protocol semi, which trains on them as graphs "
+            "without a label."
         )
-    classes, counts = np.unique(codes, return_counts=True)
+    _check_classes(codes[codes >= 0], names)
+    return codes.astype(np.int64)
+
+
+def _check_classes(known: np.ndarray, names: Sequence[Any]) -> None:
+    """Raise DataError for known class codes that cannot be scored."""
+    classes, counts = np.unique(known, return_counts=True)
+    if not len(classes):
+        raise DataError("A score needs at least two classes. No graph has a known class.")
     if len(classes) < 2:
         raise DataError(
-            f"A score needs at least two classes. All {len(codes)} graphs have the same label, "
+            f"A score needs at least two classes. All {len(known)} graphs have the same label, "
             f"{_name(classes[0], names)}."
         )
     if counts.min() < SMALLEST_CLASS:
@@ -98,7 +111,6 @@ def check_codes(y: Any, num_graphs: int | None = None, names: Sequence[Any] = ()
             f"in the training part, one to fit and one to choose C by. Class {enumerated(small)}. "
             "Leave the graphs of such a class out, or merge it with another."
         )
-    return codes.astype(np.int64)
 
 
 def _name(code: Any, names: Sequence[Any]) -> str:

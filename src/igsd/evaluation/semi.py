@@ -1,9 +1,10 @@
 """Protocols ``semi`` and ``semi-paper``: few labels, a test part that nobody looks at, and a score.
 
-10 % of the graphs are for the test; of the rest, the training part, 5 % keep their label. ``semi``
-is the accuracy after the last epoch, the number of epochs being fixed in advance. ``semi-paper`` is
-the best accuracy on the test part over the epochs, which is what the paper reports: optimistic,
-since the test part chooses the epoch. One run of a method gives both.
+10 % of the graphs are for the test; of the rest, the training part, 5 % keep their label. Graphs of
+an unknown class (code -1) are in the training part, without a label, and count for neither share.
+``semi`` is the accuracy after the last epoch, the number of epochs being fixed in advance.
+``semi-paper`` is the best accuracy on the test part over the epochs, which is what the paper
+reports: optimistic, since the test part chooses the epoch. One run of a method gives both.
 """
 
 from __future__ import annotations
@@ -58,24 +59,25 @@ class FewLabelEstimator(Protocol):
 def semi_split(
     y: Any, seed: int, *, label_rate: float = LABEL_RATE, test_share: float = TEST_SHARE
 ) -> SemiSplit:
-    """Return the split of class codes y [n] for one seed, stratified by class.
+    """Return the split of class codes y [n], -1 where unknown, for one seed, stratified by class.
 
-    ``test_share`` of the graphs are for the test; ``label_rate`` of the others keep their label, at
-    least one of each class. With ``label_rate=1`` all of them do.
+    ``test_share`` of the graphs with a class are for the test; ``label_rate`` of the others keep
+    their label, at least one of each class. With ``label_rate=1`` all of them do.
 
     Raises DataError where a class is too small to be in both parts, ConfigError for a share that
     is none.
     """
     check_shares(label_rate=label_rate, test_share=test_share)
-    codes = check_codes(y)
+    codes = check_codes(y, gaps=True)
     rng = np.random.default_rng([seed, 5])
-    everyone = np.arange(len(codes))
-    test = stratified_sample(everyone, codes, test_share, rng)
-    train = np.setdiff1d(everyone, test)
-    if len(np.unique(codes[train])) < len(np.unique(codes)):
+    known = np.flatnonzero(codes >= 0)
+    test = stratified_sample(known, codes[known], test_share, rng)
+    others = np.setdiff1d(known, test)
+    if len(np.unique(codes[others])) < len(np.unique(codes[known])):
         raise DataError("Every class needs a graph in the training part; one has too few graphs.")
-    labelled = stratified_sample(train, codes[train], label_rate, rng)
-    return SemiSplit(labelled, np.setdiff1d(train, labelled), test)
+    labelled = stratified_sample(others, codes[others], label_rate, rng)
+    rest = np.setdiff1d(np.arange(len(codes)), np.concatenate([test, labelled]))
+    return SemiSplit(labelled, rest, test)
 
 
 def check_shares(*, label_rate: float, test_share: float) -> None:
@@ -113,7 +115,7 @@ def score_split(
 
     The test graphs are watched, never learned from: they are not among the unlabelled ones.
     """
-    codes = check_codes(y, len(graphs))
+    codes = check_codes(y, len(graphs), gaps=True)
     watched = (graphs.take(split.test), codes[split.test])
     estimator.fit(graphs.take(split.train), split.training_labels(codes), eval_set=watched)
     curve = [entry["eval_accuracy"] for entry in estimator.history_]
@@ -135,7 +137,7 @@ def score_svm(
     For vectors that no label has touched, such as a histogram's. C is chosen by cross-validation
     among the labelled graphs.
     """
-    codes = check_codes(y, len(X))
+    codes = check_codes(y, len(X), gaps=True)
     sources = kernel_sources(X, "rbf", standardise)
     choice = choose(sources, codes, split.labelled, C_GRID)
     K_train, K_test = sources[choice.source].split(split.labelled, split.test)
@@ -148,7 +150,7 @@ def score_fingerprints(X: Any, y: Any, split: SemiSplit, seed: int) -> tuple[Pro
 
     It knows the labelled graphs alone. Probabilities [test, C] are those of the test part.
     """
-    codes = check_codes(y, len(X))
+    codes = check_codes(y, len(X), gaps=True)
     model = fit_logistic(X[split.labelled], codes[split.labelled])
     probabilities = model.predict_proba(X[split.test])
     predicted = model.classes_[probabilities.argmax(axis=1)]
@@ -163,7 +165,7 @@ def roc_auc(y: Any, probabilities: np.ndarray, split: SemiSplit) -> float | None
     """
     from sklearn.metrics import roc_auc_score
 
-    true = check_codes(y)[split.test]
+    true = check_codes(y, gaps=True)[split.test]
     if probabilities.shape[1] != 2 or len(np.unique(true)) != 2:
         return None
     return float(roc_auc_score(true, probabilities[:, 1]))
@@ -171,7 +173,7 @@ def roc_auc(y: Any, probabilities: np.ndarray, split: SemiSplit) -> float | None
 
 def score_majority(y: Any, split: SemiSplit, seed: int) -> ProtocolResult:
     """Return the accuracy of the most frequent class among the labelled graphs, under ``semi``."""
-    codes = check_codes(y)
+    codes = check_codes(y, gaps=True)
     guess = np.bincount(codes[split.labelled]).argmax()
     return _result("semi", seed, float((codes[split.test] == guess).mean()), split)
 

@@ -81,8 +81,11 @@ Vectors = np.ndarray | KernelMatrix
 Scored = tuple[str, ProtocolResult]
 
 
-def class_codes(graphs: GraphSet) -> np.ndarray:
-    """Return the class of every graph, [G] int64; raises ``DataError`` for what has no score."""
+def class_codes(graphs: GraphSet, *, gaps: bool = False) -> np.ndarray:
+    """Return the class of every graph, [G] int64; raises ``DataError`` for what has no score.
+
+    ``gaps``: graphs may be of an unknown class, -1.
+    """
     if graphs.classes is None:
         raise DataError(
             f"{graphs.name!r} has no class labels, and a score needs them. A column of a table "
@@ -90,7 +93,7 @@ def class_codes(graphs: GraphSet) -> np.ndarray:
             "for good with `igsd data import TABLE --label-column COLUMN -o FILE`: then give FILE "
             "as DATA. `igsd embed` gives the vectors without classes."
         )
-    return check_codes(graphs.classes, len(graphs), graphs.class_names)
+    return check_codes(graphs.classes, len(graphs), graphs.class_names, gaps=gaps)
 
 
 def check_scorable(graphs: GraphSet, protocol: str) -> None:

@@ -44,11 +44,11 @@ class SemiPlan(SplitPlan):
 
     def check(self) -> None:
         """Raise ``DataError`` for data without classes, or with one too small to be split."""
-        semi_split(class_codes(self.graphs), 0, label_rate=self.label_rate)
+        semi_split(class_codes(self.graphs, gaps=True), 0, label_rate=self.label_rate)
 
     def run_split(self, seed: int, checkpoint: Path | None) -> dict[str, Any]:
         """Return the rows, the seconds, the history and the pseudo-labels of a split."""
-        codes = class_codes(self.graphs)
+        codes = class_codes(self.graphs, gaps=True)
         split = semi_split(codes, seed, label_rate=self.label_rate)
         estimator = find_semi_method(self.method).classifier.from_config(
             self.config_of(seed), checkpoint=checkpoint, verbose=self.verbose
@@ -99,13 +99,16 @@ def _fingerprint_rows(
 
 
 def _pseudo_labels(estimator: GraphClassifier, codes: Any, split: SemiSplit) -> dict[str, Any]:
-    """Return, for each round, how many pseudo-labels were given and how many of them are right."""
+    """Return, for each round, how many pseudo-labels were given, could be checked and are right.
+
+    Those of graphs of an unknown class can not be checked.
+    """
     found = estimator.pseudo_labels_
     truth = codes[split.train][found.graphs]
     given = estimator.classes_[found.codes] if len(found) else truth
     rounds = sorted(set(found.rounds.tolist()))
-    return {
-        "rounds": rounds,
-        "given": [int((found.rounds == number).sum()) for number in rounds],
-        "right": [int(((given == truth) & (found.rounds == number)).sum()) for number in rounds],
+    counted = {"given": found.rounds > 0, "checked": truth >= 0, "right": given == truth}
+    return {"rounds": rounds} | {
+        name: [int((which & (found.rounds == number)).sum()) for number in rounds]
+        for name, which in counted.items()
     }

@@ -107,6 +107,6 @@ class SemiTask(TuningTask):
 
     def _training_part(self) -> tuple[GraphSet, np.ndarray]:
         """Return the graphs of the training part and their classes; the test part is left alone."""
-        codes = class_codes(self.graphs)
+        codes = class_codes(self.graphs, gaps=True)
         train = semi_split(codes, FIRST_SEED, label_rate=self.label_rate).train
         return self.graphs.take(train), codes[train]
