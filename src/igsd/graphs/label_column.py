@@ -13,10 +13,10 @@ import numpy as np
 from igsd.errors import DataError, nearest
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.label_file import read_label_file
 from igsd.graphs.smiles_table import guess_smiles
 from igsd.graphs.table_rows import is_table, names_rows, rows_of
 from igsd.graphs.text_table import TextTable, read_text_table
-from igsd.storage import refuse_pickle
 from igsd.wording import counted, enumerated
 
 Task = Literal["auto", "classes", "numbers"]
@@ -50,8 +50,8 @@ class GivenLabels:
 def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") -> GivenLabels:
     """Return the labels of ``graphs`` that ``asked`` names.
 
-    ``asked``: a file with one label per line (or ``.npy``), a column of the table ``data``, a
-    target of the set, several of those joined by commas, or ``class`` for the classes of the set.
+    ``asked``: a file of labels (``read_label_file``), a column of the table ``data``, a target of
+    the set, several of those joined by commas, or ``class`` for the classes of the set.
     Nothing, nan, none or null means no label. ``task``: by default numbers where a value has a
     fraction or there are many different ones, else classes.
 
@@ -59,7 +59,7 @@ def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") ->
     are none, and columns that name molecules: SMILES, numbers of rows, a new text in every row.
     """
     if os.path.isfile(asked):
-        return _from_texts([_file_texts(Path(asked), len(graphs))], (Path(asked).stem,), task)
+        return _from_texts([read_label_file(Path(asked), graphs, data)], (Path(asked).stem,), task)
     if asked in graphs.target_names:
         columns = [asked]
     else:
@@ -170,27 +170,6 @@ def _check_repeats(values: list[str | None], name: str) -> None:
             f"No two of the {len(known)} labels in {name!r} are the same, so they are rather names "
             "than classes, and nothing can be learned from them."
         )
-
-
-def _file_texts(path: Path, num_graphs: int) -> list[str]:
-    """Return the labels in a file, one per graph; a first line more is the name of the column."""
-    refuse_pickle(path)
-    try:
-        if path.suffix.lower() == ".npy":
-            array = np.load(path, allow_pickle=False)
-            lines = [str(value) for value in array.reshape(len(array), -1)[:, 0].tolist()]
-        else:
-            lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-    except (OSError, ValueError, EOFError, TypeError) as error:
-        raise DataError(f"{path} cannot be read as a file of labels: {error}.") from error
-    if len(lines) == num_graphs + 1:
-        lines = lines[1:]
-    if len(lines) != num_graphs:
-        raise DataError(
-            f"{path} holds {counted(len(lines), 'label')} for {counted(num_graphs, 'graph')}. "
-            "There must be one line per graph, an empty one where the label is unknown."
-        )
-    return [line.strip() for line in lines]
 
 
 def _are_numbers(texts: list[str]) -> bool:

@@ -1,0 +1,86 @@
+"""``read_label_file``: one label per line, for the graphs of a set or for the rows of its table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from igsd.errors import DataError
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.table_rows import is_table, rows_of
+from igsd.graphs.text_table import read_text_table
+from igsd.storage import refuse_pickle
+from igsd.wording import counted
+
+
+def read_label_file(path: Path, graphs: GraphSet, data: str) -> list[str]:
+    """Return the labels in a text or ``.npy`` file, one per graph.
+
+    The file has one for each graph or, where ``data`` is a table, for each of its rows: those of
+    rows that are no molecules are left out. In a text, one line more at the top is the name of the
+    column. Raises ``DataError`` for any other number, and where both may be meant.
+    """
+    lines = _lines(path)
+    rows, num_rows = list(range(len(graphs))), len(graphs)
+    if is_table(data) and graphs.lines is not None:
+        table = read_text_table(Path(data))
+        rows, num_rows = rows_of(graphs, table), len(table.rows)
+    may_have_name = not _is_array(path)
+    if may_have_name and len(lines) == num_rows == len(graphs) + 1:
+        _check_is_no_name(path, lines, data)
+    for expected, places in ((num_rows, rows), (len(graphs), range(len(graphs)))):
+        first = len(lines) - expected
+        if first == 0 or (first == 1 and may_have_name):
+            return [lines[first + place] for place in places]
+    raise _other_length(path, len(lines), len(graphs), num_rows, data)
+
+
+def _lines(path: Path) -> list[str]:
+    refuse_pickle(path)
+    try:
+        if _is_array(path):
+            array = np.load(path, allow_pickle=False)
+            return [str(value) for value in array.reshape(len(array), -1)[:, 0].tolist()]
+        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
+    except (OSError, ValueError, EOFError, TypeError) as error:
+        raise DataError(f"{path} cannot be read as a file of labels: {error}.") from error
+    return [line.strip() for line in lines]
+
+
+def _is_array(path: Path) -> bool:
+    return path.suffix.lower() == ".npy"
+
+
+def _check_is_no_name(path: Path, lines: list[str], data: str) -> None:
+    """Raise ``DataError`` where the first of as many lines as rows may be a column's name.
+
+    Then the others would be as many as graphs. A number, and what stands there again, is a label.
+    """
+    first, others = lines[0], lines[1:]
+    if not first or first in others or _is_number(first):
+        return
+    raise DataError(
+        f"The {len(lines)} lines of {path} may be one for each row of {data}, or {first!r} may be "
+        f"the name of the column and the others one for each of the {len(others)} graphs. Write a "
+        f"name and {len(lines)} labels for the rows, or {len(others)} labels without a name."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _other_length(path: Path, found: int, graphs: int, rows: int, data: str) -> DataError:
+    expected = f"{counted(graphs, 'graph')}. There must be one per graph"
+    if rows != graphs:
+        expected = (
+            f"the {counted(rows, 'row')} of {data}, of which {graphs} are molecules. There must be "
+            f"{rows}, one per row, or {graphs}, one per molecule"
+        )
+    unknown = "an empty one where the label is unknown"
+    return DataError(f"{path} holds {counted(found, 'label')} for {expected}, {unknown}.")
