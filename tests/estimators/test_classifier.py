@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import networkx as nx
@@ -69,6 +70,16 @@ def test_a_class_with_one_label_still_trains() -> None:
     with pytest.warns(IGSDWarning, match="single labelled graph: c"):
         model = small(IGSDClassifier, self_training=False).fit(graphs, y)
     assert model.classes_.tolist() == ["a", "b", "c"]
+
+
+def test_self_training_that_never_begins_is_told() -> None:
+    """It was passed over in silence; with every label given there is nothing to miss."""
+    graphs, model = few_graphs(), small(GINClassifier, epochs=2, self_training=True)
+    with pytest.warns(IGSDWarning, match="self_training_start=30"):
+        model.fit(graphs, some_classes(graphs))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IGSDWarning)
+        model.fit(graphs, ["a", "b"] * 6)
 
 
 def test_cross_validation_and_pipelines() -> None:

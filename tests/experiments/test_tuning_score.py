@@ -27,7 +27,8 @@ def graphs() -> GraphSet:
 
 
 def few_labels(**changes: Any) -> Config:
-    return method_config(METHOD, "molecules", TINY | {"pretraining_epochs": 0} | changes)
+    settings = {"pretraining_epochs": 0, "self_training_start": 1, "self_training_threshold": 0.5}
+    return method_config(METHOD, "molecules", TINY | settings | changes)
 
 
 def test_without_labels_it_is_the_mean_of_inner_scores() -> None:

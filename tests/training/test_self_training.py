@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd.errors import IGSDWarning
-from igsd.training.self_training import PseudoLabelStore, class_quotas, round_starts
+from igsd.training.self_training import (
+    PseudoLabelStore,
+    class_quotas,
+    round_starts,
+    warn_if_never,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +30,20 @@ from igsd.training.self_training import PseudoLabelStore, class_quotas, round_st
 )
 def test_rounds(epochs: int, start: int, rounds: int, expected: list[int]) -> None:
     assert round_starts(epochs, start, rounds) == expected
+
+
+@pytest.mark.parametrize(("epochs", "start"), [(30, 30), (5, 30)])
+def test_a_start_after_the_last_epoch_is_told(epochs: int, start: int) -> None:
+    words = f"self_training_start={start}, .* epochs={epochs}.*below {epochs}"
+    with pytest.warns(IGSDWarning, match=words):
+        warn_if_never(epochs, start)
+
+
+@pytest.mark.parametrize(("epochs", "start"), [(31, 30), (0, 30)])
+def test_a_start_in_time_is_not(epochs: int, start: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_never(epochs, start)
 
 
 @given(st.integers(1, 400), st.integers(0, 60), st.integers(1, 60))

@@ -99,7 +99,7 @@ class IGSDClassifier(GraphClassifier):
     >>> from igsd import IGSDClassifier, load_dataset
     >>> graphs = load_dataset("MUTAG")
     >>> y = [c if i % 10 == 0 else None for i, c in enumerate(graphs.classes)]
-    >>> model = IGSDClassifier(epochs=5).fit(graphs, y)
+    >>> model = IGSDClassifier(epochs=5, self_training=False).fit(graphs, y)
     >>> model.predict(graphs).shape
     (188,)
     """

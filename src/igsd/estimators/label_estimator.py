@@ -24,7 +24,7 @@ from igsd.progress import progress_bar
 from igsd.training.fit_labelled import FittedLabels, Judge, LabelMethod, Watched, fit_labelled
 from igsd.training.graph_source import GraphSource
 from igsd.training.labels import Labels
-from igsd.training.self_training import PseudoLabels
+from igsd.training.self_training import PseudoLabels, warn_if_never
 
 _PSEUDO = ("graphs", "codes", "confidence", "rounds")
 
@@ -141,6 +141,8 @@ class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         config = self._config_with(draw_seed(self.get_params(deep=False)["random_state"]))
         given = self.get_params(deep=False)
         own = given["encoder"] if isinstance(given["encoder"], nn.Module) else None
+        if config.self_training and len(labels.unlabelled):
+            warn_if_never(config.epochs, config.self_training_start)
         fitted = fit_labelled(
             graphs,
             labels,

@@ -25,6 +25,18 @@ def round_starts(epochs: int, start: int, rounds: int) -> list[int]:
     return [epoch for epoch in starts if epoch < epochs]
 
 
+def warn_if_never(epochs: int, start: int) -> None:
+    """Warn where the last epoch is over before the first round of labelling."""
+    if 0 < epochs <= start:
+        warnings.warn(
+            f"Self-training never begins: its first round is at self_training_start={start}, and "
+            f"there are epochs={epochs}. The model learns from the given labels alone. Set "
+            f"self_training_start below {epochs}, train longer, or switch self_training off.",
+            IGSDWarning,
+            stacklevel=2,
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class PseudoLabels:
     """The pseudo-labels of a training, one entry each, in the order of the graphs.
