@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from igsd.errors import DataError
+from igsd.errors import DataError, IGSDWarning
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_column import GivenLabels, check_enough, find_labels
 from tests.small_graphs import make_graphs
@@ -75,6 +75,17 @@ def test_numbers_in_a_column(table: tuple[str, GraphSet]) -> None:
     np.testing.assert_array_equal(find_labels(graphs, path, "logS").y, [0.5, 1.5, NAN, 2])
 
 
+def test_markers_of_missing_values(tmp_path: Path) -> None:
+    """A lone ? was a class of its own, and made text of numbers."""
+    (tmp_path / "mols.csv").write_text("smiles,kind,logS\nC,a,0.5\nCC,?,NA\nCO,b,?\nCN,a,1\n")
+    data, graphs = str(tmp_path / "mols.csv"), replace(make_graphs(4), lines=np.arange(2, 6))
+    with pytest.warns(IGSDWarning, match=r"in 'kind', 1 is taken as unknown: '\?' \(1\)"):
+        assert find_labels(graphs, data, "kind").y == ["a", None, "b", "a"]
+    with pytest.warns(IGSDWarning, match=r"2 are taken as unknown: 'NA' \(1\), '\?' \(1\)"):
+        found = find_labels(graphs, data, "logS")
+    np.testing.assert_array_equal(found.y, [0.5, NAN, NAN, 1])
+
+
 def test_a_column_that_is_not_there(table: tuple[str, GraphSet], graphs: GraphSet) -> None:
     with pytest.raises(DataError, match=r"no column 'activ'.*'active'"):
         find_labels(table[1], table[0], "activ")
@@ -104,7 +115,8 @@ def test_names_are_no_classes(tmp_path: Path) -> None:
 
 def test_labels_in_a_file(graphs: GraphSet, tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("a\nnone\nb\na")
-    found = find_labels(graphs, "MUTAG", str(tmp_path / "labels.txt"))
+    with pytest.warns(IGSDWarning, match=r"Of 4 labels in 'labels', 1 is .* unknown: 'none' \(1\)"):
+        found = find_labels(graphs, "MUTAG", str(tmp_path / "labels.txt"))
     assert found.y == ["a", None, "b", "a"]
     assert found.names == ("labels",)
 

@@ -34,7 +34,7 @@ def test_a_line_for_each_graph(labels: Path, text: str) -> None:
 def test_an_array(tmp_path: Path) -> None:
     np.save(tmp_path / "y.npy", np.array([0.5, np.nan, 1.0, 2.0]))
     found = read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
-    assert found == ["0.5", "nan", "1.0", "2.0"]
+    assert found == ["0.5", "", "1.0", "2.0"]
     with pytest.raises(DataError, match="4 labels for 3 graphs"):  # an array has no name on top
         read_label_file(tmp_path / "y.npy", make_graphs(3), "MUTAG")
 

@@ -54,6 +54,15 @@ def test_columns_by_choice(tmp_path: Path) -> None:
     assert table.graphs.name == "b"
 
 
+def test_markers_of_missing_values(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "smiles,class,mu\nC,a,-\nCC,?,2\nCO,b,3\n")
+    with pytest.warns(IGSDWarning, match=r"'class', 1 is taken as unknown: '\?' \(1\)"):
+        graphs = read_smiles_table(path).graphs
+    assert graphs.class_names == ("a", "b")
+    np.testing.assert_array_equal(np.asarray(graphs.classes), [0, -1, 1])
+    np.testing.assert_array_equal(np.asarray(graphs.targets), [[np.nan], [2], [3]])
+
+
 def test_many_rows_left_out_are_counted(tmp_path: Path) -> None:
     # They were once left out without a word, and vectors did not line up with the table.
     text = "smiles\n" + "CCO\n?\n" * 14

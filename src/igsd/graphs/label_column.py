@@ -14,6 +14,7 @@ from igsd.errors import DataError, nearest
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_file import read_label_file
+from igsd.graphs.missing_values import warn_of_markers, without_markers
 from igsd.graphs.smiles_table import guess_smiles
 from igsd.graphs.table_rows import is_table, names_rows, rows_of
 from igsd.graphs.text_table import TextTable, read_text_table
@@ -21,7 +22,6 @@ from igsd.wording import counted, enumerated
 
 Task = Literal["auto", "classes", "numbers"]
 
-_MISSING = ("", "nan", "na", "none", "null")
 _CLASS_WORDS = ("class", "classes", "label", "labels", "y")
 # Whole numbers with more different values than this are rather counts than classes.
 _MOST_CLASSES = 20
@@ -52,20 +52,22 @@ def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") ->
 
     ``asked``: a file of labels (``read_label_file``), a column of the table ``data``, a target of
     the set, several of those joined by commas, or ``class`` for the classes of the set.
-    Nothing, nan, none or null means no label. ``task``: by default numbers where a value has a
-    fraction or there are many different ones, else classes.
+    In a file or a table, an empty cell and a marker of ``missing_values`` mean no label; markers
+    are told in an ``IGSDWarning``. ``task``: by default numbers where a value has a fraction or
+    there are many different ones, else classes.
 
     Raises ``DataError`` for what is not there, a file of another length, numbers that
     are none, and columns that name molecules: SMILES, numbers of rows, a new text in every row.
     """
     if os.path.isfile(asked):
-        return _from_texts([read_label_file(Path(asked), graphs, data)], (Path(asked).stem,), task)
+        texts = read_label_file(Path(asked), graphs, data)
+        return _from_texts(*_told([texts], (Path(asked).stem,)), task)
     if asked in graphs.target_names:
         columns = [asked]
     else:
         columns = [name.strip() for name in asked.split(",")]
     if is_table(data):
-        return _from_texts(*_table_texts(graphs, data, asked, columns), task)
+        return _from_texts(*_told(*_table_texts(graphs, data, asked, columns)), task)
     if graphs.targets is not None and set(columns) <= set(graphs.target_names):
         return _from_targets(graphs, columns, task)
     if asked.lower() in _CLASS_WORDS and graphs.classes is not None:
@@ -119,8 +121,17 @@ def _from_targets(graphs: GraphSet, columns: list[str], task: Task) -> GivenLabe
     return _from_texts(texts, tuple(columns), task)
 
 
+def _told(
+    texts: list[list[str]], names: tuple[str, ...]
+) -> tuple[list[list[str]], tuple[str, ...]]:
+    """Return columns of text without markers of missing values, which are warned of, and names."""
+    for column, name in zip(texts, names, strict=True):
+        warn_of_markers(column, name)
+    return [without_markers(column) for column in texts], names
+
+
 def _from_texts(texts: list[list[str]], names: tuple[str, ...], task: Task) -> GivenLabels:
-    """Return columns of text as classes or as numbers, one entry per graph."""
+    """Return columns of text as classes or as numbers, one entry per graph; empty is unknown."""
     if task == "auto":
         task = "numbers" if all(map(_are_numbers, texts)) or len(texts) > 1 else "classes"
     if task == "classes":
@@ -174,9 +185,8 @@ def _check_repeats(values: list[str | None], name: str) -> None:
 
 def _are_numbers(texts: list[str]) -> bool:
     """Say whether a column is rather numbers to predict than classes."""
-    known = [text for text in texts if text.lower() not in _MISSING]
     try:
-        values = {float(text) for text in known}
+        values = {float(text) for text in texts if text}
     except ValueError:
         return False
     return any(not value.is_integer() for value in values) or len(values) > _MOST_CLASSES
@@ -184,7 +194,7 @@ def _are_numbers(texts: list[str]) -> bool:
 
 def _class_name(text: str) -> str | None:
     """Return a class as text; whole numbers are written alike, 1.0 as 1."""
-    if text.lower() in _MISSING:
+    if not text:
         return None
     try:
         value = float(text)
@@ -194,7 +204,7 @@ def _class_name(text: str) -> str | None:
 
 
 def _number(text: str, name: str) -> float:
-    if text.lower() in _MISSING:
+    if not text:
         return math.nan
     try:
         return float(text)

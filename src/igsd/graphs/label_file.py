@@ -41,7 +41,8 @@ def _lines(path: Path) -> list[str]:
     try:
         if _is_array(path):
             array = np.load(path, allow_pickle=False)
-            return [str(value) for value in array.reshape(len(array), -1)[:, 0].tolist()]
+            values = array.reshape(len(array), -1)[:, 0].tolist()
+            return ["" if value != value else str(value) for value in values]  # NaN
         lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
     except (OSError, ValueError, EOFError, TypeError) as error:
         raise DataError(f"{path} cannot be read as a file of labels: {error}.") from error

@@ -15,6 +15,7 @@ import numpy as np
 from igsd.errors import DataError, IGSDWarning
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.missing_values import warn_of_markers, without_markers
 from igsd.graphs.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
 from igsd.graphs.table_rows import names_rows
 from igsd.graphs.text_table import TextTable, read_text_table
@@ -22,7 +23,6 @@ from igsd.wording import counted, enumerated
 
 _SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
 _LABEL_COLUMNS = ("label", "class", "y")
-_MISSING = ("", "nan", "na", "none", "null")
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,9 @@ def read_smiles_table(
     """Return the molecules of a CSV or TSV file (also ``.gz``) whose first line names the columns.
 
     ``smiles_column``: by default the first one called smiles, canonical_smiles or the like.
-    ``label_column``: becomes the classes (text or whole numbers; empty is unknown); by default a
-    column called label, class or y, if it holds such values.
+    ``label_column``: becomes the classes (text or whole numbers; empty is unknown, and so is a
+    marker of ``missing_values``, with an ``IGSDWarning``); by default a column called label, class
+    or y, if it holds such values.
     ``target_columns``: become the targets, NaN where empty; by default every other column of
     numbers, except those that only name rows (id, index, no, mol_id and the like) and those whose
     name stands twice.
@@ -78,6 +79,8 @@ def read_smiles_table(
         raise DataError(f"{path}: {failure_report(failures, len(texts), title)}")
     kept = found.kept
     _warn_of_failures(table, failures)
+    if label is not None:
+        warn_of_markers([table.column(label)[row] for row in kept], label)
     columns: dict[str, Any] = {"notes": smiles_notes(failures, doubtful)}
     columns["lines"] = np.array(table.lines, np.int64)[kept]
     if classes is not None:
@@ -150,7 +153,7 @@ def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
     """Return a column called label, class or y if its values are categories."""
     for column in table.columns:
         if column.lower() in _LABEL_COLUMNS and column not in used:
-            values = [_value(text) for text in table.column(column)]
+            values = _values(table, column)
             if not any(isinstance(value, float) and not value.is_integer() for value in values):
                 return column
     return None
@@ -162,7 +165,7 @@ def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
     for column in table.columns:
         if column in used or names_rows(column) or table.columns.count(column) > 1:
             continue
-        values = [_value(text) for text in table.column(column)]
+        values = _values(table, column)
         known = [value for value in values if value is not None]
         if known and all(isinstance(value, float) and math.isfinite(value) for value in known):
             found.append(column)
@@ -171,7 +174,7 @@ def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
 
 def _classes(table: TextTable, column: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Return (codes, names) of the label column."""
-    values = [_value(text) for text in table.column(column)]
+    values = _values(table, column)
     for value, line in zip(values, table.lines, strict=True):
         if isinstance(value, float) and not value.is_integer():
             raise DataError(
@@ -184,7 +187,7 @@ def _classes(table: TextTable, column: str) -> tuple[np.ndarray, tuple[Any, ...]
 
 def _numbers(table: TextTable, column: str) -> list[float]:
     """Return the numbers of a target column, NaN where empty."""
-    values = [_value(text) for text in table.column(column)]
+    values = _values(table, column)
     for value, line in zip(values, table.lines, strict=True):
         if isinstance(value, str) or (value is not None and math.isinf(value)):
             raise DataError(
@@ -194,9 +197,13 @@ def _numbers(table: TextTable, column: str) -> list[float]:
     return [math.nan if value is None else float(value) for value in values]
 
 
+def _values(table: TextTable, column: str) -> list[float | str | None]:
+    """Return the cells of a column, None where they are empty or mark a missing value."""
+    return [_value(text) for text in without_markers(table.column(column))]
+
+
 def _value(text: str) -> float | str | None:
-    """Return a cell as a number, as text, or as None where it is empty."""
-    if text.lower() in _MISSING:
+    if not text:
         return None
     try:
         return float(text)
