@@ -21,6 +21,7 @@ FOUNDATION = {
     "progress",
     "cache",
     "recipes",
+    "run_metrics",
     "model_file",
     "estimator_base",
 }

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from igsd.model_file import (
     whole_model,
     write_model,
 )
+from igsd.run_metrics import KIND
 from igsd.storage import write_arrays
 
 
@@ -63,7 +66,16 @@ def test_where_there_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="without a model"):
         model_path(tmp_path)
     (tmp_path / "checkpoint.safetensors").touch()
-    with pytest.raises(StorageError, match=r"not finished.*--resume"):
+    with pytest.raises(StorageError, match=r"not finished.*`igsd train DATA -o .* --resume`"):
+        model_path(tmp_path)
+
+
+def test_an_unfinished_run_tells_how_to_finish_it(tmp_path: Path) -> None:
+    """The command lacked --labels, and was refused when it was followed."""
+    about = {"data": {"source": "mols.csv"}, "labels": {"source": "active", "task": "classes"}}
+    (tmp_path / "metrics.json").write_text(json.dumps({"kind": KIND, **about}))
+    words = f"`igsd train mols.csv --labels active --task classes -o {tmp_path} --resume`"
+    with pytest.raises(StorageError, match=re.escape(words)):
         model_path(tmp_path)
 
 

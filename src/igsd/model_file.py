@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from igsd.errors import IGSDError, StorageError
+from igsd.run_metrics import read_metrics, resume_command
 from igsd.storage import read_arrays, write_arrays
 
 VERSION = 1
@@ -61,7 +62,7 @@ def model_path(path: str | os.PathLike[str]) -> Path:
     if any((source / name).exists() for name in _OF_A_RUN):
         raise StorageError(
             f"The run in {source} is not finished, so it holds no model yet. "
-            f"`igsd train DATA -o {source} --resume` finishes it."
+            f"`{resume_command(source, read_metrics(source) or {})}` finishes it."
         )
     raise StorageError(
         f"{source} is a folder without a model: it holds no {FILE_NAME}. Give a run folder made by "

@@ -71,6 +71,9 @@ def test_stop_and_resume(
         code, _, err = igsd("train", toy, *LABELS, "--task", "classes", "-o", "cut")
     assert code == 130
     assert "--labels class --task classes -o cut --resume" in err
+    code, _, err = igsd("predict", "cut", toy, "-o", "p.csv")
+    assert code == 2
+    assert "--labels class --task classes -o cut --resume` finishes it" in err
     assert igsd("train", toy, *LABELS, "-o", "cut")[0] == 2  # an unfinished run is in the way
     code, _, err = igsd("train", toy, *LABELS, "-o", "cut", "--resume")
     assert code == 0, err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_data_argument
@@ -18,6 +17,7 @@ from igsd.cli.settings import (
 )
 from igsd.cli.train_job import RUNS, TrainJob, fresh_job, resumed_job, run_to_resume
 from igsd.errors import ConfigError, IGSDError, StorageError
+from igsd.run_metrics import resume_command
 
 if TYPE_CHECKING:
     from igsd.experiments.run_folder import RunFolder
@@ -155,10 +155,9 @@ def _train(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> int:
     from igsd.experiments.run_folder import discard
     from igsd.experiments.trained import train_model
 
-    again = f"igsd train {quote(args.data)} -o {quote(str(folder.path))} --resume"
     about: dict[str, Any] = {"recipe": job.recipe, "method": job.method}
     about |= {"data": data_summary(job.graphs) | {"source": args.data}}
-    verbose = not args.quiet
+    again, verbose = resume_command(folder.path, about), not args.quiet
     try:
         folder.create(about, job.config)
         if verbose:

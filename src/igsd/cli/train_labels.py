@@ -6,7 +6,6 @@ import argparse
 import time
 import warnings
 from dataclasses import dataclass
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.open_graphs import open_graphs
@@ -14,6 +13,7 @@ from igsd.cli.settings import AUTO, choose_recipe
 from igsd.cli.train_job import RUNS
 from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError, IGSDError, IGSDWarning
+from igsd.run_metrics import resume_command
 from igsd.wording import counted
 
 if TYPE_CHECKING:
@@ -183,12 +183,7 @@ def _train(args: argparse.Namespace, job: LabelJob) -> int:
             print(f"{job.graphs.name}: {labels}, recipe {job.recipe}, run folder {folder.path}")
         model.fit(job.graphs, job.used.y, **_names(job))
     except KeyboardInterrupt as stop:
-        again = f"igsd train {quote(args.data)} --labels {quote(args.labels)}"
-        if args.label_rate != 1:
-            again += f" --label-rate {args.label_rate:g}"
-        if args.task != "auto":
-            again += f" --task {args.task}"
-        again += f" -o {quote(str(folder.path))} --resume"
+        again = resume_command(folder.path, about)
         raise KeyboardInterrupt(f"Stopped. To go on: {again}") from stop
     except IGSDError:
         if job.is_new and not checkpoint.exists():

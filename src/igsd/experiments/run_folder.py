@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -15,9 +14,9 @@ import numpy as np
 from igsd.errors import StorageError
 from igsd.experiments.environment import commit, versions
 from igsd.experiments.records import Settings, plain_name
+from igsd.run_metrics import KIND, read_metrics
 from igsd.storage import atomic_file, write_json, write_text
 
-KIND = "igsd run"
 FILES = (
     "metrics.json",
     "config.toml",
@@ -46,11 +45,7 @@ class RunFolder:
 
     def metrics(self) -> dict[str, Any] | None:
         """Return what ``metrics.json`` holds, None where this is no run folder of igsd."""
-        try:
-            values = json.loads((self / "metrics.json").read_text())
-        except (OSError, ValueError):
-            return None
-        return values if isinstance(values, dict) and values.get("kind") == KIND else None
+        return read_metrics(self.path)
 
     @property
     def state(self) -> str:
