@@ -82,6 +82,11 @@ def test_the_ids_of_a_table_are_kept(igsd: Run, tmp_path: Path) -> None:
         table = pyarrow.parquet.read_table(f"{command}.parquet")
         assert table["id"].to_pylist() == ["7", "x9", "10"]
     assert read_vectors("embed.csv").shape == read_vectors("embed.parquet").shape
+    # An imported file once lost them.
+    assert igsd("data", "import", "m.csv", "-o", "m.graphs")[0] == 0
+    assert igsd("embed", "r", "m.graphs", "-o", "again.csv", "--quiet")[0] == 0
+    assert (tmp_path / "again.csv").read_text() == (tmp_path / "embed.csv").read_text()
+    assert "id 10" in igsd("neighbors", "r", "m.graphs", "--query", "10")[1]
 
 
 def test_node_labels_never_seen_are_noted(igsd: Run, trained: Path, tmp_path: Path) -> None:

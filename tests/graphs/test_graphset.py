@@ -85,9 +85,10 @@ def test_a_set_is_no_array_of_numbers(pair: GraphSet) -> None:
         np.asarray(pair)
 
 
-def test_lines_go_with_their_graphs_and_are_no_content(pair: GraphSet) -> None:
-    read = replace(pair, lines=np.array([2, 7]))
+def test_lines_and_ids_go_with_their_graphs_and_are_no_content(pair: GraphSet) -> None:
+    read = replace(pair, lines=np.array([2, 7]), ids=("a", "b"))
     assert read == pair
+    assert read.take([1, 1, 0]).ids == ("b", "b", "a")
     assert read.without_labels().lines is not None
     taken = read.take([1, 1, 0]).lines
     assert taken is not None

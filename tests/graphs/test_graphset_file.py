@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +41,10 @@ def test_loaded_columns_are_memory_mapped(saved: Path) -> None:
     assert isinstance(loaded.node_ptr, np.memmap)
 
 
-def test_lines_of_the_table_are_kept(tmp_path: Path) -> None:
+def test_lines_and_ids_of_the_table_are_kept(tmp_path: Path) -> None:
     graphs = from_edges([2, 1], np.array([0]), np.array([1]), lines=np.array([2, 5]))
-    graphs.save(tmp_path / "set")
+    replace(graphs, ids=("mol-1", "")).save(tmp_path / "set")
+    assert GraphSet.load(tmp_path / "set").ids == ("mol-1", "")
     lines = GraphSet.load(tmp_path / "set").lines
     assert lines is not None
     assert lines.tolist() == [2, 5]

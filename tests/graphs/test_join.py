@@ -22,12 +22,13 @@ def test_the_graphs_of_a_set_joined_are_the_set(graphs: GraphSet) -> None:
 
 
 def test_graphs_picked_by_a_loop_are_a_list_of_graphs() -> None:
-    graphs = replace(make_graphs(classes=True), lines=np.arange(2, 12))
+    graphs = replace(make_graphs(classes=True), lines=np.arange(2, 12), ids=tuple("abcdefghij"))
     picked = as_graphset([graph for graph in graphs if graph.num_nodes > 4])
     chosen = np.flatnonzero(graphs.node_counts() > 4)
     assert picked == graphs.take(chosen)
     assert picked.lines is not None
     assert picked.lines.tolist() == (chosen + 2).tolist()
+    assert picked.ids == tuple("abcdefghij"[i] for i in chosen)
 
 
 def test_sets_that_do_not_belong_together() -> None:

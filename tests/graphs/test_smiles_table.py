@@ -33,6 +33,7 @@ def test_columns_are_found_by_name(tmp_path: Path, name: str) -> None:
     assert graphs.name == "t"
     assert graphs.lines is not None
     assert graphs.lines.tolist() == [2, 4, 5]
+    assert graphs.ids == ("1", "3", "4")
     assert graphs.graph_names == ("CCO", "C", "CC")
     assert table.kept_rows.tolist() == [0, 2, 3]
     assert graphs.classes is not None

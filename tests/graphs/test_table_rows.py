@@ -8,15 +8,15 @@ import pytest
 
 from igsd.errors import DataError
 from igsd.graphs.table_rows import is_table, names_rows, rows_of, table_ids
-from igsd.graphs.text_table import read_text_table
+from igsd.graphs.text_table import TextTable, read_text_table
 from tests.small_graphs import make_graphs
 
 GRAPHS = replace(make_graphs(2), lines=np.array([2, 4]))
 
 
-def write(path: Path, header: str) -> str:
+def table(path: Path, header: str) -> TextTable:
     path.write_text(f"{header}\nCC,a,1\nXX,b,2\nCO,c,3\n")
-    return str(path)
+    return read_text_table(path)
 
 
 @pytest.mark.parametrize(
@@ -32,22 +32,19 @@ def test_columns_that_do_not(column: str) -> None:
 
 
 def test_the_ids_of_graphs(tmp_path: Path) -> None:
-    data = write(tmp_path / "m.csv", "smiles,mol_id,id")
-    assert table_ids(GRAPHS, data) == ["a", "c"]
-    assert table_ids(GRAPHS, write(tmp_path / "n.csv", "smiles,No.,name")) == ["1", "3"]
-    assert rows_of(GRAPHS, read_text_table(Path(data))) == [0, 2]
+    made = table(tmp_path / "m.csv", "smiles,mol_id,id")
+    assert rows_of(GRAPHS, made) == [0, 2]
+    assert table_ids(made, [0, 2]) == ("a", "c")
+    assert table_ids(table(tmp_path / "n.csv", "smiles,No.,name"), [0, 2]) == ("1", "3")
 
 
 def test_where_there_are_none(tmp_path: Path) -> None:
-    assert table_ids(GRAPHS, write(tmp_path / "m.csv", "smiles,kind,y")) is None
-    assert table_ids(GRAPHS, write(tmp_path / "n.csv", "smiles,,y")) is None
-    assert table_ids(GRAPHS, write(tmp_path / "twice.csv", "smiles,id,id")) is None
-    assert table_ids(GRAPHS, "MUTAG") is None
+    for header in ("smiles,kind,y", "smiles,,y", "smiles,id,id"):
+        assert table_ids(table(tmp_path / "m.csv", header), [0, 2]) is None
     GRAPHS.save(tmp_path / "saved.csv")
     assert not is_table(str(tmp_path / "saved.csv"))
 
 
 def test_graphs_without_lines(tmp_path: Path) -> None:
-    table = read_text_table(Path(write(tmp_path / "m.csv", "smiles,id,y")))
     with pytest.raises(DataError, match="on which line"):
-        rows_of(make_graphs(2), table)
+        rows_of(make_graphs(2), table(tmp_path / "m.csv", "smiles,id,y"))

@@ -17,7 +17,7 @@ the training, and need no classes.
 The suffix of FILE decides: .npy (float32, rows only), .csv or .parquet. The columns of these are
   graph            its number in DATA, from 0
   line             of the table that it was read from, where DATA is or was a table
-  id               what the table DATA calls it in a column such as id, name or mol_id
+  id               what that table calls it in a column such as id, name or mol_id
   name             where graphs have names; of molecules it is the SMILES
   igsd0, igsd1...  the vector; other methods have their own name there (wl0, infograph0), histogram
                    and graphlet the name of what they count
@@ -55,7 +55,6 @@ def run(args: argparse.Namespace) -> int:
     check_suffix(args.output)
     written = prepare_output(args.output, args.model, args.data)
     from igsd.baselines.load_model import load_model, note_on_vectors
-    from igsd.graphs.table_rows import table_ids
 
     model, graphs = load_model(args.model), open_graphs(args.data, quiet=args.quiet)
     columns = [str(name) for name in model.get_feature_names_out()]
@@ -66,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
         chunks = model.set_params(verbose=not args.quiet).transform_chunks(graphs)
     else:
         chunks = iter([model.transform(graphs)])
-    names, ids = graphs.graph_names, table_ids(graphs, args.data)
-    write_vectors(args.output, chunks, shape, columns, names, graphs.lines, ids)
+    about = (graphs.graph_names, graphs.lines, graphs.ids)
+    write_vectors(args.output, chunks, shape, columns, *about)
     written()
     print(f"{counted(shape[0], 'vector')} of {counted(shape[1], 'number')}: {args.output}")
     return 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Lists the graphs of DATA whose vectors are closest to that of one, nearest first. GRAPH is a number
-counted from 0, or what the table DATA calls it in a column such as id, name or mol_id, or its name
+counted from 0, or what its table calls it in a column such as id, name or mol_id, or its name
 (of molecules: the SMILES as it stands in DATA).
 
 The distance is Euclidean after every column of the embedding was brought to unit variance over
@@ -53,20 +53,18 @@ def run(args: argparse.Namespace) -> int:
 
     from igsd.baselines.load_model import load_model, note_on_vectors
     from igsd.evaluation.neighbors import nearest_graphs
-    from igsd.graphs.table_rows import table_ids
     from igsd.report.table import print_table
 
     model, graphs = load_model(args.model), open_graphs(args.data)
-    ids = table_ids(graphs, args.data)
-    place = _place(args.query, graphs, ids)
+    place = _place(args.query, graphs)
     if (note := note_on_vectors(model)) is not None:
         say_note(note)
     indices, distances = nearest_graphs(model.transform(graphs), place, args.k)
     found = [
-        {"graph": int(index), "distance": float(distance)} | _described(graphs, ids, int(index))
+        {"graph": int(index), "distance": float(distance)} | _described(graphs, int(index))
         for index, distance in zip(indices, distances, strict=True)
     ]
-    query = {"graph": place} | _described(graphs, ids, place)
+    query = {"graph": place} | _described(graphs, place)
     if args.json:
         print(json.dumps({"data": graphs.name, "query": query, "neighbors": found}, indent=2))
         return 0
@@ -78,14 +76,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _place(query: str, graphs: GraphSet, ids: list[str] | None) -> int:
+def _place(query: str, graphs: GraphSet) -> int:
     """Return the number of the graph that is asked for; of several with that name the first."""
     if query.isdecimal() and int(query) < len(graphs):
         return int(query)
-    for names in (ids, graphs.graph_names):
+    for names in (graphs.ids, graphs.graph_names):
         if names is not None and query in names:
             return names.index(query)
-    called = [] if ids is None else ["an id of the table"]
+    called = [] if graphs.ids is None else ["an id of the table"]
     called += [] if graphs.graph_names is None else ["the name of a graph (of molecules: SMILES)"]
     others = "".join(f", or {what}" for what in called)
     raise DataError(
@@ -94,13 +92,13 @@ def _place(query: str, graphs: GraphSet, ids: list[str] | None) -> int:
     )
 
 
-def _described(graphs: GraphSet, ids: list[str] | None, index: int) -> dict[str, Any]:
+def _described(graphs: GraphSet, index: int) -> dict[str, Any]:
     """Return the line, the id, the class and the name of a graph, those that there are."""
     values: dict[str, Any] = {}
     if graphs.lines is not None:
         values["line"] = int(graphs.lines[index])
-    if ids is not None:
-        values["id"] = ids[index]
+    if graphs.ids is not None:
+        values["id"] = graphs.ids[index]
     if graphs.classes is not None:
         code = int(graphs.classes[index])
         values["class"] = None if code < 0 else graphs.class_names[code]

@@ -56,11 +56,9 @@ def run(args: argparse.Namespace) -> int:
     from igsd.column_file import write_columns
     from igsd.estimators.predictions import given_columns, prediction_columns
     from igsd.experiments.run_folder import RunFolder
-    from igsd.graphs.table_rows import table_ids
 
     model, graphs = load_model(args.model), open_graphs(args.data, quiet=args.quiet)
-    ids, verbose = table_ids(graphs, args.data), not args.quiet
-    columns = prediction_columns(model, graphs, args.model, ids=ids, verbose=verbose)
+    columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)
     about = (RunFolder(args.model).metrics() or {}).get("labels", {})
     write_columns(args.output, columns | given_columns(about, graphs, args.data))
     written()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from igsd.column_file import Columns
@@ -19,15 +19,13 @@ def prediction_columns(
     graphs: GraphSet,
     source: str = "the model",
     *,
-    ids: Sequence[str] | None = None,
     verbose: bool = False,
 ) -> Columns:
     """Return the columns of a table of predictions, one entry per graph.
 
     ``graph``, ``line``, ``id`` and ``name`` (where there are any); then ``class``, ``probability``
     and one ``p_CLASS`` per class, or one column per target (``value`` where it has no name).
-    ``ids``: what a table calls the graphs. Raises ``ConfigError`` for a model that has learned no
-    labels.
+    Raises ``ConfigError`` for a model that has learned no labels.
     """
     if not isinstance(model, GraphClassifier | GraphRegressor):
         raise ConfigError(
@@ -35,7 +33,7 @@ def prediction_columns(
             "nothing. Train with labels: `igsd train DATA --labels COLUMN`."
         )
     model.set_params(verbose=verbose)
-    columns = about_graphs(graphs, ids)
+    columns = about_graphs(graphs)
     if isinstance(model, GraphClassifier):
         probabilities = model.predict_proba(graphs)
         codes = probabilities.argmax(axis=1)
@@ -57,13 +55,13 @@ def _value_names(model: GraphRegressor, count: int) -> tuple[str, ...]:
     return ("value",) if count == 1 else tuple(f"value{i}" for i in range(count))
 
 
-def about_graphs(graphs: GraphSet, ids: Sequence[str] | None = None) -> Columns:
-    """Return the columns that say which graph a row is about; ``ids``: what its table calls it."""
+def about_graphs(graphs: GraphSet) -> Columns:
+    """Return the columns that say which graph a row is about."""
     columns: Columns = {"graph": list(range(len(graphs)))}
     if graphs.lines is not None:
         columns["line"] = graphs.lines.tolist()
-    if ids is not None:
-        columns["id"] = list(ids)
+    if graphs.ids is not None:
+        columns["id"] = list(graphs.ids)
     if graphs.graph_names is not None:
         columns["name"] = list(graphs.graph_names)
     return columns

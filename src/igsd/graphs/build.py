@@ -182,7 +182,8 @@ def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, n
 def _check_lengths(columns: dict[str, Any], nodes: int, edges: int, graphs: int, name: str) -> None:
     expected = {"node_labels": nodes, "node_attributes": nodes}
     expected |= {"edge_labels": edges, "edge_attributes": edges}
-    expected |= {"classes": graphs, "targets": graphs, "graph_names": graphs, "lines": graphs}
+    per_graph = ("classes", "targets", "graph_names", "lines", "ids")
+    expected |= dict.fromkeys(per_graph, graphs)
     for key, length in expected.items():
         values = columns.get(key)
         if values is not None and len(values) != length:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from igsd.errors import DataError, StorageError
@@ -164,9 +164,10 @@ def _read_b3db(source: Path) -> GraphSet:
     from igsd.graphs.smiles_table import read_smiles_table
 
     # Two of its molecules have a carbon that RDKit finds impossible; their graphs are still clear.
-    return read_smiles_table(
+    graphs = read_smiles_table(
         source, "SMILES", "BBB+/BBB-", ["logBB"], name="B3DB", check_valence=False
     ).graphs
+    return replace(graphs, ids=None)  # as in the files that were parsed before there were ids
 
 
 def _content_digest(source: Path) -> str:

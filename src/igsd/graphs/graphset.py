@@ -39,6 +39,7 @@ class GraphSet:
     | ``targets`` | [G, t] float64 | numbers to predict for a graph, NaN where unknown |
     | ``graph_names`` | G strings | a name per graph, e.g. its SMILES |
     | ``lines`` | [G] int64 | the line of the table that a graph was read from |
+    | ``ids`` | G strings | what that table calls a graph |
     """
 
     node_ptr: np.ndarray
@@ -57,6 +58,7 @@ class GraphSet:
     target_names: tuple[str, ...] = ()
     graph_names: tuple[str, ...] | None = None
     lines: np.ndarray | None = None
+    ids: tuple[str, ...] | None = None
     name: str = "graphs"
     notes: tuple[str, ...] = field(default=())
 
@@ -104,7 +106,7 @@ class GraphSet:
     def __eq__(self, other: object) -> bool:
         """Say whether both hold the same graphs, labels and names.
 
-        Where they came from does not count: ``name``, ``notes`` and ``lines``.
+        Where they came from does not count: ``name``, ``notes``, ``lines`` and ``ids``.
         """
         if not isinstance(other, GraphSet):
             return NotImplemented
@@ -161,10 +163,9 @@ class GraphSet:
             edge_attributes=_gather(self.edge_attributes, entries),
             classes=_gather(self.classes, chosen),
             targets=_gather(self.targets, chosen),
-            graph_names=None
-            if self.graph_names is None
-            else tuple(self.graph_names[i] for i in chosen),
+            graph_names=_picked(self.graph_names, chosen),
             lines=_gather(self.lines, chosen),
+            ids=_picked(self.ids, chosen),
         )
 
     def without_labels(self) -> GraphSet:
@@ -173,7 +174,7 @@ class GraphSet:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of every column but ``lines`` and of every name, as hexadecimal digits."""
+        """SHA-256 of every column but ``lines`` and ``ids``, and of every name, hexadecimal."""
         names = [
             (f.name, getattr(self, f.name))
             for f in fields(self)
@@ -244,6 +245,10 @@ class GraphSet:
 
 def _gather(column: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
     return None if column is None else np.asarray(column[rows])
+
+
+def _picked(texts: tuple[str, ...] | None, chosen: np.ndarray) -> tuple[str, ...] | None:
+    return None if texts is None else tuple(texts[i] for i in chosen)
 
 
 def _digest(columns: dict[str, np.ndarray], text: str) -> str:

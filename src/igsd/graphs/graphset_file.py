@@ -15,6 +15,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays
 
 _VERSION = 1
+_TEXTS = ("graph_names", "ids")
 _PLAIN = (
     "node_label_names",
     "node_attribute_names",
@@ -30,10 +31,12 @@ _PLAIN = (
 def save_graphset(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     """Write ``graphs`` to one file at exactly ``path``, whole or not at all."""
     arrays = graphs._columns()
-    if graphs.graph_names is not None:
-        encoded = [name.encode() for name in graphs.graph_names]
-        arrays["graph_names"] = np.frombuffer(b"".join(encoded), np.uint8)
-        arrays["graph_names_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
+    for key in _TEXTS:
+        texts = getattr(graphs, key)
+        if texts is not None:
+            encoded = [text.encode() for text in texts]
+            arrays[key] = np.frombuffer(b"".join(encoded), np.uint8)
+            arrays[f"{key}_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
     header: dict[str, Any] = {"kind": "graph set", "version": _VERSION}
     header |= {key: getattr(graphs, key) for key in _PLAIN}
     write_arrays(path, arrays, header)
@@ -48,13 +51,14 @@ def load_graphset(path: str | os.PathLike[str]) -> GraphSet:
             f"{_VERSION}. Import the original data again with `igsd data import`."
         )
     try:
-        text = arrays.pop("graph_names", None)
-        bounds = arrays.pop("graph_names_ptr", None)
+        texts: dict[str, Any] = {
+            key: _split(arrays.pop(key, None), arrays.pop(f"{key}_ptr", None)) for key in _TEXTS
+        }
         adjacency = Adjacency(
             arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None)
         )
         rest: dict[str, Any] = {key: _tuple(header[key]) for key in _PLAIN} | arrays
-        graphs = GraphSet(adjacency=adjacency, graph_names=_names(text, bounds), **rest)
+        graphs = GraphSet(adjacency=adjacency, **texts, **rest)
     except (KeyError, TypeError) as error:
         raise StorageError(
             f"{path} is damaged: a column is missing or unknown ({error})."
@@ -63,7 +67,7 @@ def load_graphset(path: str | os.PathLike[str]) -> GraphSet:
     return graphs
 
 
-def _names(text: np.ndarray | None, bounds: np.ndarray | None) -> tuple[str, ...] | None:
+def _split(text: np.ndarray | None, bounds: np.ndarray | None) -> tuple[str, ...] | None:
     if text is None or bounds is None:
         return None
     raw = text.tobytes()
@@ -79,7 +83,7 @@ def _check_pointers(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
     nodes, entries = graphs.num_nodes, graphs.adjacency.num_entries
     lengths = {"node_labels": nodes, "node_attributes": nodes, "edge_labels": entries}
     lengths |= {"edge_attributes": entries, "classes": len(graphs), "targets": len(graphs)}
-    lengths |= {"lines": len(graphs)}
+    lengths |= dict.fromkeys(("lines", *_TEXTS), len(graphs))
     known = {f.name for f in fields(graphs)}
     fits = len(graphs.adjacency.row_ptr) == nodes + 1 and len(graphs.adjacency.col) == entries
     for key, length in lengths.items():

@@ -33,7 +33,6 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = "graphs") -> GraphSet:
     for place, other in enumerate(sets):
         for entry in fields(GraphSet):
             _check_alike(entry.name, getattr(first, entry.name), getattr(other, entry.name), place)
-    names = [s.graph_names for s in sets if s.graph_names is not None]
     columns: dict[str, Any] = {
         key: None if getattr(first, key) is None else _joined([getattr(s, key) for s in sets])
         for key in _COLUMNS
@@ -42,7 +41,8 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = "graphs") -> GraphSet:
         first,
         node_ptr=pointers(_joined([s.node_counts() for s in sets])),
         adjacency=_joined_adjacency([s.adjacency for s in sets]),
-        graph_names=sum(names, ()) if len(names) == len(sets) else None,
+        graph_names=_joined_texts([s.graph_names for s in sets]),
+        ids=_joined_texts([s.ids for s in sets]),
         name=name,
         notes=tuple(dict.fromkeys(note for s in sets for note in s.notes)),
         **columns,
@@ -67,6 +67,12 @@ def _check_alike(column: str, first: Any, other: Any, place: int) -> None:
             f"Sets of graphs can be joined when they have the same columns with the same names, as "
             f"parts of one set have: {column!r} of set {place} is not that of set 0."
         )
+
+
+def _joined_texts(texts: Sequence[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    """Return the texts of all sets, None where one has none."""
+    known = [part for part in texts if part is not None]
+    return sum(known, ()) if len(known) == len(texts) else None
 
 
 def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:

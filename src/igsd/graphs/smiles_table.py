@@ -17,7 +17,7 @@ from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.missing_values import warn_of_markers, without_markers
 from igsd.graphs.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
-from igsd.graphs.table_rows import names_rows
+from igsd.graphs.table_rows import names_rows, table_ids
 from igsd.graphs.text_table import TextTable, read_text_table
 from igsd.wording import counted, enumerated
 
@@ -59,7 +59,8 @@ def read_smiles_table(
     ``check_valence=False`` keeps molecules in which only a valence is impossible, and notes them.
 
     Rows that are no molecule are left out, with an ``IGSDWarning``, and listed in ``failures`` and
-    in the set's ``notes``; ``lines`` of the set says on which line of the file each graph stood.
+    in the set's ``notes``; ``lines`` of the set says on which line of the file each graph stood,
+    ``ids`` what a column such as id, name or mol_id calls it.
     Raises ``DataError`` for a file that is no such table, a column that is not there, values that
     do not fit their column, and a table without a single molecule.
     """
@@ -82,7 +83,7 @@ def read_smiles_table(
     if label is not None:
         warn_of_markers([table.column(label)[row] for row in kept], label)
     columns: dict[str, Any] = {"notes": smiles_notes(failures, doubtful)}
-    columns["lines"] = np.array(table.lines, np.int64)[kept]
+    columns |= {"lines": np.array(table.lines, np.int64)[kept], "ids": table_ids(table, kept)}
     if classes is not None:
         columns |= {"classes": classes[0][kept], "class_names": classes[1]}
     if numbers is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from igsd.errors import DataError
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.text_table import TextTable, read_text_table
+from igsd.graphs.text_table import TextTable
 from igsd.storage import read_header
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
@@ -37,20 +38,16 @@ def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
     return [place[line] for line in graphs.lines.tolist()]
 
 
-def table_ids(graphs: GraphSet, data: str) -> list[str] | None:
-    """Return what the table DATA calls each graph, by the first of its columns that names rows.
+def table_ids(table: TextTable, rows: Iterable[int]) -> tuple[str, ...] | None:
+    """Return what a table calls some rows, by the first of its columns that names rows.
 
-    One that only counts them is taken where there is no other. None where there is no such column,
-    or DATA is no table.
+    One that only counts them is taken where there is no other. None where there is no such column.
     """
-    if not is_table(data) or graphs.lines is None:
-        return None
-    table = read_text_table(Path(data))
     naming = [c for c in table.columns if c and names_rows(c) and table.columns.count(c) == 1]
     if not naming:
         return None
     texts = table.column(min(naming, key=lambda column: _plain(column) in _COUNTING))
-    return [texts[row] for row in rows_of(graphs, table)]
+    return tuple(texts[row] for row in rows)
 
 
 def _plain(column: str) -> str:
