@@ -63,14 +63,19 @@ def test_bad_input(igsd: Run, data: Path, arguments: list[str], message: str) ->
     assert message in err
 
 
-def test_a_column_with_empty_cells(igsd: Run, tmp_path: Path) -> None:
+def test_columns_with_and_without_empty_cells(igsd: Run, tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
-    rows = [f"{'C' * (1 + i % 7)}O,{('', 'a', 'b')[i % 3]}\n" for i in range(30)]
-    (tmp_path / "mols.csv").write_text("smiles,active\n" + "".join(rows))
-    options = ["mols.csv", "--labels", "active", "--label-rate", 0.3, *OPTIONS]
-    code, out, err = igsd("evaluate", "--protocol", "semi", *options)
+    rows = [f"{'C' * (1 + i % 7)}O,{('', 'a', 'b')[i % 3]},{i % 2}\n" for i in range(30)]
+    (tmp_path / "mols.csv").write_text("smiles,active,toxic\n" + "".join(rows))
+    options = ["mols.csv", "--label-rate", 0.3, "--records", "rec", *OPTIONS]
+    code, out, err = igsd("evaluate", "--protocol", "semi", "--labels", "active", *options)
     assert code == 0, err
     assert "note: the class of 10 of 30 graphs is unknown" in out
+    code, out, err = igsd("evaluate", "--protocol", "semi", "--labels", "toxic", *options)
+    assert code == 0, err
+    assert "unknown" not in out
+    names = sorted(path.name for path in (tmp_path / "rec" / "semi-0.3").iterdir())
+    assert names == ["mols+active", "mols+toxic"]
     code, _, err = igsd("evaluate", "--recipe", "molecules", "mols.csv", "--labels", "active")
     assert code == 2
     assert "protocol semi" in err

@@ -8,7 +8,7 @@ import pytest
 
 from igsd.errors import DataError, IGSDWarning
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.label_column import GivenLabels, check_enough, find_labels
+from igsd.graphs.label_column import GivenLabels, check_enough, find_labels, with_classes
 from tests.small_graphs import make_graphs
 
 NAN = float("nan")
@@ -119,6 +119,21 @@ def test_labels_in_a_file(graphs: GraphSet, tmp_path: Path) -> None:
         found = find_labels(graphs, "MUTAG", str(tmp_path / "labels.txt"))
     assert found.y == ["a", None, "b", "a"]
     assert found.names == ("labels",)
+
+
+def test_a_column_becomes_the_classes(table: tuple[str, GraphSet]) -> None:
+    """Records of two columns once had one place: the second was refused as another run."""
+    path, graphs = table
+    made = [with_classes(graphs, path, column) for column in ("active", "kind")]
+    assert [graphs.name for graphs in made] == ["graphs+active", "graphs+kind"]
+    assert made[0].class_names == ("0", "1")
+    assert np.asarray(made[0].classes).tolist() == [1, -1, 0, 1]
+
+
+def test_its_own_classes_are_no_other_set(graphs: GraphSet) -> None:
+    assert with_classes(graphs, "MUTAG", "class") is graphs
+    targets = replace(graphs, target_names=("y", "count"))
+    assert with_classes(targets, "MUTAG", "y").name == "graphs+y"
 
 
 def test_text_where_numbers_are_asked_for(table: tuple[str, GraphSet]) -> None:

@@ -38,8 +38,8 @@ seconds to fit and represent the graphs, and the most memory that took, and draw
 
 Each method runs in a process of its own. One that exceeds its time says '> limit', one that exceeds
 its memory 'OMR' (out of memory), and the others go on. Every finished run leaves a record,
-DIR/PROTOCOL/DATA/METHOD/seed-N.json, and is skipped when the same command is given again, so
-Ctrl-C loses no more than the run under way.
+DIR/PROTOCOL/DATA/METHOD/seed-N.json (DATA+COLUMN with --labels), and is skipped when the same
+command is given again, so Ctrl-C loses no more than the run under way.
 
 A setting KEY goes to every method that has it, METHOD.KEY to one.
 

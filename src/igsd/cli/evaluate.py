@@ -116,7 +116,8 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--records",
         metavar="DIR",
-        help="write one JSON record per run: DIR/PROTOCOL/DATA/RECIPE (or METHOD)/seed-N.json",
+        help="write one JSON record per run: DIR/PROTOCOL/DATA/RECIPE (or METHOD)/seed-N.json; "
+        "DATA+COLUMN with --labels",
     )
     group.add_argument(
         "-o",

@@ -70,9 +70,9 @@ def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") ->
         return _from_texts(*_told(*_table_texts(graphs, data, asked, columns)), task)
     if graphs.targets is not None and set(columns) <= set(graphs.target_names):
         return _from_targets(graphs, columns, task)
-    if asked.lower() in _CLASS_WORDS and graphs.classes is not None:
-        values = [None if code < 0 else str(graphs.class_names[code]) for code in graphs.classes]
-        return _from_texts([["" if value is None else value for value in values]], (asked,), task)
+    if graphs.classes is not None and _means_own_classes(graphs, data, asked):
+        texts = ["" if code < 0 else str(graphs.class_names[code]) for code in graphs.classes]
+        return _from_texts([texts], (asked,), task)
     names = [*graphs.target_names, *(["class"] if graphs.classes is not None else [])]
     hint = nearest(asked, names) if names else "It has neither classes nor targets."
     raise DataError(f"{asked!r} is no file, and {graphs.name!r} has no labels of that name. {hint}")
@@ -81,10 +81,15 @@ def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") ->
 def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
     """Return the graphs with the labels that ``asked`` names as their classes, -1 without one.
 
-    Raises ``DataError`` as ``find_labels`` does.
+    The set is then called NAME+COLUMN, so that records of two columns have places of their own;
+    with its own classes it stays as it is. Raises ``DataError`` as ``find_labels`` does.
     """
-    codes, names = encode_categories(find_labels(graphs, data, asked, "classes").y)
-    return replace(graphs, classes=codes, class_names=names)
+    if _means_own_classes(graphs, data, asked):
+        return graphs
+    given = find_labels(graphs, data, asked, "classes")
+    codes, names = encode_categories(given.y)
+    name = f"{graphs.name}+{given.names[0]}"
+    return replace(graphs, classes=codes, class_names=names, name=name)
 
 
 def check_enough(given: GivenLabels) -> None:
@@ -112,6 +117,12 @@ def check_enough(given: GivenLabels) -> None:
             raise DataError(
                 f"{name!r} is known of {counted(count, 'graph')}; it must be of at least two."
             )
+
+
+def _means_own_classes(graphs: GraphSet, data: str, asked: str) -> bool:
+    """Say whether ``asked`` is a word for the classes of the set, and names nothing else."""
+    is_other = os.path.isfile(asked) or is_table(data) or asked in graphs.target_names
+    return asked.lower() in _CLASS_WORDS and graphs.classes is not None and not is_other
 
 
 def _from_targets(graphs: GraphSet, columns: list[str], task: Task) -> GivenLabels:
