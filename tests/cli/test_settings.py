@@ -38,5 +38,11 @@ def test_changes_are_checked_and_typed() -> None:
             given_changes(arguments(**wrong))
 
 
+def test_the_table_says_that_recipes_change_defaults() -> None:
+    header = settings_table().split("\n\n")[0]
+    assert "the recipe changes some of them; without --recipe it is the one that fits" in header
+    assert "config.toml" in header
+
+
 def test_lines_of_the_table_fit_a_terminal() -> None:
     assert max(map(len, settings_table().splitlines())) <= 100

@@ -21,6 +21,11 @@ AUTO = "auto"
 OURS = "igsd"
 """The method where none is asked for."""
 
+_HEADER = """\
+settings (for --set KEY=VALUE and TOML files), with their defaults:
+the recipe changes some of them; without --recipe it is the one that fits DATA, molecules or social.
+The values in use stand in config.toml of the run folder from the start, and in every record."""
+
 
 def add_settings_arguments(parser: argparse.ArgumentParser, default_recipe: str | None) -> None:
     """Add the three options to a parser."""
@@ -86,7 +91,7 @@ def settings_table() -> str:
     """
     plain = {entry.name: entry.default for entry in Config.settings()}
     others = [e for e in SemiConfig.settings() if plain.get(e.name, e) != e.default]
-    lines = ["settings (for --set KEY=VALUE and TOML files), with their defaults:"]
+    lines = [_HEADER]
     lines += _listed(Config.groups, Config.settings())
     lines += ["\nwith labels (--labels, --protocol semi), besides or instead:"]
     lines += _listed(SemiConfig.groups, others)
