@@ -29,8 +29,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         history = [{"epoch": i, "total": 1 / (i + 1)} for i in range(5)]
         write(records, make_record("MUTAG", "molecules", seed, scores, history=history))
         write(records, make_record(EVIL, "molecules", seed, {EVIL: 0.9}, notes=[EVIL]))
+    (folder / "logBB.txt").write_text("\n".join(["0.5", "", "-1"] * 4) + "\n")
+    learned = {"source": str(folder / "logBB.txt"), "task": "numbers"}
+    graphs = evil_graphs()
+    runs = [write_run(folder, graphs), write_run(folder / "numbers", graphs, labels=learned)]
     file = folder / "page.html"
-    file.write_text(make_page(records, [write_run(folder, evil_graphs())]), encoding="utf-8")
+    file.write_text(make_page(records, runs), encoding="utf-8")
     return file
 
 
@@ -104,6 +108,16 @@ def test_the_map_works_with_the_mouse(page: Path, browser: Chromium) -> None:
     browser.mouse("mousePressed", *spot)
     browser.mouse("mouseReleased", *spot)
     assert browser.run("document.querySelector('.choose').value") == "5"
+
+
+def test_numbers_have_colours_of_a_scale(page: Path, browser: Chromium) -> None:
+    for dark, least, most in ((False, "176, 221, 47", "68, 1, 84"),
+                              (True, "62, 73, 137", "253, 231, 37")):  # fmt: skip
+        browser.open(page, dark=dark)
+        for part, colour in (("v0", f"rgb({least})"), ("v8", f"rgb({most})"), ("hollow", "none")):
+            for place in (".marks", ".legend"):
+                mark = f"document.querySelector('#run-2-map {place} .{part}')"
+                assert browser.run(f"getComputedStyle({mark}).fill") == colour
 
 
 def test_focus_can_be_seen_and_the_first_stop_skips_the_contents(

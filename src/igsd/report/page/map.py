@@ -11,7 +11,9 @@ from igsd.evaluation.neighbors import nearest_of_all
 from igsd.graphs.graphset import GraphSet
 from igsd.report.page.drawing import Drawing, draw_graphs
 from igsd.report.page.html import Html, json_block, tag
-from igsd.report.page.map_plot import map_legend, map_plot
+from igsd.report.page.map_classes import MapClasses
+from igsd.report.page.map_numbers import MapNumbers
+from igsd.report.page.map_plot import map_plot
 from igsd.report.page.projection import project
 from igsd.wording import counted
 
@@ -26,14 +28,13 @@ _LONGEST = 300
 class MapInput:
     """What a map shows.
 
-    ``codes`` [G] into ``class_names``, -1 where unknown; ``texts``: what is said of each graph;
-    ``names``: their own, e.g. SMILES, None where they have none.
+    ``labels``: what colours the marks; ``texts``: what is said of each graph; ``names``: their
+    own, e.g. SMILES, None where they have none.
     ``graphs``: for the drawings, None where the data are not at hand.
     """
 
     vectors: np.ndarray
-    codes: np.ndarray
-    class_names: Sequence[str]
+    labels: MapClasses | MapNumbers
     texts: Sequence[str]
     names: Sequence[str] | None
     graphs: GraphSet | None
@@ -48,15 +49,15 @@ def map_section(name: str, shown: MapInput, method: str) -> Html:
     chosen = spread_evenly(total, MOST_GRAPHS)
     vectors = shown.vectors[chosen]
     projection = project(vectors, method)
-    codes = np.asarray(shown.codes)[chosen]
+    styles = [shown.labels.style(graph) for graph in chosen.tolist()]
     drawings: list[Drawing | None] = [None] * len(chosen)
     if shown.graphs is not None:
         drawings = draw_graphs(shown.graphs, chosen.tolist())
     data = _data(shown, chosen, vectors, drawings)
-    plot = tag("div", map_plot(projection, codes), map_legend(codes, shown.class_names))
+    plot = tag("div", map_plot(projection, styles), shown.labels.legend(chosen))
     return tag(
         "div",
-        _notes(total, len(chosen), drawings, shown.graphs is not None),
+        _notes(shown, len(chosen), drawings),
         tag("div", plot, _panel(name), class_="map-and-panel"),
         json_block(data, f"{name}-data"),
         class_="map",
@@ -102,18 +103,17 @@ def _panel(name: str) -> Html:
     return tag("div", label, looked, tag("div", class_="near"), class_="panel")
 
 
-def _notes(
-    total: int, num_shown: int, drawings: Sequence[Drawing | None], has_graphs: bool
-) -> Html | None:
-    """Return what was left out to keep the page small."""
-    said = []
+def _notes(shown: MapInput, num_shown: int, drawings: Sequence[Drawing | None]) -> Html | None:
+    """Return what the colours leave out, and what was left out to keep the page small."""
+    said = [shown.labels.note] if shown.labels.note else []
+    total = len(shown.vectors)
     if num_shown < total:
         said.append(
             f"The map shows {num_shown} of {total} graphs, evenly spread over the set; neighbours "
             "are sought among these."
         )
     missing = sum(drawing is None for drawing in drawings)
-    if has_graphs and missing:
+    if shown.graphs is not None and missing:
         said.append(
             f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn, "
             "being too large or beyond the room that the page keeps for drawings."

@@ -1,4 +1,4 @@
-"""``map_plot``: the marks of a map and what they mean."""
+"""``map_plot``: the marks of a map in their places."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from igsd.report.page.html import Html, joined, tag
-from igsd.report.page.marks import NUM_STYLES, mark
+from igsd.report.page.marks import Style, mark
 from igsd.report.page.projection import Projection
-from igsd.wording import counted
 
 _SIDE, _MARGIN = 520.0, 16.0
-_MOST_CLASSES = 20
 
 
-def map_plot(projection: Projection, codes: np.ndarray) -> Html:
+def map_plot(projection: Projection, styles: Sequence[Style]) -> Html:
     """Return the map itself; the script finds a graph's mark by its place among the marks."""
     points = _scaled(projection.points)
     size = float(np.clip(110 / np.sqrt(len(points)), 2.2, 5))
     marks = [
-        tag("path", d=mark(max(int(code), 0), x, y, size), class_=_style(int(code)))
-        for (x, y), code in zip(points, codes, strict=True)
+        tag("path", d=mark(style.shape, x, y, size), class_=style.css)
+        for (x, y), style in zip(points, styles, strict=True)
     ]
     label = "Map of the graphs. Arrow keys go from graph to graph, Enter shows the neighbours."
     side = f"{_SIDE:.0f}"
@@ -53,24 +51,3 @@ def _scaled(points: np.ndarray) -> np.ndarray:
     share = np.where(high > low, share, 0.5)
     room = _SIDE - 2 * _MARGIN
     return np.column_stack([_MARGIN + room * share[:, 0], _SIDE - _MARGIN - room * share[:, 1]])
-
-
-def _style(code: int) -> str:
-    return "unknown" if code < 0 else f"s{code % NUM_STYLES}"
-
-
-def map_legend(codes: np.ndarray, class_names: Sequence[str]) -> Html | None:
-    """Return the marks of the classes with their numbers of graphs."""
-    present = [code for code in range(len(class_names)) if (codes == code).any()]
-    if not present:
-        return None
-    entries = []
-    for code in [*present[:_MOST_CLASSES], *([-1] if (codes < 0).any() else [])]:
-        drawn = tag("path", d=mark(max(code, 0), 8, 8, 4.5), class_=_style(code))
-        sample = tag("svg", drawn, viewBox="0 0 16 16", class_="sample")
-        name = "unknown" if code < 0 else f"class {class_names[code]}"
-        entries.append(tag("li", sample, f"{name} ({int((codes == code).sum())})"))
-    more = len(present) - _MOST_CLASSES
-    if more > 0:
-        entries.append(tag("li", f"and {counted(more, 'more class', 'more classes')}"))
-    return tag("ul", *entries, class_="legend")

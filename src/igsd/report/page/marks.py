@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from igsd.report.page.html import Html, tag
+
 NUM_STYLES = 8
 """How many marks and colours there are; the style sheet has as many."""
 
@@ -18,6 +22,13 @@ _SHAPES = (
 )
 
 
+class Style(NamedTuple):
+    """How a mark looks: the number of its shape, and the class that has its colour."""
+
+    shape: int
+    css: str
+
+
 def mark(style: int, x: float, y: float, size: float) -> str:
     """Return the path data of a mark at (x, y); ``size`` is the radius of the round one."""
     a = size
@@ -25,3 +36,9 @@ def mark(style: int, x: float, y: float, size: float) -> str:
     lengths |= {"f": 0.85 * a, "g": 1.7 * a, "h": 0.42 * a, "i": 0.84 * a, "j": 0.83 * a}
     texts = {key: f"{value:.4g}" for key, value in lengths.items()}
     return f"M{x:.1f} {y:.1f}" + _SHAPES[style % NUM_STYLES].format(**texts)
+
+
+def sample(style: Style) -> Html:
+    """Return the mark of a style alone, for a legend."""
+    drawn = tag("path", d=mark(style.shape, 8, 8, 4.5), class_=style.css)
+    return tag("svg", drawn, viewBox="0 0 16 16", class_="sample")

@@ -9,7 +9,7 @@ from igsd.report.page.facts import fact_list, flat
 from igsd.report.page.html import Html, joined, tag
 from igsd.report.page.map import MapInput, map_section
 from igsd.report.page.run_data import RunData
-from igsd.report.page.run_graphs import graph_classes, graph_texts
+from igsd.report.page.run_graphs import graph_labels, graph_texts
 from igsd.report.page.scroll import scroll_table
 
 
@@ -49,10 +49,10 @@ def _titled(title: str, content: Html | None) -> Html | None:
 def _map(run: RunData, name: str, method: str) -> Html:
     if run.vectors is None:
         return tag("p", "The run has no embeddings yet: it is not finished.", class_="missing")
-    codes, names = graph_classes(run)
-    texts = graph_texts(run, codes, names)
+    labels = graph_labels(run)
+    texts = graph_texts(run, labels, len(run.vectors))
     own = None if run.graphs is None else run.graphs.graph_names
-    shown = MapInput(run.vectors, codes, names, texts, own, run.graphs)
+    shown = MapInput(run.vectors, labels, texts, own, run.graphs)
     why = tag("p", run.missing, class_="missing") if run.missing else None
     return joined(tag("h3", "Map of the embedding"), why, map_section(name, shown, method))
 

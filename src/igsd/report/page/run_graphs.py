@@ -1,46 +1,57 @@
-"""What is known of the graphs of a run: their classes, and a line of text for each."""
+"""What is known of the graphs of a run: their classes or numbers, and a line of text for each."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from igsd.errors import IGSDError
-from igsd.graphs.label_column import find_labels
+from igsd.graphs.label_column import GivenLabels, find_labels
+from igsd.report.page.map_classes import MapClasses
+from igsd.report.page.map_numbers import MapNumbers
 from igsd.report.page.run_data import RunData, source_of
+from igsd.wording import enumerated
 
 
-def graph_classes(run: RunData) -> tuple[np.ndarray, list[str]]:
-    """Return (codes [G], names) of the classes, -1 where unknown: the run's own, or the data's."""
-    unknown = np.full(0 if run.vectors is None else len(run.vectors), -1, np.int64)
+def graph_labels(run: RunData) -> MapClasses | MapNumbers:
+    """Return the classes or numbers that the run learned, or else the classes of its data."""
+    unknown = MapClasses(np.full(0 if run.vectors is None else len(run.vectors), -1), [])
     if run.graphs is None:
-        return unknown, []
-    labels, source = run.metrics.get("labels"), str(source_of(run.metrics))
+        return unknown
+    labels = run.metrics.get("labels")
     if labels is None:
         if run.graphs.classes is None:
-            return unknown, []
-        return np.asarray(run.graphs.classes), [str(name) for name in run.graphs.class_names]
-    if labels.get("task") != "classes":
-        return unknown, []
+            return unknown
+        return MapClasses(run.graphs.classes, [str(name) for name in run.graphs.class_names])
     try:
-        given = find_labels(run.graphs, source, str(labels["source"]), "classes").y
-    except IGSDError:
-        return unknown, []
-    names = sorted({str(value) for value in given if value is not None})
-    return np.array([-1 if v is None else names.index(str(v)) for v in given]), names
+        asked = str(source_of(run.metrics)), str(labels["source"]), labels["task"]
+        given = find_labels(run.graphs, *asked)
+    except (IGSDError, KeyError):
+        return unknown
+    return _classes(given) if given.are_classes else _numbers(given)
 
 
-def graph_texts(run: RunData, codes: np.ndarray, names: Sequence[str]) -> list[str]:
-    """Return what is said of each graph: number, line, class and size, those there are."""
+def _classes(given: GivenLabels) -> MapClasses:
+    names = sorted({str(value) for value in given.y if value is not None})
+    return MapClasses(np.array([-1 if v is None else names.index(str(v)) for v in given.y]), names)
+
+
+def _numbers(given: GivenLabels) -> MapNumbers:
+    """Return the first column of numbers, with a note where there are more."""
+    name, *others = given.names
+    note = f"The colours tell {name}; learned as well: {enumerated(others)}." if others else ""
+    return MapNumbers(given.y.reshape(len(given.y), -1)[:, 0], name, note)
+
+
+def graph_texts(run: RunData, labels: MapClasses | MapNumbers, count: int) -> list[str]:
+    """Return what is said of each graph: number, line, class or number learned, and size."""
     graphs = run.graphs
     texts = []
-    for index, code in enumerate(codes.tolist()):
+    for index in range(count):
         parts = [f"graph {index}"]
         if graphs is not None and graphs.lines is not None:
             parts.append(f"line {int(graphs.lines[index])}")
-        if code >= 0:
-            parts.append(f"class {names[code]}")
+        if said := labels.text(index):
+            parts.append(said)
         if graphs is not None:
             parts.append(f"{int(graphs.node_ptr[index + 1] - graphs.node_ptr[index])} nodes")
         texts.append(", ".join(parts))
