@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,24 @@ def test_budget_and_dry_run(igsd: Command, small: str, tmp_path: Path) -> None:
     assert "nested    unknown  histogram on toy, seeds 0 to 1\n" in out
     assert "4 to run, 0 done already" in out
     assert not (tmp_path / "results").exists()
-    code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--budget", "0")
+    code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--budget", "0.000001")
     assert code == 0
-    assert "The budget is used up; 4 runs left" in err
+    assert "The budget is used up: 4 runs left" in err
     assert "not run" in out
+
+
+def test_without_a_budget_it_only_prints(igsd: Command, small: str, tmp_path: Path) -> None:
+    options = ("--data", small, "--records", "a b", "--jobs", 1, "--force")
+    code, out, err = igsd("reproduce", "table-3", *options, "--budget", "0m")
+    assert code == 0
+    assert "not run" in out
+    again = f"igsd reproduce table-3 --data {small} --records 'a b' --jobs 1 --force"
+    assert err == f"4 runs left, for how long is not known yet. To run: {again}\n"
+    assert not (tmp_path / "a b").exists()
+    assert igsd(*shlex.split(again)[1:])[0] == 0
+    code, out, err = igsd("reproduce", "table-3", *options, "--budget", 0)
+    assert (code, err) == (0, "")
+    assert "not run" not in out
 
 
 def test_failed_and_stale_runs_are_shown(

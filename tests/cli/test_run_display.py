@@ -37,7 +37,8 @@ def test_budget(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     work = Work(jobs=[job(0), job(1, 2)], sizes={"A": 10})
     with RunDisplay(work, tmp_path, 1, 0.0, shown=True) as display:
         assert not display.may_start(job(0))
-    assert "used up; 3 runs left" in capsys.readouterr().err
+    left = "3 runs left, for how long is not known yet. The same command goes on."
+    assert capsys.readouterr().err == f"The budget is used up: {left}\n"
 
 
 def test_quiet_speaks_of_failures_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

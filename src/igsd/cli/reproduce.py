@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +93,8 @@ def run(args: argparse.Namespace) -> int:
 
     asked = _names(args.data, "--data"), _names(args.methods, "--methods")
     exhibits, records = narrowed(find_exhibits(args.name), *asked), Path(args.records)
-    if not args.dry_run:
+    only_prints = budget == 0
+    if not (args.dry_run or only_prints):
         make_records_folder(records)
     limits = {"memory_gib": args.limit_memory}
     limits |= {} if args.limit_seconds is None else {"seconds": args.limit_seconds}
@@ -101,7 +103,11 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         _list(work, records, args)
         return 0
-    num_failed = _run(work, args, budget)
+    num_failed = 0
+    if only_prints:
+        _say_left(work, records, args)
+    else:
+        num_failed = _run(work, args, budget)
     _print(exhibits, records, work)
     return 1 if num_failed else 0
 
@@ -139,7 +145,7 @@ def _run(work: Work, args: argparse.Namespace, budget: float | None) -> int:
 
     if not work.jobs:
         return 0
-    workers = Workers(args.jobs or os.cpu_count() or 1, args.scheduler)
+    workers = Workers(_num_processes(args), args.scheduler)
     count, records = num_workers(workers), Path(args.records)
     display = RunDisplay(work, records, count, budget, shown=not args.quiet)
     num_failed = 0
@@ -167,9 +173,35 @@ def _list(work: Work, records: Path, args: argparse.Namespace) -> None:
         lines.append([job.runs[0].protocol, took, str(job)])
     if lines:
         print(plain_table(["protocol", "time", "to run"], lines, left=(0, 1, 2)))
-    workers = args.jobs or os.cpu_count() or 1
-    left = left_in_words(work.jobs, work.sizes, estimates, workers)
+    left = left_in_words(work.jobs, work.sizes, estimates, _num_processes(args))
     print(f"{work.num_runs} to run, {len(work.done)} done already; {left}")
+
+
+def _say_left(work: Work, records: Path, args: argparse.Namespace) -> None:
+    """Say on standard error what is left to run, and by which command."""
+    from igsd.cli.run_display import left_in_words
+    from igsd.experiments.estimates import Estimates
+
+    if work.jobs:
+        processes = _num_processes(args)
+        left = left_in_words(work.jobs, work.sizes, Estimates.read(records), processes)
+        print(f"{left}. To run: {_without_budget(args)}", file=sys.stderr)
+
+
+def _num_processes(args: argparse.Namespace) -> int:
+    return args.jobs or os.cpu_count() or 1
+
+
+def _without_budget(args: argparse.Namespace) -> str:
+    """Return the command as it was given, but for its budget."""
+    usual = {"records": "results", "backend": "local"}
+    keys = ("data", "methods", "seeds", "records", "jobs", "backend", "scheduler")
+    parts = ["igsd", "reproduce", args.name]
+    for key in (*keys, "limit_seconds", "limit_memory", "force", "quiet"):
+        value, option = getattr(args, key), f"--{key.replace('_', '-')}"
+        if value not in (None, False, usual.get(key)):
+            parts += [option] if value is True else [option, str(value)]
+    return shlex.join(parts)
 
 
 def _print(exhibits: list[Exhibit], records: Path, work: Work) -> None:

@@ -54,10 +54,8 @@ class RunDisplay:
         if self._status is not None:
             self._status.__exit__(kind, error, trace)
         if self._is_over:
-            from igsd.wording import counted
-
-            runs = counted(sum(len(job.runs) for job in self._left), "run")
-            print(f"The budget is used up; {runs} left for another time.", file=sys.stderr)
+            left = f"The budget is used up: {self._rest()}"
+            print(f"{left}. The same command goes on.", file=sys.stderr)
 
     def may_start(self, job: Job) -> bool:
         """Say whether there is time for a job, and no seed before it exceeded its limits."""
