@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from igsd.cli.open_graphs import open_graphs
+from igsd.cli.open_graphs import open_graphs, shown_opening
 from igsd.graphs import datasets
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs
@@ -50,6 +51,18 @@ def test_data_that_open_at_once_say_nothing(
 ) -> None:
     make_graphs(3).save(tmp_path / "g")
     assert len(open_graphs(str(tmp_path / "g"))) == 3
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_says_what_is_opened(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with shown_opening("QM9", quiet=False):
+        assert capsys.readouterr().err == "opening QM9 ...\r"
+    assert capsys.readouterr().err == "\r\x1b[K"
+    with shown_opening("QM9", quiet=True) as progress:
+        assert progress is None
     assert capsys.readouterr().err == ""
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from igsd.baselines.limits import MemoryLimitError
-from igsd.experiments import exhibit, method_runs
+from igsd.experiments import exhibit, job, method_runs
 from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.runs import Run
+from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import Run as Command
 from tests.experiments.method_stand_in import in_process  # noqa: F401
 from tests.experiments.small_exhibit import small_exhibit, write_data
+from tests.small_graphs import make_graphs
 
 
 @pytest.fixture
@@ -67,6 +69,20 @@ def test_without_a_budget_it_only_prints(igsd: Command, small: str, tmp_path: Pa
     code, out, err = igsd("reproduce", "table-3", *options, "--budget", 0)
     assert (code, err) == (0, "")
     assert "not run" not in out
+
+
+def test_a_first_opening_is_shown(
+    igsd: Command, small: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_slowly(source: str, progress: Any) -> GraphSet:
+        if progress is not None:
+            progress(10, 10)
+        return make_graphs(10, classes=True, name="toy")
+
+    monkeypatch.setattr(job, "open_data", open_slowly)
+    _, _, err = igsd("reproduce", "table-3", "--dry-run")
+    assert f"note: {small} is fetched or read for the first time" in err
+    assert f"{small}: 10/10" in err
 
 
 def test_failed_and_stale_runs_are_shown(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.notes import say_note
 from igsd.progress import progress_bar
 
 if TYPE_CHECKING:
+    from igsd.graphs.download import Progress
     from igsd.graphs.graphset import GraphSet
 
 
@@ -20,9 +23,30 @@ def open_graphs(data: str, labels: str | None = None, *, quiet: bool = False) ->
     from igsd.graphs.datasets import open_data
     from igsd.graphs.label_column import with_classes
 
-    with contextlib.ExitStack() as stack:
-        graphs = open_data(data, progress=None if quiet else _FirstTime(data, stack))
+    with shown_opening(data, quiet=quiet) as progress:
+        graphs = open_data(data, progress=progress)
     return graphs if labels is None else with_classes(graphs, data, labels)
+
+
+@contextlib.contextmanager
+def shown_opening(data: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """Yield a ``progress`` for what opens DATA, None where it shall be quiet.
+
+    A terminal says what is opened until it is, since even reading a known set can take seconds.
+    """
+    if quiet:
+        yield None
+        return
+    with contextlib.ExitStack() as stack:
+        if sys.stderr.isatty():
+            print(f"opening {data} ...", end="\r", file=sys.stderr, flush=True)
+            stack.callback(_clear_line)
+        yield _FirstTime(data, stack)
+
+
+def _clear_line() -> None:
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 class _FirstTime:
@@ -36,6 +60,7 @@ class _FirstTime:
     def __call__(self, done: int, total: int | None) -> None:
         """Show how far it is; ``total`` is None where a server does not say it."""
         if self._advance is None:
+            _clear_line()
             say_note(f"{self._data} is fetched or read for the first time, and kept for the next.")
             bar = progress_bar(self._data, total or 0, shown=total is not None)
             self._advance = self._stack.enter_context(bar)

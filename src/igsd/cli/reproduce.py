@@ -7,17 +7,20 @@ import os
 import shlex
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import parse_time
 from igsd.cli.method_options import add_limit_arguments
 from igsd.cli.notes import say_note
+from igsd.cli.open_graphs import shown_opening
 from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
     from igsd.experiments.exhibit import Exhibit
     from igsd.experiments.work import Work
+    from igsd.graphs.graphset import GraphSet
 
 _DESCRIPTION = """\
 Runs what a table or figure of the paper still lacks and prints it, ours beside the paper's. Each
@@ -98,7 +101,9 @@ def run(args: argparse.Namespace) -> int:
         make_records_folder(records)
     limits = {"memory_gib": args.limit_memory}
     limits |= {} if args.limit_seconds is None else {"seconds": args.limit_seconds}
-    work = plan_work(exhibits, records, num_seeds=args.seeds, force=args.force, limits=limits)
+    given: dict[str, Any] = {"num_seeds": args.seeds, "force": args.force, "limits": limits}
+    opened = partial(_opened, quiet=args.quiet)
+    work = plan_work(exhibits, records, **given, open_source=opened)
     _say_problems(work)
     if args.dry_run:
         _list(work, records, args)
@@ -132,6 +137,14 @@ def _names(text: str | None, option: str) -> list[str]:
     if text is not None and not names:
         raise ConfigError(f"{option} takes names with commas between them. Got none.")
     return names
+
+
+def _opened(source: str, *, quiet: bool) -> GraphSet:
+    """Return a data set and keep it open; what takes long is shown on standard error."""
+    from igsd.experiments.job import cached_data
+
+    with shown_opening(source, quiet=quiet) as progress:
+        return cached_data(source, progress)
 
 
 def _run(work: Work, args: argparse.Namespace, budget: float | None) -> int:

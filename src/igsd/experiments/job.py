@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,11 @@ from igsd.baselines.registry import method
 from igsd.experiments.method_plan import DAY
 from igsd.experiments.runs import Run
 from igsd.graphs.datasets import open_data
+from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
+
+_MOST_OPEN = 2
+_opened: dict[str, GraphSet] = {}
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,14 @@ def is_shared(run: Run) -> bool:
     return is_limited(run) and not method(run.method).draws
 
 
-@lru_cache(maxsize=2)
-def cached_data(source: str) -> GraphSet:
-    """Return the graphs that DATA stands for, kept for the next run of this process."""
-    return open_data(source)
+def cached_data(source: str, progress: Progress | None = None) -> GraphSet:
+    """Return the graphs that DATA stands for, kept for the next run of this process.
+
+    ``progress`` is told how far it is, as by ``load_dataset``, where they are not open yet.
+    """
+    if source not in _opened:
+        graphs = open_data(source, progress=progress)
+        for oldest in list(_opened)[: 1 - _MOST_OPEN]:
+            del _opened[oldest]
+        _opened[source] = graphs
+    return _opened[source]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -65,17 +65,18 @@ def plan_work(
     num_seeds: int | None = None,
     force: bool = False,
     limits: Mapping[str, float | None] | None = None,
+    open_source: Callable[[str], GraphSet] = cached_data,
 ) -> Work:
     """Return what is still to be run for these exhibits.
 
-    Opens every data set that is asked for. One that is not to be had, or cannot be scored, is a
-    problem and does not keep the others from running. ``force``: run again what has a record of
-    another run in its place.
+    Opens every data set that is asked for, by ``open_source``. One that is not to be had, or cannot
+    be scored, is a problem and does not keep the others from running. ``force``: run again what has
+    a record of another run in its place.
     """
     work, sources = Work(), dict.fromkeys(d for e in exhibits for d in e.data)
     for source in sources:
         try:
-            graphs = cached_data(source)
+            graphs = open_source(source)
             work.names[source], work.sizes[source] = graphs.name, len(graphs)
             runs = _runs_on(graphs, source, exhibits, num_seeds)
             jobs = [j for run in runs for j in make_jobs([run], source, records, limits or {})]
