@@ -90,6 +90,28 @@ def test_a_process_that_is_killed_twice_is_a_failed_run(tmp_path: Path) -> None:
     assert ended[jobs[1]][0]["status"] == "ok"
 
 
+@pytest.mark.slow
+def test_ctrl_c_ends_the_processes_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    from joblib.externals.loky import get_reusable_executor
+
+    endless = tuple((TINY | {"epochs": 10**6}).items())
+    jobs = jobs_of(write_data(tmp_path), tmp_path / "records", 2, endless)
+    found: list[list[Any]] = []
+
+    def stop_when_busy() -> None:
+        while len(list((tmp_path / "records").rglob(".*.running"))) < 2:
+            time.sleep(0.1)
+        found.append(list(get_reusable_executor(reuse=True)._processes.values()))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=stop_when_busy).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(run_jobs(jobs, Workers(2)))
+    assert len(found[0]) == 2
+    assert not any(process.is_alive() for process in found[0])
+    assert [path for path in (tmp_path / "records").rglob("*") if path.is_file()] == []
+
+
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """Start a Dask scheduler and two workers; yield its address and the workers' processes."""

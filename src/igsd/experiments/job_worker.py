@@ -50,6 +50,14 @@ def marker_of(job: Job) -> Path:
     return path.with_name(f".{path.name}.running")
 
 
+def clear_leftovers(job: Job) -> None:
+    """Remove what a process that was killed left beside the records of a job: no record is one."""
+    for run in job.runs:
+        path = job.path_of(run.seed)
+        for left in path.parent.glob(f".{path.name}.*"):
+            left.unlink(missing_ok=True)
+
+
 def killed(job: Job) -> list[Record]:
     """Return the records of a job whose process was killed."""
     text = "The process of the run was ended from outside, perhaps for want of memory."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from igsd.experiments.job import Job
-from igsd.experiments.job_worker import Ended, killed, marker_of, work_on
+from igsd.experiments.job_worker import Ended, clear_leftovers, killed, marker_of, work_on
 from igsd.experiments.plan import Record
 from igsd.experiments.records import write_record
 from igsd.experiments.workers import Workers, backend
@@ -35,8 +35,14 @@ def run_jobs(
                 on_start(job)
                 yield work_on(job)
         return
-    with backend(workers) as count:
-        yield from _side_by_side(list(jobs), count, may_start, on_start)
+    try:
+        with backend(workers) as count:
+            yield from _side_by_side(list(jobs), count, may_start, on_start)
+    finally:
+        # Ctrl-C ends processes of this machine at once; those of a cluster end what they began.
+        if workers.scheduler is None:
+            for job in jobs:
+                clear_leftovers(job)
 
 
 def _side_by_side(
