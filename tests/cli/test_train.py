@@ -98,6 +98,16 @@ def test_a_folder_that_is_no_run_is_never_touched(igsd: Run, toy: Path, tmp_path
     assert names(tmp_path / "thesis") == {"a.tex"}
 
 
+@pytest.mark.parametrize("options", [[], ["--resume"], ["--labels", "class"]])
+def test_a_folder_below_a_file_is_refused_before_the_data_are_read(
+    igsd: Run, tmp_path: Path, options: list[str]
+) -> None:
+    (tmp_path / "afile").touch()
+    code, out, err = igsd("train", "no-such-data", "-o", "afile/x", *options)
+    assert (code, out) == (2, "")
+    assert "The run folder afile/x cannot be made: afile is no folder" in err
+
+
 def test_resume_without_anything_to_continue_starts(igsd: Run, toy: Path, trained: Path) -> None:
     assert igsd("train", toy, "-o", "r", "--resume", "--quiet", *SETTINGS)[0] == 0
     assert model_bytes(Path("r")) == model_bytes(trained)

@@ -10,6 +10,7 @@ from igsd.errors import StorageError
 from igsd.estimators import IGSD
 from igsd.experiments.run_folder import (
     RunFolder,
+    check_place,
     claim,
     discard,
     latest_run_folder,
@@ -32,6 +33,23 @@ def test_states(tmp_path: Path) -> None:
     (tmp_path / "other" / "thesis.tex").write_text("x")
     assert RunFolder(tmp_path / "other").state == "foreign"
     assert RunFolder(tmp_path / "other" / "thesis.tex").state == "foreign"
+
+
+def test_places_where_no_run_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("afile").touch()
+    for place in ("afile/x", "afile/x/y"):
+        with pytest.raises(StorageError, match=f"run folder {place} cannot be made: afile is no f"):
+            check_place(place)
+    with pytest.raises(StorageError, match="afile exists and is not a run folder"):
+        check_place("afile")
+    Path("gone").symlink_to("nowhere")
+    with pytest.raises(StorageError, match="run folder gone/x cannot be made"):
+        check_place("gone/x")
+    with pytest.raises(StorageError, match="run folder afile/MUTAG-paper-1 cannot be made: afile"):
+        new_run_folder("afile", "MUTAG", "paper")
+    check_place("new/run")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["afile", "gone"]
 
 
 def test_what_a_finished_run_holds(tmp_path: Path, graphs: GraphSet) -> None:
@@ -113,5 +131,5 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StorageError, match="Cannot make the run folder"):
         RunFolder(tmp_path / "file" / "run").create({}, Config())
-    with pytest.raises(StorageError, match="Cannot make the run folder"):
+    with pytest.raises(StorageError, match="a-b-1 cannot be made"):
         new_run_folder(tmp_path / "file", "a", "b")

@@ -106,6 +106,10 @@ def run(args: argparse.Namespace) -> int:
     """Train, or go on training, and return the exit code."""
     if args.resume and args.force:
         raise ConfigError("--resume goes on with a run and --force replaces it: give one of them.")
+    if args.output is not None:
+        from igsd.experiments.run_folder import check_place
+
+        check_place(args.output)
     if args.labels is not None:
         if args.method is not None:
             raise ConfigError(

@@ -38,16 +38,13 @@ def run_to_resume(args: argparse.Namespace) -> RunFolder | None:
     """Return the folder of the run to go on with, None where there is nothing to continue."""
     if not args.resume:
         return None
-    from igsd.experiments.run_folder import RunFolder, claim, latest_run_folder
+    from igsd.experiments.run_folder import RunFolder, latest_run_folder
 
     if args.output is None:
         graphs = open_graphs(args.data, quiet=args.quiet)
         return latest_run_folder(RUNS, graphs.name, _stem(args, graphs))
     folder = RunFolder(args.output)
-    if folder.state in ("unfinished", "finished"):
-        return folder
-    claim(folder, force=False, way_out="")
-    return None
+    return folder if folder.state in ("unfinished", "finished") else None
 
 
 def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> TrainJob:

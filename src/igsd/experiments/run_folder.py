@@ -15,7 +15,7 @@ from igsd.errors import StorageError
 from igsd.experiments.environment import commit, versions
 from igsd.experiments.records import Settings, plain_name
 from igsd.run_metrics import KIND, read_metrics
-from igsd.storage import atomic_file, write_json, write_text
+from igsd.storage import atomic_file, check_writable, write_json, write_text
 
 FILES = (
     "metrics.json",
@@ -109,6 +109,7 @@ def new_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) -> Ru
     Making a folder succeeds for one process only, so two runs started at once get two folders.
     """
     stem = f"{plain_name(data)}-{plain_name(recipe)}"
+    check_place(Path(parent) / f"{stem}-1")
     _make(Path(parent), exist_ok=True)
     number = 1
     while not _make(Path(parent) / f"{stem}-{number}", exist_ok=False):
@@ -127,17 +128,30 @@ def latest_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) ->
     return RunFolder(Path(parent) / f"{stem}{max(numbers)}") if numbers else None
 
 
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Raise ``StorageError`` where no run can be written, before the work that is to go there."""
+    folder = RunFolder(path)
+    if folder.state == "foreign":
+        raise StorageError(
+            f"{folder.path} exists and is not a run folder of igsd, so it is left as it is. "
+            "Give another folder."
+        )
+    above = next(parent for parent in folder.path.absolute().parents if os.path.lexists(parent))
+    if not above.is_dir():
+        raise StorageError(
+            f"The run folder {folder.path} cannot be made: {_shown(above)} is no folder, and a "
+            "run needs a folder in a folder. Give another place, or move that away."
+        )
+    check_writable(folder / "metrics.json")
+
+
 def claim(folder: RunFolder, *, force: bool, way_out: str) -> None:
     """Raise ``StorageError`` unless a new run may be written here; with ``force``, clear it first.
 
     ``way_out`` says what else the user can do about a folder that is in use.
     """
+    check_place(folder.path)
     state = folder.state
-    if state == "foreign":
-        raise StorageError(
-            f"{folder.path} exists and is not a run folder of igsd, so it is left as it is. "
-            "Give another folder."
-        )
     if state in ("finished", "unfinished"):
         if not force:
             raise StorageError(f"{folder.path} already holds a run ({state}). {way_out}")
@@ -168,6 +182,12 @@ def _make(path: Path, *, exist_ok: bool) -> bool:
             f"Cannot make the run folder {path}: {error.strerror}. Choose another."
         ) from error
     return True
+
+
+def _shown(path: Path) -> Path:
+    """Return a path as short as the user will have written it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _remove_if_empty(path: Path) -> None:
