@@ -38,3 +38,21 @@ def test_runs_without_a_figure_say_why() -> None:
     made = other_section([failed], set())
     assert made is not None
     assert "&gt; limit" in made
+
+
+def test_errors_of_one_number_stand_under_their_own_head() -> None:
+    made = other_section([_errors("gin", [0.5, 0.7]), _errors("igsd-self", [0.4])], set())
+    assert made is not None
+    assert "mean absolute error" in made
+    assert "accuracy %" not in made
+    assert "<td>0.6000</td><td>0.1000</td><td>-</td><td>2</td>" in made
+    assert "<td>0.4000</td><td>-</td><td>-</td><td>1</td>" in made
+
+
+def _errors(method: str, values: list[float]) -> RecordGroup:
+    records = []
+    for seed, value in enumerate(values):
+        rows = [{"method": method, "protocol": "semi", "mae": value}]
+        rows += [{"method": "mean", "protocol": "semi", "mae": 0.9}]
+        records.append(make_record("B3DB", "molecules", seed, {}, rows=rows, method=method))
+    return RecordGroup(f"semi-logBB/B3DB/{method}", tuple(records))

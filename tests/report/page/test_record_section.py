@@ -35,3 +35,10 @@ def test_errors_of_properties_and_a_limit() -> None:
     made = record_section(RecordGroup("qm9/QM9/igsd", (record,)))
     assert "mu 0.1235" in made
     assert "limit: OMR" in made
+
+
+def test_the_error_of_one_number() -> None:
+    rows = [{"method": "gin", "protocol": "semi", "mae": 0.602427}]
+    record = make_record("B3DB", "molecules", 0, {}, rows=rows)
+    made = record_section(RecordGroup("semi-logBB/B3DB/gin", (record,)))
+    assert "<td>error 0.6024</td>" in made

@@ -14,7 +14,8 @@ from igsd.report.page.html import Html, tag
 from igsd.report.page.record_groups import RecordGroup, anchor
 from igsd.report.page.scroll import scroll_table
 
-_HEADER = ("run", "row", "accuracy %", "std over seeds", "std over folds", "seeds", "time", "MiB")
+_ACCURACY, _ERROR = "accuracy %", "mean absolute error"
+_AFTER = ("std over seeds", "std over folds", "seeds", "time", "MiB")
 
 
 def other_section(groups: Iterable[RecordGroup], shown: set[str]) -> Html | None:
@@ -42,23 +43,36 @@ def other_section(groups: Iterable[RecordGroup], shown: set[str]) -> Html | None
 def _table(data: str, protocol: str, groups: Sequence[RecordGroup]) -> Html:
     title = f"{data}, protocol {protocol}"
     lines = [line for group in groups for line in _lines(group)]
-    return tag("div", tag("h3", title), scroll_table(_HEADER, lines, title, 2))
+    figure = _ERROR if any(group.errors() for group in groups) else _ACCURACY
+    table = scroll_table(("run", "row", figure, *_AFTER), lines, title, 2)
+    return tag("div", tag("h3", title), table)
 
 
 def _lines(group: RecordGroup) -> list[list[object]]:
-    """Return the lines of a group: one for each row with accuracies, or what stands instead."""
+    """Return the lines of a group: one for each row with figures, or what stands instead."""
     link = tag("a", group.name, href=f"#{anchor(group.place)}")
-    rows = group.rows()
+    rows, errors = group.rows(), group.errors()
+    if errors:
+        return [
+            [link, _marked(name, group), *_error_figures(values), *_costs(name, group)]
+            for name, values in errors.items()
+        ]
     if not rows:
         ended = [str(r.get("word", r["status"])) for r in group.records]
         return [[link, ", ".join(dict.fromkeys(ended)), *[""] * 6]]
-    return [[link, _row_name(row, group), *_figures(row), *_costs(row, group)] for row in rows]
+    return [
+        [link, _row_name(row, group), *_figures(row), *_costs(row.method, group)] for row in rows
+    ]
 
 
 def _row_name(row: Row, group: RecordGroup) -> str:
     """Return the method of a row, with its protocol where the folder's name is another."""
-    name = row.method + (" (stale)" if group.is_stale else "")
+    name = _marked(row.method, group)
     return name if group.protocol.startswith(row.protocol) else f"{name}, {row.protocol}"
+
+
+def _marked(name: str, group: RecordGroup) -> str:
+    return name + (" (stale)" if group.is_stale else "")
 
 
 def _figures(row: Row) -> list[str]:
@@ -66,9 +80,14 @@ def _figures(row: Row) -> list[str]:
     return ["-" if f is None else f"{100 * f:.1f}" for f in figures] + [str(len(row.results))]
 
 
-def _costs(row: Row, group: RecordGroup) -> list[str]:
+def _error_figures(values: Sequence[float]) -> list[str]:
+    spread = f"{np.std(values):.4f}" if len(values) > 1 else "-"
+    return [f"{np.mean(values):.4f}", spread, "-", str(len(values))]
+
+
+def _costs(method: str, group: RecordGroup) -> list[str]:
     """Return time and memory, which are the method's own and not those of its floors."""
-    if row.method != group.method:
+    if method != group.method:
         return ["", ""]
     seconds = float(np.mean([run_seconds(record) for record in group.good]))
     peak = max((record.get("peak_memory_mib") or 0.0) for record in group.good)

@@ -62,6 +62,15 @@ class RecordGroup:
                     found.setdefault(key, []).append(result_from_dict(row))
         return [Row(*key, tuple(results)) for key, results in found.items()]
 
+    def errors(self) -> dict[str, list[float]]:
+        """Return the mean absolute errors of one number, seed by seed, by method."""
+        found: dict[str, list[float]] = {}
+        for record in self.good:
+            for row in record["rows"]:
+                if isinstance(row.get("mae"), float):
+                    found.setdefault(row["method"], []).append(row["mae"])
+        return found
+
 
 def read_groups(folder: Path) -> dict[str, RecordGroup]:
     """Return the records ``PROTOCOL/DATA/NAME/seed-N.json`` in a folder, by place.

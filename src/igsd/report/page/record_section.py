@@ -89,5 +89,7 @@ def _figures(row: dict[str, Any]) -> list[str]:
     if "accuracies" in row:
         folds = " ".join(f"{100 * value:.1f}" for value in row["accuracies"])
         return [f"{100 * row['mean']:.2f} %", f"{100 * row['std']:.2f}", folds]
-    errors = row.get("mae") or {}
-    return ["", "", ", ".join(f"{key} {value:.4g}" for key, value in errors.items())]
+    error = row.get("mae") or {}
+    if isinstance(error, float):
+        return [f"error {error:.4g}", "", ""]
+    return ["", "", ", ".join(f"{key} {value:.4g}" for key, value in error.items())]
