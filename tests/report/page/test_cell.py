@@ -4,7 +4,7 @@ import pytest
 
 from igsd.experiments.exhibit import Printed
 from igsd.report.page.cell import difference_tag, result_cell, seconds_text
-from igsd.report.paper_cell import PaperCell
+from igsd.report.paper_cell import NONE, PaperCell
 
 RECORDS = ("nested/MUTAG/molecules/seed-0.json", "nested/MUTAG/molecules/seed-1.json")
 
@@ -24,12 +24,12 @@ def test_a_cell_says_all_and_leads_to_its_records() -> None:
     assert '<a href="#records/nested/MUTAG/molecules"><b>86.3 ± 1.1</b></a>' in made
     assert "paper 90.2 ± 0.7" in made
     assert "▼ −3.9" in made
-    assert "± 7.0 folds, 5 seeds, 18 s" in made
+    assert "± 7.0 folds, 5 seeds, 18 s" in made.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_other_deviation_where_that_over_folds_is_printed() -> None:
     cell = PaperCell("ok", mean=1.0, std_over_seeds=2.0, std_over_folds=3.0, spread="folds")
-    assert "± 2.0 seeds" in result_cell(cell)
+    assert "±\N{NO-BREAK SPACE}2.0\N{NO-BREAK SPACE}seeds" in result_cell(cell)
 
 
 def test_notes_stand_below_and_one_test_part_has_no_folds() -> None:
@@ -43,7 +43,17 @@ def test_notes_stand_below_and_one_test_part_has_no_folds() -> None:
     )
     made = result_cell(cell)
     assert "<b>70.0 ± 1.0</b>" in made
-    assert '<div class="behind">3 of 5 seeds, 1 failed</div>' in made
+    behind = '<div class="behind">3 of 5 seeds, 1 failed</div>'
+    assert behind in made.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_one_split_with_one_test_part_does_not_deviate() -> None:
+    cell = PaperCell("ok", mean=70.0, std_over_folds=0.0, num_seeds=1)
+    assert "folds" not in result_cell(cell)
+
+
+def test_a_dash_leads_nowhere() -> None:
+    assert "<a" not in result_cell(PaperCell(NONE, "-", records=RECORDS))
 
 
 @pytest.mark.parametrize(("status", "word"), [("not run", "not run"), ("limit", "> limit")])

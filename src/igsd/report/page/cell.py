@@ -5,11 +5,12 @@ from __future__ import annotations
 from igsd.experiments.estimates import in_words
 from igsd.report.page.html import Html, tag
 from igsd.report.page.record_groups import anchor
-from igsd.report.paper_cell import PaperCell
+from igsd.report.paper_cell import NONE, PaperCell
 from igsd.report.result_cell import mean_and_std
 from igsd.wording import counted
 
 _CLEAR, _LARGE = 1.0, 5.0
+_WHOLE = 16
 
 
 def result_cell(cell: PaperCell) -> Html:
@@ -24,7 +25,7 @@ def linked(cell: PaperCell) -> Html:
         text = tag("span", cell.word)
     else:
         text = tag("b", mean_and_std(cell.mean, cell.std, cell.digits))
-    if not cell.records:
+    if not cell.records or cell.status == NONE:
         return text
     return tag("a", text, href=f"#{anchor(cell.records[0])}")
 
@@ -67,12 +68,16 @@ def _behind(cell: PaperCell) -> Html | None:
             name, other = ("seeds", cell.std_over_seeds)
         if not any(note.endswith("seeds") for note in cell.notes):
             parts.insert(0, counted(cell.num_seeds, "seed"))
-        # A split with one test part has folds that are its seeds.
-        if other is not None and (cell.std is None or abs(other - cell.std) > 1e-9):
+        # A split with one test part has folds that are its seeds; one alone does not deviate.
+        if other is not None and abs(other - (cell.std or 0.0)) > 1e-9:
             parts.insert(0, f"± {other:.{cell.digits}f} {name}")
         if cell.seconds is not None:
             parts.append(seconds_text(cell.seconds))
-    return tag("div", ", ".join(parts), class_="behind") if parts else None
+    # Lines break between the parts, not inside of "3 of 5 seeds" or "2 min".
+    whole = [
+        part.replace(" ", "\N{NO-BREAK SPACE}") if len(part) < _WHOLE else part for part in parts
+    ]
+    return tag("div", ", ".join(whole), class_="behind") if parts else None
 
 
 def _status_class(cell: PaperCell) -> str:

@@ -26,7 +26,8 @@ from igsd.wording import counted
 _KEY = """\
 A cell shows our mean and its deviation, below it the paper's figure with ours less the paper's, \
 then the other deviation, the number of seeds and the time of a whole run, with the rows it is \
-measured against. Figures lead to their records."""
+measured against. A dash: the runs are there and have no such figure. Figures lead to their \
+records."""
 
 Entry = tuple[str, str, str]
 """A line of the contents: identifier, title, and how much of it there is."""
