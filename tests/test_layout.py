@@ -16,6 +16,8 @@ FOUNDATION = {
     "storage",
     "column_file",
     "pickles",
+    "settings",
+    "settings_text",
     "config",
     "config_semi",
     "progress",

@@ -11,8 +11,8 @@ from igsd.baselines.registry import METHODS, method, setting_names
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.scoring_arguments import scoring_of
 from igsd.cli.settings import check_recipe, choose_recipe
-from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError, nearest
+from igsd.settings_text import parse_settings, read_settings
 
 if TYPE_CHECKING:
     from igsd.experiments.method_plan import MethodPlan

@@ -9,9 +9,10 @@ from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
 from igsd.baselines.registry import configure, takes_recipe
-from igsd.config import Config, load_recipe, parse_settings, read_settings, recipe_names
+from igsd.config import Config, load_recipe
 from igsd.config_semi import SemiConfig
 from igsd.errors import ConfigError
+from igsd.settings_text import parse_settings, read_settings, recipe_names
 
 if TYPE_CHECKING:
     from igsd.graphs.graphset import GraphSet

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError
+from igsd.settings_text import parse_settings, read_settings
 
 if TYPE_CHECKING:
     from igsd.experiments.split_plan import SplitPlan

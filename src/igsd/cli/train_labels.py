@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import AUTO, choose_recipe
 from igsd.cli.train_job import RUNS
-from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError, IGSDError, IGSDWarning
 from igsd.run_metrics import resume_command
+from igsd.settings_text import parse_settings, read_settings
 from igsd.wording import counted
 
 if TYPE_CHECKING:
