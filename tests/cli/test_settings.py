@@ -29,7 +29,7 @@ def test_changes_are_checked_and_typed() -> None:
     for wrong, text in (
         ({"settings": ["seed=x"]}, "whole number"),
         ({"settings": ["iterations=2"]}, "'igsd' has no setting 'iterations'"),
-        ({"settings": ["iterations=two"], "method": "wl"}, "must be a whole number from 0"),
+        ({"settings": ["iterations=two"], "method": "wl"}, "WLKernel must be a whole number"),
         ({"settings": ["epochs=2"], "method": "untrained"}, "'untrained' has no setting 'epochs'"),
         ({"method": "infograf"}, "no method 'infograf'.*'infograph'"),
         ({"method": "wl", "recipe": "sociable"}, "no recipe 'sociable'"),

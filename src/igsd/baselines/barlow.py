@@ -60,8 +60,6 @@ class BarlowTwins(LearnedEstimator):
     no negatives.
     """
 
-    _config_class = BarlowTwinsConfig
-
     def network(self, config: BarlowTwinsConfig, in_dim: int) -> BarlowTwinsNetwork:
         """Return a fresh network."""
         encoder = build_encoder(config, in_dim)

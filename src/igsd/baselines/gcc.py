@@ -96,8 +96,6 @@ class GCC(LearnedEstimator):
     the mean of the frozen encoder over subgraphs of up to ``egos`` of its nodes.
     """
 
-    _config_class = GCCConfig
-
     def network(self, config: GCCConfig, in_dim: int) -> GCCNetwork:
         """Return a fresh network; ``in_dim`` does not count, subgraphs have their own features."""
         encoder = build_encoder(config, config.eigenvectors + config.degree_cap + 2)

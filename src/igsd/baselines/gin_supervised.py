@@ -132,7 +132,6 @@ class GINClassifier(GraphClassifier):
     Takes ``y`` with gaps as ``igsd.IGSDClassifier`` does. Settings: ``SupervisedConfig``.
     """
 
-    _config_class = SupervisedConfig
     _method = SupervisedMethod()
 
 
@@ -140,5 +139,4 @@ class GINClassifier(GraphClassifier):
 class GINRegressor(GraphRegressor):
     """Numbers by GIN from the labelled graphs alone. Settings: ``SupervisedRegressionConfig``."""
 
-    _config_class = SupervisedRegressionConfig
     _method = SupervisedMethod()

@@ -73,8 +73,6 @@ class GraphCL(LearnedEstimator):
     and subgraphs; the two results must find each other among all of the batch (NT-Xent).
     """
 
-    _config_class = GraphCLConfig
-
     def network(self, config: GraphCLConfig, in_dim: int) -> GraphCLNetwork:
         """Return a fresh network."""
         encoder = build_encoder(config, in_dim)

@@ -59,8 +59,6 @@ class InfoGraph(LearnedEstimator):
     batch, by the Jensen-Shannon estimator: a node must fit its own graph and no other.
     """
 
-    _config_class = InfoGraphVectorsConfig
-
     def network(self, config: InfoGraphVectorsConfig, in_dim: int) -> InfoGraphVectors:
         """Return a fresh network."""
         return InfoGraphVectors(build_encoder(config, in_dim), config.discriminator_dim)

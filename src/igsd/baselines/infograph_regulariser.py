@@ -118,7 +118,6 @@ class InfoGraphMethod:
 class InfoGraphClassifier(GraphClassifier):
     """Classes with InfoGraph as a regulariser, from few labels and many graphs."""
 
-    _config_class = InfoGraphConfig
     _method = InfoGraphMethod()
 
 
@@ -126,5 +125,4 @@ class InfoGraphClassifier(GraphClassifier):
 class InfoGraphRegressor(GraphRegressor):
     """Numbers with InfoGraph as a regulariser, from few labels and many graphs."""
 
-    _config_class = InfoGraphConfig
     _method = InfoGraphMethod()

@@ -100,7 +100,6 @@ class InfoGraphStarMethod(InfoGraphMethod):
 class InfoGraphStarClassifier(GraphClassifier):
     """Classes by InfoGraph*, from few labels and many graphs."""
 
-    _config_class = InfoGraphStarConfig
     _method = InfoGraphStarMethod()
 
 
@@ -108,7 +107,6 @@ class InfoGraphStarClassifier(GraphClassifier):
 class InfoGraphStarRegressor(GraphRegressor):
     """Numbers by InfoGraph*, from few labels and many graphs."""
 
-    _config_class = InfoGraphStarConfig
     _method = InfoGraphStarMethod()
 
 

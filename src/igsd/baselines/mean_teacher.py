@@ -151,7 +151,6 @@ class MeanTeacherMethod:
 class MeanTeacherClassifier(GraphClassifier):
     """Classes by Mean Teachers, from few labels and many graphs."""
 
-    _config_class = MeanTeacherConfig
     _method = MeanTeacherMethod()
 
 
@@ -159,5 +158,4 @@ class MeanTeacherClassifier(GraphClassifier):
 class MeanTeacherRegressor(GraphRegressor):
     """Numbers by Mean Teachers, from few labels and many graphs."""
 
-    _config_class = MeanTeacherConfig
     _method = MeanTeacherMethod()

@@ -76,8 +76,6 @@ class MVGRL(LearnedEstimator):
     sum of both.
     """
 
-    _config_class = MVGRLConfig
-
     def network(self, config: MVGRLConfig, in_dim: int) -> MVGRLNetwork:
         """Return a fresh network."""
         encoder, of_views = (build_encoder(config, in_dim) for _ in range(2))

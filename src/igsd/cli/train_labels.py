@@ -60,7 +60,7 @@ def _job(args: argparse.Namespace) -> LabelJob:
     given = find_labels(graphs, args.data, args.labels, args.task)
     recipe = choose_recipe(args.recipe, graphs)
     kind = estimator_for(given)
-    config = load_semi_recipe(recipe, kind._config_class).updated(changes)
+    config = load_semi_recipe(recipe, kind.config_class).updated(changes)
     old = _old_folder(args, graphs, recipe)
     if old is not None:
         _check_same_run(old, graphs, args, given)
