@@ -13,6 +13,7 @@ FOUNDATION = {
     "errors",
     "wording",
     "hashing",
+    "atomic_file",
     "storage",
     "column_file",
     "pickles",

@@ -90,7 +90,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare the methods and return the exit code."""
-    from igsd.storage import check_writable
+    from igsd.atomic_file import check_writable
 
     # The usual name follows from the data, which are not read yet; its folder is known.
     check_writable(args.plot or Path(RUNS) / "compare.png")

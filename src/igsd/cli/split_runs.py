@@ -81,8 +81,8 @@ def deliver(
     args: argparse.Namespace, plan: SplitPlan, found: dict[str, Any], show: Callable[[], None]
 ) -> None:
     """``show`` the table, or print its JSON, and write the JSON where it is asked for."""
+    from igsd.atomic_file import write_json
     from igsd.experiments.records import data_summary
-    from igsd.storage import write_json
 
     table: dict[str, Any] = {"data": data_summary(plan.graphs), "settings": plan.protocol()}
     table |= {"method": plan.method, "recipe": plan.recipe, "config": plan.config.to_json()}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from igsd.atomic_file import write_json
 from igsd.errors import ConfigError, IGSDError, StorageError
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import commit, now, versions
@@ -18,7 +19,6 @@ from igsd.experiments.rows import result_from_dict
 from igsd.experiments.scoring import Scored
 from igsd.graphs.graphset import GraphSet
 from igsd.settings import Settings
-from igsd.storage import write_json
 
 KIND = "igsd record"
 
