@@ -59,8 +59,9 @@ def test_a_setting_without_a_value_is_refused() -> None:
 
 
 def test_recipes_of_both_kinds() -> None:
-    assert recipe_names() == ["molecules", "paper", "social"]
-    assert recipe_names("semi") == ["molecules", "qm9", "social"]
+    assert {"molecules", "paper", "social"} <= set(recipe_names())
+    assert {"molecules", "qm9", "social"} <= set(recipe_names("semi"))
+    assert "semi" not in recipe_names()
     assert read_recipe("social", "semi") != read_recipe("social")
 
 

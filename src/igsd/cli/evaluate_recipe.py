@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.score_table import report_scores
 from igsd.cli.scoring_arguments import scoring_of, write_table_json
-from igsd.cli.settings import choose_recipe, given_changes
+from igsd.cli.settings import choose_recipe, given_changes, refuse_seed
 from igsd.config import load_recipe
 from igsd.errors import ConfigError, StorageError
 
@@ -86,8 +86,7 @@ def _plan(args: argparse.Namespace) -> RecipePlan:
     from igsd.training.fit import check_trainable
 
     changes = given_changes(args)
-    if "seed" in changes:
-        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
+    refuse_seed(changes)
     graphs = open_graphs(args.inputs[0], args.labels, quiet=args.quiet)
     recipe = choose_recipe(args.recipe, graphs)
     config = load_recipe(recipe).updated(changes | {"seed": 0})

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from igsd.cli.settings import refuse_seed, written_settings
 from igsd.errors import ConfigError
-from igsd.settings_text import parse_settings, read_settings
 
 if TYPE_CHECKING:
     from igsd.experiments.split_plan import SplitPlan
@@ -31,10 +31,8 @@ def changes_for_splits(args: argparse.Namespace) -> dict[str, Any]:
         raise ConfigError(
             f"Protocol {args.protocol} leaves records and no run folder: use --records."
         )
-    changes = read_settings(args.config) if args.config else {}
-    changes |= parse_settings(args.settings)
-    if "seed" in changes:
-        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
+    changes = written_settings(args)
+    refuse_seed(changes)
     return changes
 
 
