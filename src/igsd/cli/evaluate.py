@@ -18,6 +18,7 @@ from igsd.cli.scoring_arguments import (
 )
 from igsd.cli.settings import add_settings_arguments, settings_table
 from igsd.errors import ConfigError
+from igsd.evaluation import PROTOCOLS
 
 _DESCRIPTION = f"""\
 Scores vectors of graphs by how well an RBF SVM tells the classes apart.
@@ -72,7 +73,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT", help="MODEL or EMBEDDINGS, and DATA; or DATA alone"
     )
-    add_scoring_arguments(parser, ("nested", "paper", "gckn", "semi", "semi-paper", "qm9"))
+    add_scoring_arguments(parser, (*PROTOCOLS, "semi", "semi-paper", "qm9"))
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     _add_recipe_arguments(parser)
     parser.set_defaults(run=run)
@@ -121,7 +122,7 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score what was asked for, print the table, and return the exit code."""
     check_scoring_arguments(args)
-    if args.protocol not in ("nested", "paper", "gckn"):
+    if args.protocol not in PROTOCOLS:
         refuse_scoring_arguments(args)
     if args.labels is not None and (args.targets is not None or args.protocol == "qm9"):
         raise ConfigError("--labels names classes: numbers to predict are named by --targets.")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.errors import ConfigError, nearest
+from igsd.evaluation import PROTOCOLS
 from igsd.evaluation.gckn import gckn
 from igsd.evaluation.majority import majority
 from igsd.evaluation.nested import inner_score, nested
@@ -22,8 +23,6 @@ __all__ = [
     "paper",
     "run_protocol",
 ]
-
-PROTOCOLS = ("nested", "paper", "gckn")
 
 
 def run_protocol(
