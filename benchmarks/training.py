@@ -17,9 +17,9 @@ from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
 from igsd.training.batches import EpochBatches, epoch_batches
 from igsd.training.fit import view_spec
-from igsd.training.loop import make_fabric, run_training
+from igsd.training.loop import run_training
 from igsd.training.self_supervised import SelfSupervisedTask
-from igsd.training.start import set_up
+from igsd.training.start import make_fabric, set_up
 from igsd.views.pairs import PairSource
 
 SETTINGS = Config(cache_views=False)
@@ -107,7 +107,7 @@ def recorded_training(
 ) -> tuple[RecordedTask, Any, Any]:
     """Return (task, optimiser, fabric) ready for ``run_training``, as ``fit`` sets them up."""
     features = feature_map(graphs)
-    fabric = make_fabric(SETTINGS.accelerator, SETTINGS.devices, SETTINGS.precision)
+    fabric = make_fabric(SETTINGS)
     fabric.launch()
     model = initial_model(features.dim)
     forward, optimizer = set_up(model, fabric, SETTINGS)

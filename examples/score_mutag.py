@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from igsd import IGSD, load_dataset
 from igsd.baselines.untrained import untrained_encoder
-from igsd.evaluation.protocols import nested
+from igsd.evaluation.nested import nested
 
 
 def main(epochs: int = 20, num_folds: int = 10) -> dict[str, float]:

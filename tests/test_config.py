@@ -2,27 +2,14 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from dataclasses import FrozenInstanceError, fields
-from pathlib import Path
+from dataclasses import fields
 from typing import Any
 
-import numpy as np
 import pytest
 
-from igsd.config import (
-    GROUPS,
-    Config,
-    load_recipe,
-    parse_settings,
-    read_settings,
-    recipe_names,
-)
+from igsd.config import GROUPS, Config, load_recipe
 from igsd.errors import ConfigError
-
-
-def test_is_frozen() -> None:
-    with pytest.raises(FrozenInstanceError):
-        Config().epochs = 3  # type: ignore[misc]
+from igsd.settings_text import recipe_names
 
 
 @pytest.mark.parametrize(
@@ -74,41 +61,9 @@ def test_settings_that_mpnn_has_no_use_for_are_refused(name: str) -> None:
     assert not getattr(Config(encoder="gcn", **{name: False}), name)
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "kept"),
-    [
-        ("temperature", 1, 1.0),
-        ("epochs", np.int64(3), 3),
-        ("temperature", np.float32(0.5), 0.5),
-        ("projector", np.bool_(False), False),
-        ("ema_decay", 1.0, 1.0),
-        ("ema_decay", 0, 0.0),
-        ("threshold", 0.0, 0.0),
-        ("epochs", 0, 0),
-    ],
-)
-def test_values_at_the_edge_and_numpy_scalars_pass(key: str, value: Any, kept: Any) -> None:
-    found = getattr(Config(**{key: value}), key)
-    assert found == kept
-    assert type(found) is type(kept)
-
-
 def test_random_views_cannot_be_embedded() -> None:
     with pytest.raises(ConfigError, match=r"embed_views='both'.*'edge-drop'"):
         Config(embed_views="both", view="edge-drop")
-
-
-def test_unknown_key_names_the_nearest() -> None:
-    with pytest.raises(ConfigError, match=r"'temprature'.*'temperature'"):
-        Config().updated({"temprature": 0.5})
-
-
-def test_updated_leaves_the_original_and_checks() -> None:
-    config = Config()
-    assert config.updated({"epochs": 3}).epochs == 3
-    assert config.epochs == 20
-    with pytest.raises(ConfigError, match="epochs"):
-        config.updated({"epochs": -3})
 
 
 def test_every_setting_is_in_a_group_and_explained() -> None:
@@ -130,62 +85,9 @@ def test_learned_leaves_out_where_it_runs() -> None:
         assert Config(**{key: value}).learned() != Config().learned()
 
 
-def test_settings_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "a.toml"
-    path.write_text('epochs = 7\nview = "heat"  # slower\n')
-    assert read_settings(path) == {"epochs": 7, "view": "heat"}
-
-
-@pytest.mark.parametrize("content", [b"epochs = = 3", b"\xff\xfe\x00", b"epochs: 3"])
-def test_a_file_that_is_not_toml_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "a.toml"
-    path.write_bytes(content)
-    with pytest.raises(ConfigError, match=r"a\.toml is not a TOML file"):
-        read_settings(path)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"nothing\.toml"):
-        read_settings(tmp_path / "nothing.toml")
-
-
-@pytest.mark.parametrize(
-    ("pair", "key", "value"),
-    [
-        ("epochs=40", "epochs", 40),
-        ("temperature = 0.5", "temperature", 0.5),
-        ("view=heat", "view", "heat"),
-        ('view="heat"', "view", "heat"),
-        ("projector=false", "projector", False),
-        ("projector=False", "projector", False),
-        ("readout=mean+max", "readout", "mean+max"),
-        ("view=edge-drop", "view", "edge-drop"),
-        ("precision=32-true", "precision", "32-true"),
-    ],
-)
-def test_settings_of_the_command_line(pair: str, key: str, value: Any) -> None:
-    settings = parse_settings([pair])
-    assert settings == {key: value}
-    Config().updated(settings)
-
-
-def test_later_settings_win() -> None:
-    assert parse_settings(["epochs=1", "epochs=2"]) == {"epochs": 2}
-
-
-def test_a_setting_without_a_value_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"key=value.*'epochs'"):
-        parse_settings(["epochs"])
-
-
 @pytest.mark.parametrize("name", recipe_names())
 def test_recipes_are_valid(name: str) -> None:
     assert isinstance(load_recipe(name), Config)
-
-
-def test_unknown_recipe_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no recipe 'nonsense'"):
-        load_recipe("nonsense")
 
 
 def test_settings_are_the_parameters_of_the_estimator() -> None:

@@ -15,9 +15,9 @@ from igsd.config_semi import (
     SemiConfig,
     SemiRegressionConfig,
     load_semi_recipe,
-    semi_recipe_names,
 )
 from igsd.errors import ConfigError
+from igsd.settings_text import recipe_names
 
 CLASSES = [
     SemiConfig,
@@ -49,7 +49,7 @@ class TestEveryMethod:
             with pytest.raises(ConfigError, match=f"no setting '{name}'"):
                 cls().updated({name: 1})
 
-    @pytest.mark.parametrize("name", semi_recipe_names())
+    @pytest.mark.parametrize("name", recipe_names("semi"))
     def test_recipes(self, cls: type[SemiConfig], name: str) -> None:
         config, shared = load_semi_recipe(name, cls), load_semi_recipe(name, SemiConfig)
         assert (config.epochs, config.num_layers) == (shared.epochs, shared.num_layers)
@@ -99,7 +99,7 @@ def test_pseudo_labels_for_a_loss_that_is_off() -> None:
         SemiConfig(supcon_weight=0.0, pseudo_labels_for="supcon")
 
 
-@pytest.mark.parametrize("name", semi_recipe_names())
+@pytest.mark.parametrize("name", recipe_names("semi"))
 def test_sections_of_a_recipe_are_for_methods_that_there_are(name: str) -> None:
     recipe = tomllib.loads((resources.files("igsd.recipes") / "semi" / f"{name}.toml").read_text())
     sections = {key: value for key, value in recipe.items() if isinstance(value, dict)}

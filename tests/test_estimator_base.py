@@ -1,16 +1,71 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from igsd.baselines.histogram import LabelDegreeHistogram
-from igsd.estimator_base import GraphInputMixin
+from igsd.errors import ConfigError
+from igsd.estimator_base import ConfiguredEstimator, GraphInputMixin
 from igsd.estimators import IGSD
+from igsd.estimators.parameters import settings_as_parameters
+from igsd.settings import Settings, setting
+
+
+@dataclass(frozen=True)
+class CountConfig(Settings):
+    """One setting, and a parameter that is none."""
+
+    besides: ClassVar = {"verbose": False}
+
+    times: int = setting(1, "run", "what sizes are multiplied with", low=1)
+
+
+@settings_as_parameters(CountConfig)
+class Count(ConfiguredEstimator[CountConfig]):
+    """The smallest estimator with settings: the number of graphs."""
+
+    def fit(self, X: Any, y: Any = None) -> Count:
+        self.config_ = self._config_of_fit()
+        return self
+
+    @property
+    def n_features_out_(self) -> int:
+        return 2
 
 
 class Plain(GraphInputMixin, TransformerMixin, BaseEstimator):
     """The smallest estimator with the mixin."""
+
+
+def test_settings_are_parameters_and_come_back() -> None:
+    config = CountConfig(seed=3, times=2)
+    made = Count.from_config(config, verbose=True)
+    assert made.get_params() == {"times": 2, "random_state": 3, "verbose": True}
+    assert made.config() == config
+    with pytest.raises(ConfigError, match="'times' parameter of Count must be at least 1"):
+        Count(times=0).config()
+    with pytest.raises(ConfigError, match="'random_state' parameter of Count"):
+        Count(random_state=-1).fit([])
+
+
+def test_a_drawn_seed_is_the_one_of_the_fit() -> None:
+    made = Count(random_state=np.random.default_rng(0))
+    assert made.config().seed == 0
+    first = made.fit([]).config_.seed
+    assert made.config().seed == first != 0
+    assert made.fit([]).config_.seed != first
+
+
+def test_columns_are_named_after_the_class() -> None:
+    with pytest.raises(NotFittedError):
+        Count().get_feature_names_out()
+    assert Count().fit([]).get_feature_names_out().tolist() == ["count0", "count1"]
 
 
 @pytest.mark.parametrize("estimator", [Plain(), IGSD(), LabelDegreeHistogram()])

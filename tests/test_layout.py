@@ -13,9 +13,12 @@ FOUNDATION = {
     "errors",
     "wording",
     "hashing",
+    "atomic_file",
     "storage",
     "column_file",
     "pickles",
+    "settings",
+    "settings_text",
     "config",
     "config_semi",
     "progress",
@@ -151,7 +154,7 @@ def test_nothing_is_seeded_for_everybody() -> None:
         assert not called & {"np.random.seed", "numpy.random.seed", "random.seed"}, name_of(path)
         if "torch.manual_seed" in called:
             # Allowed only where the caller's state comes back afterwards.
-            assert called & {"local_random_state", "torch.random.fork_rng"}, name_of(path)
+            assert "torch.random.fork_rng" in called, name_of(path)
 
 
 def test_no_catch_all_files() -> None:

@@ -53,6 +53,13 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
         read_model(tmp_path / "m")
 
 
+def test_the_model_of_another_estimator_is_refused(tmp_path: Path) -> None:
+    write_model(tmp_path / "m", {"w": torch.zeros(2)}, {"estimator": "X"})
+    assert read_model(tmp_path / "m", "X")[0].keys() == {"w"}
+    with pytest.raises(StorageError, match="holds a X model, but no Y"):
+        read_model(tmp_path / "m", "Y")
+
+
 def test_a_run_folder_stands_for_the_model_in_it(tmp_path: Path) -> None:
     write_model(tmp_path / "run" / FILE_NAME, {"w": torch.zeros(2)}, {})
     assert model_path(tmp_path / "run") == tmp_path / "run" / FILE_NAME

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from igsd.storage import atomic_file
+from igsd.atomic_file import atomic_file
 
 Columns = dict[str, list[Any]]
 

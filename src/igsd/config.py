@@ -6,15 +6,14 @@ of ``--set key=value``. Only ``seed`` is called ``random_state`` in Python, as i
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache
-from importlib import resources
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from igsd.errors import ConfigError, ParameterError, nearest
+from igsd.errors import ConfigError
+from igsd.settings import Settings, checked, setting
+from igsd.settings_text import read_recipe
 
 GROUPS = {
     "run": "The run",
@@ -28,28 +27,12 @@ GROUPS = {
 }
 
 
-def setting(
-    default: Any,
-    group: str,
-    text: str,
-    *,
-    choices: tuple[str, ...] | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-) -> Any:
-    """Return a dataclass field that knows its rule; ``above`` and ``below`` are not allowed."""
-    rule = {"group": group, "help": text, "choices": choices, "low": low, "high": high}
-    return field(default=default, metadata=rule | {"above": above, "below": below})
-
-
 @dataclass(frozen=True)
-class Config:
+class Config(Settings):
     """All settings of self-supervised IGSD. Raises ``ConfigError`` for a value outside its rule."""
 
     groups: ClassVar[Mapping[str, str]] = GROUPS
-    """Titles of the groups in which the settings are shown, in order."""
+    besides: ClassVar[Mapping[str, Any]] = {"checkpoint": None, "log_dir": None, "verbose": False}
 
     seed: int = setting(
         0, "run", "seed of weights, batches and random views", low=0, high=2**32 - 1
@@ -120,9 +103,7 @@ class Config:
     checkpoint_every: int = setting(200, "runtime", "steps between checkpoints", low=1)
 
     def __post_init__(self) -> None:
-        for entry in fields(self):
-            value = _checked(entry, getattr(self, entry.name), "IGSD")
-            object.__setattr__(self, entry.name, value)
+        super().__post_init__()
         self._check_views()
         self._check_encoder()
 
@@ -154,14 +135,6 @@ class Config:
                     "it true, or use encoder='gin'."
                 )
 
-    def updated(self, changes: Mapping[str, Any]) -> Self:
-        """Return a copy with some settings changed; raises ``ConfigError`` for an unknown key."""
-        known = {entry.name for entry in self.settings()}
-        for key in changes:
-            if key not in known:
-                raise ConfigError(f"There is no setting {key!r}. {nearest(key, known)}")
-        return replace(self, **dict(changes))
-
     def learned(self) -> dict[str, Any]:
         """Return the settings that decide which numbers come out.
 
@@ -171,28 +144,10 @@ class Config:
         others = ("accelerator", "checkpoint_every", "cache_views")
         return {key: value for key, value in self.to_json().items() if key not in others}
 
-    @classmethod
-    def settings(cls) -> list[Field[Any]]:
-        """Return the settings in order, each with its rule as ``metadata``."""
-        return list(fields(cls))
 
-    def to_toml(self) -> str:
-        """Return the complete configuration as a TOML text, grouped and explained."""
-        lines = []
-        for group, title in self.groups.items():
-            entries = [entry for entry in self.settings() if entry.metadata["group"] == group]
-            if not entries:
-                continue
-            lines.append(f"# {title}")
-            for entry in entries:
-                value = _toml(getattr(self, entry.name))
-                lines.append(f"{entry.name} = {value}  # {entry.metadata['help']}")
-            lines.append("")
-        return "\n".join(lines)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the complete configuration as plain values."""
-        return {entry.name: getattr(self, entry.name) for entry in self.settings()}
+def group_settings(*groups: str) -> frozenset[str]:
+    """Return the settings of ``Config`` that stand in these groups."""
+    return frozenset(entry.name for entry in fields(Config) if entry.metadata["group"] in groups)
 
 
 def check_setting(name: str, value: Any, owner: str) -> Any:
@@ -201,99 +156,10 @@ def check_setting(name: str, value: Any, owner: str) -> Any:
     For whoever takes single settings: the rules stand in ``Config`` and nowhere else. ``owner`` is
     whose parameter the message speaks of. Raises ``ConfigError``.
     """
-    return _checked(Config.__dataclass_fields__[name], value, owner)
-
-
-def recipe_names() -> list[str]:
-    """Return the names of the shipped recipes."""
-    folder = resources.files("igsd.recipes")
-    return sorted(
-        f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")
-    )
+    return checked(Config.__dataclass_fields__[name], value, owner)
 
 
 @cache
 def load_recipe(name: str) -> Config:
     """Return the configuration of a shipped recipe; raises ``ConfigError`` for an unknown name."""
-    if name not in recipe_names():
-        raise ConfigError(f"There is no recipe {name!r}. {nearest(name, recipe_names())}")
-    text = (resources.files("igsd.recipes") / f"{name}.toml").read_text()
-    return Config().updated(tomllib.loads(text))
-
-
-def read_settings(path: str | Path) -> dict[str, Any]:
-    """Return the settings in a TOML file; raises ``ConfigError`` where it cannot be read."""
-    try:
-        return tomllib.loads(Path(path).read_text())
-    except OSError as error:
-        raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not a TOML file: {error}.") from error
-
-
-def parse_settings(pairs: list[str]) -> dict[str, Any]:
-    """Return the settings of ``key=value`` texts, values read as TOML or else as plain text."""
-    settings: dict[str, Any] = {}
-    for pair in pairs:
-        key, sign, text = pair.partition("=")
-        if not sign:
-            raise ConfigError(
-                f"A setting is given as key=value, for example epochs=40. Got {pair!r} instead."
-            )
-        try:
-            settings[key.strip()] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            settings[key.strip()] = {"True": True, "False": False}.get(text.strip(), text.strip())
-    return settings
-
-
-def _checked(entry: Field[Any], value: Any, owner: str) -> Any:
-    """Return ``value`` as the type of its field; raises ``ConfigError`` where it breaks a rule."""
-    plain, rule = _coerced(entry, value, owner), entry.metadata
-    if rule["choices"] and plain not in rule["choices"]:
-        choices = ", ".join(map(repr, rule["choices"]))
-        raise _broken(entry, owner, f"must be one of {choices}", value)
-    low, high, above, below = (rule[key] for key in ("low", "high", "above", "below"))
-    if (
-        (low is not None and plain < low)
-        or (above is not None and plain <= above)
-        or (high is not None and plain > high)
-        or (below is not None and plain >= below)
-    ):
-        raise _broken(entry, owner, f"must be {_bounds(rule)}", value)
-    return plain
-
-
-def _bounds(rule: Mapping[str, Any]) -> str:
-    """Return the whole range in words: ``greater than 0 and less than 1``."""
-    words = {"low": "at least", "above": "greater than", "high": "at most", "below": "less than"}
-    present = [f"{text} {rule[key]}" for key, text in words.items() if rule[key] is not None]
-    return " and ".join(present)
-
-
-def _coerced(entry: Field[Any], value: Any, owner: str) -> Any:
-    """Return ``value`` as the type of its field; whole numbers pass for numbers, nothing else."""
-    kind = str(entry.type)
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        value = value.item()  # a NumPy scalar, as parameter grids give them
-    if kind == "float" and isinstance(value, int | float) and not isinstance(value, bool):
-        if value != value or value in (float("inf"), float("-inf")):
-            raise _broken(entry, owner, "must be finite", value)
-        return float(value)
-    expected = {"int": int, "bool": bool, "str": str}.get(kind)
-    if expected is None or type(value) is not expected:
-        words = {"int": "a whole number", "float": "a number", "bool": "true or false"}
-        raise _broken(entry, owner, f"must be {words.get(kind, 'a text')}", value)
-    return value
-
-
-def _broken(entry: Field[Any], owner: str, rule: str, value: Any) -> ParameterError:
-    return ParameterError(entry.name, owner, f"{rule}. Got {value!r} instead.")
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return repr(value)
+    return Config().updated(read_recipe(name))

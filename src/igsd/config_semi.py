@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields
-from importlib import resources
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
-from igsd.config import GROUPS, Config, setting
-from igsd.errors import ConfigError, nearest
+from igsd.config import GROUPS, Config, group_settings
+from igsd.errors import ConfigError
+from igsd.settings import setting
+from igsd.settings_text import read_recipe
 
 _BEFORE = ("embedding", "runtime")
 _LABEL_GROUPS = {
     "labels": "Learning from few labels (Eq. semi, Eq. supcon)",
     "self-training": "Pseudo-labels (Alg. self-training)",
 }
-
-VIEW_SETTINGS = frozenset(
-    entry.name for entry in fields(Config) if entry.metadata["group"] == "view"
-)
-"""The settings of views: a method without views leaves them out."""
 
 SELF_TRAINING_SETTINGS = frozenset(
     {
@@ -34,13 +29,8 @@ SELF_TRAINING_SETTINGS = frozenset(
 )
 SUPCON_SETTINGS = frozenset({"supcon_weight", "supcon_reduction"})
 IGSD_SETTINGS = (
-    VIEW_SETTINGS
+    group_settings("view", "heads", "loss", "embedding")
     | SUPCON_SETTINGS
-    | {
-        entry.name
-        for entry in fields(Config)
-        if entry.metadata["group"] in ("heads", "loss", "embedding")
-    }
     | {"pretraining_epochs", "encoder_rate", "self_weight", "pseudo_labels_for"}
 )
 """The settings of IGSD that a method without student and teacher leaves out."""
@@ -62,7 +52,6 @@ class SemiConfig(Config):
         | {key: title for key, title in GROUPS.items() if key in _BEFORE}
     )
     leaves_out: ClassVar[frozenset[str]] = frozenset({"embed_views"})
-    """Settings of a parent class that this method has no use for."""
     section: ClassVar[str] = "igsd"
     """The part of a recipe with values for this method alone."""
 
@@ -132,11 +121,6 @@ class SemiConfig(Config):
                 "supcon_weight a value."
             )
 
-    @classmethod
-    def settings(cls) -> list[Field[Any]]:
-        """Return the settings that this method uses, each with its rule as ``metadata``."""
-        return [entry for entry in fields(cls) if entry.name not in cls.leaves_out]
-
     @property
     def pseudo_labels_feed(self) -> frozenset[str]:
         """Which losses pseudo-labels feed: ``supcon``, ``cross-entropy`` or both."""
@@ -163,14 +147,6 @@ class SemiRegressionConfig(SemiConfig):
 S = TypeVar("S", bound=SemiConfig)
 
 
-def semi_recipe_names() -> list[str]:
-    """Return the names of the shipped recipes for training with few labels."""
-    folder = resources.files("igsd.recipes") / "semi"
-    return sorted(
-        f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")
-    )
-
-
 def load_semi_recipe(name: str, config_class: type[S]) -> S:
     """Return a method's configuration by a shipped recipe; raises ``ConfigError``.
 
@@ -178,13 +154,7 @@ def load_semi_recipe(name: str, config_class: type[S]) -> S:
     over, so that all of them get the same encoder, batches and number of epochs. A section named
     after a method holds values for it alone.
     """
-    if name not in semi_recipe_names():
-        raise ConfigError(
-            f"There is no recipe {name!r} for training with labels. "
-            f"{nearest(name, semi_recipe_names())}"
-        )
-    text = (resources.files("igsd.recipes") / "semi" / f"{name}.toml").read_text()
-    recipe = tomllib.loads(text)
+    recipe = read_recipe(name, "semi")
     settings = {key: value for key, value in recipe.items() if not isinstance(value, dict)}
     SemiConfig().updated(settings)  # a recipe with a misspelt key must not pass for any method
     used = {entry.name for entry in config_class.settings()}

@@ -31,10 +31,13 @@ def write_model(
     write_arrays(path, arrays, {"kind": "model", "version": VERSION, **header})
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def read_model(
+    path: str | os.PathLike[str], estimator: str | None = None
+) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return (weights, header) of a model file, or of the model in a run folder.
 
-    Raises ``StorageError`` for any other file or folder.
+    ``estimator``: the class that must have written it, any if None. Raises ``StorageError`` for any
+    other file or folder.
     """
     source = model_path(path)
     arrays, header = read_arrays(source, "model")
@@ -43,6 +46,8 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[st
             f"{source} is a model of format {header.get('version')}, this igsd reads format "
             f"{VERSION}. Train it again, or use the igsd that wrote it."
         )
+    if estimator not in (None, header.get("estimator")):
+        raise StorageError(f"{path} holds a {header.get('estimator')} model, but no {estimator}.")
     return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, header
 
 

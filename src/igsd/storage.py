@@ -1,36 +1,22 @@
 """One file format for everything igsd saves: safetensors, with JSON in the header.
 
 Graph sets, views, models and checkpoints are all a dictionary of arrays and a JSON object. The
-format holds numbers and text only, so nothing that is loaded can run code. Files are written under
-a temporary name in the same folder, synced and renamed: a reader sees the whole file or none.
+format holds numbers and text only, so nothing that is loaded can run code.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
 import os
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from igsd.atomic_file import atomic_file
 from igsd.errors import StorageError
 from igsd.pickles import refuse_pickle
-
-__all__ = [
-    "atomic_file",
-    "check_writable",
-    "read_arrays",
-    "read_header",
-    "refuse_pickle",
-    "write_arrays",
-    "write_json",
-    "write_text",
-]
 
 _KEY = "igsd"
 _AGAIN = "Copy it again from where it came, or make it again."
@@ -46,58 +32,6 @@ _DTYPES = {
     "F32": np.float32,
     "F64": np.float64,
 }
-
-
-@contextlib.contextmanager
-def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Yield a binary file that becomes ``path`` only when the block ends without an error.
-
-    Raises ``StorageError`` when the folder is missing or unwritable, or the disk is full; the old
-    file, if there was one, is then still there as it was.
-    """
-    target = _place_of(path)
-    temporary: str | None = None
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-        temporary = None
-        _sync_folder(target.parent)
-    except OSError as error:
-        raise StorageError(_write_failure(target, error)) from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-
-
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise ``StorageError`` where ``atomic_file`` could not write, before there is anything to.
-
-    Nothing is left behind, not even a folder that would have to be made.
-    """
-    target = _place_of(path)
-    try:
-        with tempfile.TemporaryFile(dir=_nearest_folder(target)):
-            pass
-    except OSError as error:
-        raise StorageError(_write_failure(target, error)) from error
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` to ``path`` as UTF-8, whole or not at all."""
-    with atomic_file(path) as file:
-        file.write(text.encode())
-
-
-def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Write ``value`` to ``path`` as readable JSON, whole or not at all."""
-    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def write_arrays(
@@ -165,28 +99,6 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         return None
 
 
-def _place_of(path: str | os.PathLike[str]) -> Path:
-    """Return where ``path`` leads; raises ``StorageError`` where no file can stand there."""
-    target = Path(path)
-    if target.is_dir():
-        raise StorageError(f"Cannot write {target}: it is a folder. Give the name of a file.")
-    if target.exists() and not target.is_file():
-        # A rename would put a file in the place of a device.
-        raise StorageError(f"Cannot write {target}: it is no ordinary file. Give another name.")
-    folder = _nearest_folder(target)
-    if not folder.is_dir():
-        raise StorageError(f"Cannot write {target}: {folder} is a file, no folder. Choose another.")
-    return target.resolve() if target.is_symlink() else target
-
-
-def _nearest_folder(target: Path) -> Path:
-    """Return the folder of ``target``, or what there is of the path to it."""
-    folder = target.parent
-    while not os.path.exists(folder):
-        folder = folder.parent
-    return folder
-
-
 def _read_table(source: Path, kind: str) -> tuple[dict[str, Any], int, int]:
     """Return (table, offset of the data, size of the file) of a safetensors file."""
     if not source.exists():
@@ -245,30 +157,3 @@ def _count(shape: tuple[int, ...]) -> int:
     for side in shape:
         total *= side
     return total
-
-
-def _umask() -> int:
-    """Return the process's umask; reading it means setting it for an instant."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power cut, where the system can."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _write_failure(target: Path, error: OSError) -> str:
-    way_out = {
-        errno.ENOSPC: "The disk is full: free some space or choose another folder.",
-        errno.EDQUOT: "Your disk quota is used up: free some space or choose another folder.",
-        errno.EACCES: "You may not write there: choose another folder or change its permissions.",
-        errno.EROFS: "The file system is read-only: choose another folder.",
-    }.get(error.errno or 0, "Choose another place.")
-    return f"Cannot write {target}: {error.strerror}. {way_out} Nothing was changed."

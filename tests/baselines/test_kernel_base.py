@@ -1,25 +1,18 @@
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from igsd.baselines.kernel_base import VectorKernel
-from igsd.baselines.setting_rules import Rule
+from igsd.baselines.kernel_base import KernelConfig, VectorKernel
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs
 
 
+@settings_as_parameters(KernelConfig)
 class SizeKernel(VectorKernel):
     """Compares graphs by (nodes, entries); a graph without edges has no pattern at all."""
-
-    RULES: ClassVar = {"normalise": Rule(bool)}
-
-    def __init__(self, normalise: bool = True, random_state: Any = 0) -> None:
-        self.normalise = normalise
-        self.random_state = random_state
 
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["width"] = 2
@@ -28,7 +21,8 @@ class SizeKernel(VectorKernel):
         entries = np.diff(graphs.adjacency.row_ptr[graphs.node_ptr])
         return np.stack([np.where(entries > 0, graphs.node_counts(), 0), entries], 1).astype(float)
 
-    def _width(self) -> int:
+    @property
+    def n_features_out_(self) -> int:
         return 2
 
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from igsd.baselines.learned_config import LearnedConfig, group_settings, learned_recipe
-from igsd.config import load_recipe, setting
+from igsd.baselines.learned_config import LearnedConfig, learned_recipe
+from igsd.config import group_settings, load_recipe
 from igsd.errors import ConfigError
+from igsd.settings import setting
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,32 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from igsd.baselines.setting_rules import Rule
-from igsd.baselines.shallow import ShallowEstimator
+from igsd.baselines.shallow import ShallowConfig, ShallowEstimator
 from igsd.errors import ConfigError, IGSDWarning, StorageError
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
+from igsd.settings import setting
 from tests.small_graphs import make_graphs
 
 
+@dataclass(frozen=True)
+class NodeCountConfig(ShallowConfig):
+    """One setting."""
+
+    factor: int = setting(1, "method", "what counts are multiplied with", low=0)
+
+
+@settings_as_parameters(NodeCountConfig)
 class NodeCount(ShallowEstimator):
     """The number of nodes, times a factor, less the mean over the graphs of ``fit``."""
 
-    RULES: ClassVar = {"factor": Rule(int, minimum=0)}
     COLUMN = "count"
-
-    def __init__(self, factor: int = 1, random_state: Any = 0) -> None:
-        self.factor = factor
-        self.random_state = random_state
 
     def _fit(self, graphs: GraphSet) -> None:
         assert graphs.classes is None
@@ -31,9 +35,10 @@ class NodeCount(ShallowEstimator):
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         counts = graphs.node_counts()[:, None]
-        return self.settings_.factor * (counts - self.state_["mean"])
+        return self.config_.factor * (counts - self.state_["mean"])
 
-    def _width(self) -> int:
+    @property
+    def n_features_out_(self) -> int:
         return 1
 
 
@@ -64,6 +69,27 @@ def test_wrong_use(graphs: GraphSet, tmp_path: Path) -> None:
     Other().fit(graphs).save(tmp_path / "m")
     with pytest.raises(StorageError, match="holds a Other model, but no NodeCount"):
         NodeCount.load(tmp_path / "m")
+
+
+def test_half_a_fit_is_none(graphs: GraphSet) -> None:
+    class Fails(NodeCount):
+        """Does not come to an end where ``factor`` is 3."""
+
+        def _fit(self, graphs: GraphSet) -> None:
+            super()._fit(graphs)
+            if self.config_.factor == 3:
+                raise MemoryError
+
+    model = Fails().fit(graphs)
+    with pytest.raises(MemoryError):
+        model.set_params(factor=3).fit(graphs)
+    with pytest.raises(NotFittedError):
+        model.transform(graphs)
+
+
+def test_toml_names_the_rule_of_each_setting() -> None:
+    text = NodeCountConfig(factor=3).to_toml()
+    assert "# The method\nfactor = 3  # what counts are multiplied with\n" in text
 
 
 def test_vectors_of_zeros_are_told(graphs: GraphSet) -> None:

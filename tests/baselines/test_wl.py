@@ -105,11 +105,11 @@ def test_a_parameter_changed_after_fit_waits_for_the_next_fit() -> None:
 @pytest.mark.parametrize(
     ("parameter", "value", "rule"),
     [
-        ("iterations", -1, "a whole number from 0"),
-        ("iterations", 1.5, "a whole number from 0"),
-        ("normalise", "yes", "True or False"),
-        ("max_features", 0, "a whole number from 1"),
-        ("random_state", "0", "a whole number from 0"),
+        ("iterations", -1, "at least 0"),
+        ("iterations", 1.5, "a whole number"),
+        ("normalise", "yes", "true or false"),
+        ("max_features", 0, "at least 1"),
+        ("random_state", "0", "a whole number"),
     ],
 )
 def test_wrong_parameters(parameter: str, value: object, rule: str) -> None:

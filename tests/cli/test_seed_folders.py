@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from igsd import storage
 from igsd.cli.seed_folders import SeedFolders
 from igsd.config import Config
 from igsd.errors import StorageError
@@ -39,7 +38,7 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch, largest: int, after: int = 0)
                 raise OSError(errno.ENOSPC, "No space left on device")
         real(handle)
 
-    monkeypatch.setattr(storage.os, "fsync", fsync)
+    monkeypatch.setattr(os, "fsync", fsync)
 
 
 def test_the_first_model_at_the_top_the_others_below(

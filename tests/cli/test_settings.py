@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from igsd.cli.settings import choose_recipe, given_changes, settings_table
+from igsd.cli.settings import choose_recipe, given_changes, refuse_seed, settings_table
 from igsd.errors import ConfigError
 from tests.small_graphs import make_graphs
 
@@ -29,7 +29,7 @@ def test_changes_are_checked_and_typed() -> None:
     for wrong, text in (
         ({"settings": ["seed=x"]}, "whole number"),
         ({"settings": ["iterations=2"]}, "'igsd' has no setting 'iterations'"),
-        ({"settings": ["iterations=two"], "method": "wl"}, "must be a whole number from 0"),
+        ({"settings": ["iterations=two"], "method": "wl"}, "WLKernel must be a whole number"),
         ({"settings": ["epochs=2"], "method": "untrained"}, "'untrained' has no setting 'epochs'"),
         ({"method": "infograf"}, "no method 'infograf'.*'infograph'"),
         ({"method": "wl", "recipe": "sociable"}, "no recipe 'sociable'"),
@@ -46,3 +46,10 @@ def test_the_table_says_that_recipes_change_defaults() -> None:
 
 def test_lines_of_the_table_fit_a_terminal() -> None:
     assert max(map(len, settings_table().splitlines())) <= 100
+
+
+def test_seeds_are_counted_and_cannot_be_set() -> None:
+    refuse_seed({"epochs": 3, "wl.iterations": 2})
+    for key in ("seed", "wl.seed"):
+        with pytest.raises(ConfigError, match="seed cannot be set"):
+            refuse_seed({key: 3})

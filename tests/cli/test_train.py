@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from igsd.config import Config, read_settings
+from igsd.config import Config
 from igsd.errors import StorageError, TrainingError
 from igsd.estimators import IGSD
 from igsd.experiments.run_folder import RunFolder
+from igsd.settings_text import read_settings
 from igsd.training import loop
 from tests.cli.conftest import SETTINGS, Run
 from tests.small_graphs import TINY, make_graphs

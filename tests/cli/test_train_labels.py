@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from igsd.graphs.graphset import GraphSet
-from tests.cli.conftest import SETTINGS, Run, write_toy
+from tests.cli.conftest import SETTINGS, Run
 from tests.interrupted import after_label_steps
 
 LABELS = ["--labels", "class", "--quiet", *SETTINGS]
@@ -85,55 +85,3 @@ def test_stop_and_resume(
     code, _, err = igsd("train", toy, *LABELS, "--set=epochs=9", "-o", "cut", "--resume")
     assert code == 2
     assert "epochs 2" in err
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        (["--labels", "sizes.txt"], "a run with --labels class, and now it is sizes.txt"),
-        (["--labels", "class", "--label-rate", "0.5"], "--label-rate 1.0, and now it is 0.5"),
-    ],
-)
-def test_a_run_goes_on_with_its_own_labels_alone(
-    igsd: Run, toy: Path, toy_graphs: GraphSet, tmp_path: Path, changed: list[str], message: str
-) -> None:
-    numbers = [f"{n + 0.5}" for n in toy_graphs.node_counts()]
-    (tmp_path / "sizes.txt").write_text("\n".join(numbers) + "\n")
-    assert igsd("train", toy, *LABELS, "-o", "run")[0] == 0
-    code, _, err = igsd("train", toy, *changed, "-o", "run", "--resume")
-    assert code == 2
-    assert message in err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--labels", "clas"], "has no labels of that name"),
-        (["--labels", "class", "--label-rate", "0"], "must be between 0 and 1"),
-        (["--labels", "class", "--set", "epoch=3"], "no setting 'epoch'"),
-        (["--labels", "class", "--recipe", "socail"], "no recipe 'socail'"),
-        (["--label-rate", "0.5"], "give --labels"),
-        (["--labels", "short.txt"], "holds 2 labels for 8 graphs"),
-        (["--labels", "one.txt"], "at least two classes"),
-        (["--labels", "none.txt"], "'none' holds no label"),
-        (["--labels", "class", "--set", "epochs=-1"], "epochs"),
-    ],
-)
-def test_bad_input_leaves_no_folder(
-    igsd: Run, toy: Path, tmp_path: Path, options: list[str], message: str
-) -> None:
-    (tmp_path / "short.txt").write_text("a\nb\n")
-    (tmp_path / "one.txt").write_text("a\n" * 8)
-    (tmp_path / "none.txt").write_text("\n" * 8)
-    code, _, err = igsd("train", toy, *options, "-o", "run")
-    assert code == 2
-    assert message in err
-    assert "y holds" not in err  # a word of Python's
-    assert not (tmp_path / "run").exists()
-
-
-def test_going_on_without_the_labels(igsd: Run, tmp_path: Path, trained: Path) -> None:
-    toy = write_toy(tmp_path)
-    code, _, err = igsd("train", toy, *LABELS, "-o", trained, "--resume")
-    assert code == 2
-    assert "without --labels" in err

@@ -6,13 +6,14 @@ import pytest
 
 from igsd.config_semi import SemiConfig
 from igsd.estimators import IGSDClassifier
-from igsd.estimators.parameters import BESIDES
 
 
 def test_the_signature_is_the_configuration() -> None:
     parameters = inspect.signature(IGSDClassifier).parameters
     defaults = {name: p.default for name, p in parameters.items()}
-    assert {name: defaults.pop(name) for name in BESIDES} == BESIDES
+    besides = SemiConfig.besides
+    assert {name: defaults.pop(name) for name in besides} == besides
+    assert IGSDClassifier.config_class is SemiConfig
     defaults["seed"] = defaults.pop("random_state")
     assert defaults == SemiConfig().to_json()
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in parameters.values())

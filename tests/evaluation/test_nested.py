@@ -108,9 +108,6 @@ def test_inner_score_is_the_mean_of_the_inner_accuracies():
     X, y = graph_like_features(80, 6, 2, 0)
     result = nested(X, y, seed=2, num_folds=4)
     assert inner_score(X, y, 2, num_folds=4) == pytest.approx(result.mean_inner)
-    assert inner_score(X, y, 2, num_folds=4, max_folds=1) == result.inner[0]
-    with pytest.raises(ConfigError, match="max_folds"):
-        inner_score(X, y, max_folds=0)
 
 
 def test_seed_changes_the_folds_and_same_seed_repeats():

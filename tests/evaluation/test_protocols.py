@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from igsd.errors import ConfigError, StorageError
+from igsd.evaluation import PROTOCOLS
 from igsd.evaluation.nested import nested
 from igsd.evaluation.paper import paper
-from igsd.evaluation.protocols import PROTOCOLS, run_protocol
+from igsd.evaluation.protocols import run_protocol
 from tests.reference.grid_search import graph_like_features
 
 X, Y = graph_like_features(40, 4, 2, 0)

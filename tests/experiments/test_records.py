@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from igsd.baselines.parameter_config import ParameterConfig
-from igsd.baselines.wl import WLKernel
+from igsd.baselines.wl import WLConfig
 from igsd.config import Config
 from igsd.errors import ConfigError, StorageError, TrainingError
 from igsd.experiments.records import (
@@ -73,7 +72,7 @@ def test_a_failed_run_counts_as_none(tmp_path: Path) -> None:
 
 
 def test_runs_of_methods_without_a_network(tmp_path: Path) -> None:
-    wl = ParameterConfig.of(WLKernel).updated({"iterations": 2})
+    wl = WLConfig(iterations=2)
     identity = Identity(wl, "abc", PROTOCOL, algorithm=1)
     config = wl.to_json()
     write_record(tmp_path / "r.json", record(config=config))

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from igsd.config import Config, read_settings
+from igsd.config import Config
 from igsd.errors import StorageError
 from igsd.estimators import IGSD
 from igsd.experiments.run_folder import (
@@ -17,6 +17,7 @@ from igsd.experiments.run_folder import (
     new_run_folder,
 )
 from igsd.graphs.graphset import GraphSet
+from igsd.settings_text import read_settings
 from tests.small_graphs import TINY
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from igsd.config import Config, read_settings
+from igsd.config import Config
 from igsd.errors import StorageError, TrainingError
 from igsd.experiments.tuning import Search, run_trials
 from igsd.experiments.tuning_folder import TuningFolder
 from igsd.experiments.tuning_grid import Grid
 from igsd.experiments.tuning_score import TuningTask
 from igsd.experiments.tuning_trial import Trial
+from igsd.settings_text import read_settings
 from tests.small_graphs import make_graphs
 
 pytest.importorskip("optuna", reason="needs igsd[tune]")

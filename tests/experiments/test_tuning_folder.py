@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from igsd.baselines.registry import configure
-from igsd.config import Config, read_settings
+from igsd.config import Config
 from igsd.errors import ConfigError, StorageError
 from igsd.experiments.records import Identity
 from igsd.experiments.tuning_folder import TuningFolder, recipe_toml
 from igsd.experiments.tuning_trial import Trial
+from igsd.settings_text import read_settings
 
 IDENTITY = Identity(Config(), "abc", {"name": "nested", "grid epochs": [1, 2]})
 TRIALS = [Trial(0, {"epochs": 1}, 0.5, 1.5), Trial(1, {"epochs": 2}, None, 0.25, "Error: odd, so")]

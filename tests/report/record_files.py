@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from igsd.config import load_recipe, recipe_names
+from igsd.config import load_recipe
 from igsd.evaluation.result import ProtocolResult
 from igsd.experiments import ALGORITHM
 from igsd.experiments.records import KIND, record_path, write_record
+from igsd.settings_text import recipe_names
 
 
 def make_record(

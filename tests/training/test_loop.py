@@ -8,8 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from igsd.config import Config
 from igsd.errors import TrainingError
-from igsd.training.loop import local_random_state, make_fabric, run_training, trainable
+from igsd.training.loop import run_training, trainable
+from igsd.training.start import make_fabric
 
 
 class Parabola:
@@ -34,7 +36,7 @@ class Parabola:
 
 
 def train(task: Parabola, **others: Any) -> list[dict[str, float]]:
-    fabric = make_fabric("auto", 1, "32-true")
+    fabric = make_fabric(Config())
     optimizer = torch.optim.SGD(task.module.parameters(), lr=0.25)
     return run_training(task, optimizer, fabric, **others)
 
@@ -80,21 +82,7 @@ def test_a_loss_that_is_not_finite_says_where(value: float) -> None:
         train(task)
 
 
-def test_a_device_that_is_not_there() -> None:
-    with pytest.raises(TrainingError, match="accelerator='abacus'"):
-        make_fabric("abacus", 1, "32-true")
-
-
 def test_trainable_leaves_out_the_frozen() -> None:
     module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     module[1].requires_grad_(False)
     assert [p.shape for p in trainable(module)] == [torch.Size([2, 2]), torch.Size([2])]
-
-
-def test_the_callers_random_state_comes_back() -> None:
-    fabric = make_fabric("auto", 1, "32-true")
-    before = torch.random.get_rng_state()
-    with local_random_state(fabric):
-        torch.manual_seed(5)
-        torch.rand(3)
-    assert torch.equal(torch.random.get_rng_state(), before)

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from igsd.baselines.learned import LearnedEstimator
-from igsd.baselines.learned_config import LearnedConfig, group_settings
+from igsd.baselines.learned_config import LearnedConfig
 from igsd.baselines.learned_network import LearnedNetwork, build_projector
 from igsd.baselines.step_sources import ViewSource
-from igsd.config import setting
+from igsd.config import group_settings
 from igsd.encoders.encoder import GNNEncoder
 from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.batch import Batch
@@ -20,6 +20,7 @@ from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.losses.barlow import barlow
 from igsd.model.build import build_encoder
+from igsd.settings import setting
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,6 @@ class BarlowTwins(LearnedEstimator):
     The student's encoder and projector and the views are IGSD's; there is no teacher and there are
     no negatives.
     """
-
-    _config_class = BarlowTwinsConfig
 
     def network(self, config: BarlowTwinsConfig, in_dim: int) -> BarlowTwinsNetwork:
         """Return a fresh network."""

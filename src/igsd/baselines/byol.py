@@ -61,8 +61,6 @@ class BYOL(LearnedEstimator):
     pushes different graphs apart: predictor and moving average keep it from collapsing.
     """
 
-    _config_class = BYOLConfig
-
     def network(self, config: BYOLConfig, in_dim: int) -> BYOLNetwork:
         """Return a fresh network."""
         return BYOLNetwork(build_model(config, in_dim), config.ema_decay, config.mix_weight)

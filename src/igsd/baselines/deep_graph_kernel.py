@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from igsd.baselines.block_matrix import block_matrix
-from igsd.baselines.kernel_base import VectorKernel
+from igsd.baselines.kernel_base import KernelConfig, VectorKernel
 from igsd.baselines.limits import check_time, reserve
 from igsd.baselines.node_keys import Keys, key_source, node_keys
 from igsd.baselines.patterns import Patterns
-from igsd.baselines.setting_rules import Rule
 from igsd.baselines.wl_colours import wl_colours
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
+from igsd.settings import setting
 
 
+@dataclass(frozen=True)
+class DeepGraphKernelConfig(KernelConfig):
+    """The settings of deep graph kernels."""
+
+    max_features: int = setting(4096, "method", "patterns that get a vector", low=1)
+    iterations: int = setting(2, "method", "height of the largest subtree", low=0)
+    dim: int = setting(128, "method", "width of a pattern's vector", low=1)
+
+
+@settings_as_parameters(DeepGraphKernelConfig)
 class DeepGraphKernel(VectorKernel):
     """Compares graphs by their subtree counts, with similar subtrees counting as partly the same.
 
@@ -29,40 +40,19 @@ class DeepGraphKernel(VectorKernel):
     Rows are brought to length 1, so that no pattern counts for more than another.
     """
 
-    RULES: ClassVar[Mapping[str, Rule]] = {
-        "iterations": Rule(int, minimum=0),
-        "dim": Rule(int, minimum=1),
-        "normalise": Rule(bool),
-        "max_features": Rule(int, minimum=1),
-    }
     COLUMN = "deep"
-
-    def __init__(
-        self,
-        *,
-        iterations: int = 2,
-        dim: int = 128,
-        normalise: bool = True,
-        max_features: int = 4096,
-        random_state: int = 0,
-    ) -> None:
-        self.iterations = iterations
-        self.dim = dim
-        self.normalise = normalise
-        self.max_features = max_features
-        self.random_state = random_state
 
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"], self.notes_ = key_source(graphs, "DeepGraphKernel")
         colours = self._colours(graphs)
         patterns = self._patterns(graphs, colours)
-        keys = patterns.most_common(self.settings_.max_features)
+        keys = patterns.most_common(self.config_.max_features)
         check_time("the deep graph kernel")
         together = co_occurrences(graphs, colours, keys)
         information = mutual_information(together)
         check_time("the deep graph kernel")
         self.state_["columns"] = keys.view(np.int64)
-        self.state_["vectors"] = embed(information, self.settings_.dim)
+        self.state_["vectors"] = embed(information, self.config_.dim)
 
     def _represent(self, graphs: GraphSet) -> np.ndarray:
         patterns = self._patterns(graphs, self._colours(graphs))
@@ -71,13 +61,15 @@ class DeepGraphKernel(VectorKernel):
 
     def _colours(self, graphs: GraphSet) -> Keys:
         keys = node_keys(graphs, self.state_["source"])
-        return wl_colours(graphs, keys, self.settings_.iterations)
+        return wl_colours(graphs, keys, self.config_.iterations)
 
     def _patterns(self, graphs: GraphSet, colours: Keys) -> Patterns:
         graph = np.tile(graphs.graph_of_node(), len(colours))
         return Patterns.count(graph, colours.ravel(), len(graphs))
 
-    def _width(self) -> int:
+    @property
+    def n_features_out_(self) -> int:
+        """Width of a pattern's vector."""
         return int(self.state_["vectors"].shape[1])
 
 

@@ -12,9 +12,9 @@ from torch.nn.functional import cross_entropy, normalize
 
 from igsd.baselines.gcc_egos import Egos, EgoSource
 from igsd.baselines.learned import LearnedEstimator
-from igsd.baselines.learned_config import LearnedConfig, group_settings
+from igsd.baselines.learned_config import LearnedConfig
 from igsd.baselines.learned_network import LearnedNetwork
-from igsd.config import setting
+from igsd.config import group_settings
 from igsd.encoders.encoder import GNNEncoder
 from igsd.encoders.heads import MLPHead
 from igsd.encoders.readout import readout
@@ -25,6 +25,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.model.build import build_encoder
 from igsd.model.queue import KeyQueue
 from igsd.model.teacher import ema_update
+from igsd.settings import setting
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,6 @@ class GCC(LearnedEstimator):
     Nodes are described by eigenvectors, degree and which of them is the start. A graph's vector is
     the mean of the frozen encoder over subgraphs of up to ``egos`` of its nodes.
     """
-
-    _config_class = GCCConfig
 
     def network(self, config: GCCConfig, in_dim: int) -> GCCNetwork:
         """Return a fresh network; ``in_dim`` does not count, subgraphs have their own features."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,29 @@ from scipy import sparse
 
 from igsd.baselines.block_matrix import walk_matrix
 from igsd.baselines.feature_basis import inverse_root, one_hot
-from igsd.baselines.kernel_base import VectorKernel
+from igsd.baselines.kernel_base import KernelConfig, VectorKernel
 from igsd.baselines.limits import check_time, reserve
 from igsd.baselines.node_keys import key_source, node_keys
-from igsd.baselines.setting_rules import Rule
 from igsd.baselines.spherical_kmeans import spherical_kmeans
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
+from igsd.settings import setting
 
 
+@dataclass(frozen=True)
+class GCKNConfig(KernelConfig):
+    """The settings of GCKN."""
+
+    steps: int = setting(3, "method", "length of a walk", low=1)
+    num_anchors: int = setting(64, "method", "points that a layer is projected on", low=1)
+    alpha: float = setting(4.0, "method", "1 / sigma^2 of both kernels", above=0)
+    pooling: str = setting(
+        "sum", "method", "of the walks of a node, the nodes of a graph", choices=("sum", "mean")
+    )
+    num_samples: int = setting(20_000, "method", "walks and nodes that anchors come from", low=1)
+
+
+@settings_as_parameters(GCKNConfig)
 class GCKN(VectorKernel):
     """Compares graphs by the walks that start at each node, and by the trees these walks make up.
 
@@ -32,38 +47,11 @@ class GCKN(VectorKernel):
     of a node and of the nodes of a graph.
     """
 
-    RULES: ClassVar[Mapping[str, Rule]] = {
-        "steps": Rule(int, minimum=1),
-        "num_anchors": Rule(int, minimum=1),
-        "alpha": Rule(float, above=0.0),
-        "pooling": Rule(str, words=("sum", "mean")),
-        "num_samples": Rule(int, minimum=1),
-        "normalise": Rule(bool),
-    }
     COLUMN = "gckn"
 
-    def __init__(
-        self,
-        *,
-        steps: int = 3,
-        num_anchors: int = 64,
-        alpha: float = 4.0,
-        pooling: str = "sum",
-        num_samples: int = 20_000,
-        normalise: bool = True,
-        random_state: int = 0,
-    ) -> None:
-        self.steps = steps
-        self.num_anchors = num_anchors
-        self.alpha = alpha
-        self.pooling = pooling
-        self.num_samples = num_samples
-        self.normalise = normalise
-        self.random_state = random_state
-
     def _fit(self, graphs: GraphSet) -> None:
-        s, state = self.settings_, self.state_
-        rng = np.random.default_rng(s.random_state)
+        s, state = self.config_, self.state_
+        rng = np.random.default_rng(s.seed)
         state["source"], self.notes_ = key_source(graphs, "GCKN")
         keys = node_keys(graphs, state["source"])
         state["keys"] = np.unique(keys).view(np.int64)
@@ -85,13 +73,13 @@ class GCKN(VectorKernel):
         pool = sparse.coo_array(entries, shape=(len(graphs), len(nodes))).tocsr()
         parts = [(pool @ labels).toarray(), pool @ walks, pool @ self._tree_layer(walks)]
         pooled = np.concatenate(parts, axis=1)
-        if self.settings_.pooling == "mean":
+        if self.config_.pooling == "mean":
             pooled /= graphs.node_counts()[:, None]
         return pooled
 
     def _walk_layer(self, graphs: GraphSet, labels: Any) -> NDArray[np.float64]:
         """Return the layer 1 features of every node, [N, q], from its labels [N, l]."""
-        s, Z = self.settings_, self.state_["walk_anchors"]
+        s, Z = self.config_, self.state_["walk_anchors"]
         reserve(32.0 * graphs.num_nodes * len(Z), "the walks of all nodes")
         A = walk_matrix(graphs)
         per_step = Z.reshape(len(Z), s.steps + 1, -1) * s.alpha / np.sqrt(s.steps + 1)
@@ -108,13 +96,15 @@ class GCKN(VectorKernel):
 
     def _tree_layer(self, walks: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the layer 2 features of every node, [N, q], from those of layer 1."""
-        alpha, Z = self.settings_.alpha, self.state_["tree_anchors"]
+        alpha, Z = self.config_.alpha, self.state_["tree_anchors"]
         length = np.linalg.norm(walks, axis=1, keepdims=True)
         direction = walks / np.where(length > 0, length, 1.0)
         similar = length * np.exp(alpha * (direction @ Z.T - 1))
         return similar @ inverse_root(np.exp(alpha * (Z @ Z.T - 1)))
 
-    def _width(self) -> int:
+    @property
+    def n_features_out_(self) -> int:
+        """Width of the three layers together."""
         names = ("keys", "walk_anchors", "tree_anchors")
         return sum(len(self.state_[name]) for name in names)
 

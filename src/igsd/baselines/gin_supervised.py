@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from igsd.config import setting
 from igsd.config_semi import IGSD_SETTINGS, SELF_TRAINING_SETTINGS, SemiConfig
 from igsd.encoders.encoder import takes_counts
 from igsd.estimators.classifier import GraphClassifier
@@ -23,6 +22,7 @@ from igsd.graphs.batch import Batch
 from igsd.graphs.link_features import LinkFeatures
 from igsd.model.build import build_any_encoder
 from igsd.model.semi import OutputHead
+from igsd.settings import setting
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
 from igsd.training.pretraining import nothing_before
@@ -132,7 +132,6 @@ class GINClassifier(GraphClassifier):
     Takes ``y`` with gaps as ``igsd.IGSDClassifier`` does. Settings: ``SupervisedConfig``.
     """
 
-    _config_class = SupervisedConfig
     _method = SupervisedMethod()
 
 
@@ -140,5 +139,4 @@ class GINClassifier(GraphClassifier):
 class GINRegressor(GraphRegressor):
     """Numbers by GIN from the labelled graphs alone. Settings: ``SupervisedRegressionConfig``."""
 
-    _config_class = SupervisedRegressionConfig
     _method = SupervisedMethod()

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from igsd.baselines.limits import check_time
 from igsd.baselines.node_keys import key_source, node_keys
-from igsd.baselines.setting_rules import Rule
-from igsd.baselines.shallow import ShallowEstimator
+from igsd.baselines.shallow import ShallowConfig, ShallowEstimator
 from igsd.baselines.wl_colours import wl_colours
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
+from igsd.settings import setting
 
 
+@dataclass(frozen=True)
+class Graph2VecConfig(ShallowConfig):
+    """The settings of graph2vec."""
+
+    dim: int = setting(128, "method", "width of a vector", low=1)
+    iterations: int = setting(2, "method", "height of the largest subtree", low=0)
+    epochs: int = setting(50, "method", "passes over the documents", low=1)
+    learning_rate: float = setting(0.025, "method", "step size at the start", above=0)
+    min_count: int = setting(5, "method", "words seen less often are not read", low=1)
+    negative: int = setting(5, "method", "negative samples for each word", low=1)
+    sample: float = setting(0.0, "method", "frequency from which words are thinned; 0: none", low=0)
+
+
+@settings_as_parameters(Graph2VecConfig)
 class Graph2Vec(ShallowEstimator):
     """Learns a vector for each graph that predicts the subtree patterns that stand in it.
 
@@ -25,47 +40,17 @@ class Graph2Vec(ShallowEstimator):
     are not read.
     """
 
-    RULES: ClassVar[Mapping[str, Rule]] = {
-        "dim": Rule(int, minimum=1),
-        "iterations": Rule(int, minimum=0),
-        "epochs": Rule(int, minimum=1),
-        "learning_rate": Rule(float, above=0.0),
-        "min_count": Rule(int, minimum=1),
-        "negative": Rule(int, minimum=1),
-        "sample": Rule(float, minimum=0.0),
-    }
     COLUMN = "graph2vec"
-
-    def __init__(
-        self,
-        *,
-        dim: int = 128,
-        iterations: int = 2,
-        epochs: int = 50,
-        learning_rate: float = 0.025,
-        min_count: int = 5,
-        negative: int = 5,
-        sample: float = 0.0,
-        random_state: int = 0,
-    ) -> None:
-        self.dim = dim
-        self.iterations = iterations
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.min_count = min_count
-        self.negative = negative
-        self.sample = sample
-        self.random_state = random_state
 
     def _fit(self, graphs: GraphSet) -> None:
         from gensim.models.doc2vec import TaggedDocument
 
         self.state_["source"], self.notes_ = key_source(graphs, "Graph2Vec")
         documents = [TaggedDocument(words, [g]) for g, words in enumerate(self._documents(graphs))]
-        model = self._empty_model(self.settings_.min_count)
+        model = self._empty_model(self.config_.min_count)
         model.build_vocab(documents)
         if len(model.wv):
-            model.train(documents, total_examples=len(documents), epochs=self.settings_.epochs)
+            model.train(documents, total_examples=len(documents), epochs=self.config_.epochs)
         words = model.wv.index_to_key
         self.state_["words"] = np.array([int(word, 16) for word in words], np.uint64).view(np.int64)
         counts = [model.wv.get_vecattr(word, "count") for word in words]
@@ -75,13 +60,13 @@ class Graph2Vec(ShallowEstimator):
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         from gensim.models.doc2vec import train_document_dbow
 
-        model, s = self._fixed_model(), self.settings_
+        model, s = self._fixed_model(), self.config_
         rows = np.empty((len(graphs), s.dim), dtype=np.float32)
         free, work = np.ones(1, np.float32), np.zeros(s.dim, np.float32)
         for g, words in enumerate(self._documents(graphs)):
             check_time("graph2vec")
             # gensim would start from a hash of the text that differs from process to process.
-            model.random = np.random.RandomState(s.random_state % 2**32)
+            model.random = np.random.RandomState(s.seed % 2**32)
             row = (model.random.random_sample((1, s.dim)).astype(np.float32) - 0.5) / s.dim
             for epoch in range(s.epochs if len(model.wv) else 0):
                 rate = s.learning_rate * (1 - epoch / s.epochs) + 1e-4 * epoch / s.epochs
@@ -100,13 +85,13 @@ class Graph2Vec(ShallowEstimator):
         return rows
 
     def _documents(self, graphs: GraphSet) -> list[list[str]]:
-        return wl_words(graphs, self.state_["source"], self.settings_.iterations)
+        return wl_words(graphs, self.state_["source"], self.config_.iterations)
 
     def _empty_model(self, min_count: int) -> Any:
         """Return a doc2vec model that has seen nothing."""
         from gensim.models.doc2vec import Doc2Vec
 
-        s = self.settings_
+        s = self.config_
         # One worker: with several, the order of updates and so the numbers are left to chance.
         return Doc2Vec(
             vector_size=s.dim,
@@ -115,7 +100,7 @@ class Graph2Vec(ShallowEstimator):
             sample=s.sample,
             negative=s.negative,
             alpha=s.learning_rate,
-            seed=s.random_state,
+            seed=s.seed,
             workers=1,
         )
 
@@ -130,8 +115,10 @@ class Graph2Vec(ShallowEstimator):
         model.syn1neg = np.ascontiguousarray(self.state_["word_vectors"][order])
         return model
 
-    def _width(self) -> int:
-        return int(self.settings_.dim)
+    @property
+    def n_features_out_(self) -> int:
+        """Width of a vector."""
+        return int(self.config_.dim)
 
 
 def wl_words(graphs: GraphSet, source: str, iterations: int) -> list[list[str]]:

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from igsd.baselines.learned import LearnedEstimator
-from igsd.baselines.learned_config import LearnedConfig, group_settings
+from igsd.baselines.learned_config import LearnedConfig
 from igsd.baselines.learned_network import LearnedNetwork, build_projector
 from igsd.baselines.step_sources import AugmentedSource
-from igsd.config import setting
+from igsd.config import group_settings
 from igsd.encoders.encoder import GNNEncoder
 from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.batch import Batch
@@ -20,6 +20,7 @@ from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.losses.ntxent import ntxent
 from igsd.model.build import build_encoder
+from igsd.settings import setting
 from igsd.views.augment import AUGMENTATIONS, parse_augmentations
 
 
@@ -71,8 +72,6 @@ class GraphCL(LearnedEstimator):
     Each graph draws two different kinds out of node dropping, edge perturbation, attribute masking
     and subgraphs; the two results must find each other among all of the batch (NT-Xent).
     """
-
-    _config_class = GraphCLConfig
 
     def network(self, config: GraphCLConfig, in_dim: int) -> GraphCLNetwork:
         """Return a fresh network."""

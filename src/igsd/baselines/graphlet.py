@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 
 from igsd.baselines.graphlet_counts import GRAPHLETS, graphlet_counts
-from igsd.baselines.kernel_base import VectorKernel
+from igsd.baselines.kernel_base import KernelConfig, VectorKernel
 from igsd.baselines.limits import check_time
-from igsd.baselines.setting_rules import Rule
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
 
 
+@settings_as_parameters(KernelConfig)
 class GraphletKernel(VectorKernel):
     """Compares graphs by how often each small graph is an induced subgraph of them.
 
@@ -22,12 +20,6 @@ class GraphletKernel(VectorKernel):
     not read. GraKeL samples or enumerates graphlets too, but its counts depend on the order of the
     nodes (0.1.11). Nothing is drawn: ``random_state`` is there because every method has one.
     """
-
-    RULES: ClassVar[Mapping[str, Rule]] = {"normalise": Rule(bool)}
-
-    def __init__(self, *, normalise: bool = True, random_state: int = 0) -> None:
-        self.normalise = normalise
-        self.random_state = random_state
 
     def _fit(self, graphs: GraphSet) -> None:
         """Learn nothing: what a graphlet is does not depend on the graphs."""
@@ -44,5 +36,7 @@ class GraphletKernel(VectorKernel):
             counts[g] = graphlet_counts(graphs, g)
         return counts
 
-    def _width(self) -> int:
+    @property
+    def n_features_out_(self) -> int:
+        """The number of graphlets."""
         return len(GRAPHLETS)

@@ -3,42 +3,48 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.errors import StorageError
-from igsd.estimator_base import GraphInputMixin
+from igsd.baselines.shallow import ShallowConfig
+from igsd.estimator_base import ConfiguredEstimator
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.unseen_labels import warn_of_unseen_labels
 from igsd.model_file import read_model, whole_model, write_model
+from igsd.settings import setting
 
 
-class LabelDegreeHistogram(GraphInputMixin, TransformerMixin, BaseEstimator):
+@dataclass(frozen=True)
+class HistogramConfig(ShallowConfig):
+    """The settings of the histogram."""
+
+    degree_cap: int = setting(64, "method", "degrees from here on share a column", low=1)
+
+
+@settings_as_parameters(HistogramConfig)
+class LabelDegreeHistogram(ConfiguredEstimator[HistogramConfig]):
     """Counts, for each graph, how often each node label and each degree stands in it.
 
     The counts of labels (where there are any) and of degrees stand side by side. ``fit`` learns
     which labels there are and the largest degree; degrees from ``degree_cap`` on share a column,
-    and a label not seen by ``fit`` is not counted,
-    with a warning. Takes the same graphs as ``igsd.IGSD``.
+    and a label not seen by ``fit`` is not counted, with a warning. Takes the same graphs as
+    ``igsd.IGSD``. Nothing is drawn: ``random_state`` is there because every method has one.
 
-    Learned: ``features_`` (the ``FeatureMap``), ``n_features_out_``.
+    Learned: ``features_`` (the ``FeatureMap``), ``config_``, ``n_features_out_``.
     """
 
     features_: FeatureMap
-    n_features_out_: int
-
-    def __init__(self, *, degree_cap: int = 64) -> None:
-        self.degree_cap = degree_cap
 
     def fit(self, X: Any, y: Any = None) -> LabelDegreeHistogram:
         """Learn the columns from graphs and return self; ``y`` is never read."""
-        graphs = as_graphset(X)
+        config, graphs = self._config_of_fit(), as_graphset(X)
         parts = "degree" if graphs.node_labels is None else "label+degree"
-        return self._set_fitted(FeatureMap.fit(graphs, parts, self.degree_cap))
+        return self._set_fitted(config, FeatureMap.fit(graphs, parts, config.degree_cap))
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the counts [G, labels + degrees] float32."""
@@ -50,6 +56,11 @@ class LabelDegreeHistogram(GraphInputMixin, TransformerMixin, BaseEstimator):
         counts = np.bincount(cells[codes >= 0], minlength=len(graphs) * width)
         return counts.reshape(len(graphs), width).astype(np.float32)
 
+    @property
+    def n_features_out_(self) -> int:
+        """The number of labels and degrees."""
+        return self.features_.dim
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns: ``label C``, ..., ``degree 0``, ..."""
         check_is_fitted(self, "features_")
@@ -60,19 +71,19 @@ class LabelDegreeHistogram(GraphInputMixin, TransformerMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to one file at exactly ``path``, whole or not at all."""
         check_is_fitted(self, "features_")
-        header = {"estimator": "LabelDegreeHistogram", "degree_cap": self.degree_cap}
+        header = {"estimator": type(self).__name__, **self.config_.to_json()}
         write_model(path, {}, header | {"features": self.features_.to_json()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> LabelDegreeHistogram:
         """Return the estimator that ``save`` wrote; raises ``StorageError`` for another file."""
-        header = read_model(path)[1]
-        if header.get("estimator") != "LabelDegreeHistogram":
-            raise StorageError(f"{path} holds a model, but no LabelDegreeHistogram.")
+        _, header = read_model(path, cls.__name__)
         with whole_model(path):
-            estimator = cls(degree_cap=header["degree_cap"])
-            return estimator._set_fitted(FeatureMap.from_json(header["features"]))
+            # A file of an earlier version has no seed.
+            config = HistogramConfig(header.get("seed", 0), header["degree_cap"])
+            features = FeatureMap.from_json(header["features"])
+            return cls.from_config(config)._set_fitted(config, features)
 
-    def _set_fitted(self, features: FeatureMap) -> LabelDegreeHistogram:
-        self.features_, self.n_features_out_ = features, features.dim
+    def _set_fitted(self, config: HistogramConfig, features: FeatureMap) -> LabelDegreeHistogram:
+        self.config_, self.features_ = config, features
         return self

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from igsd.baselines.learned import LearnedEstimator
-from igsd.baselines.learned_config import LearnedConfig, group_settings
+from igsd.baselines.learned_config import LearnedConfig
 from igsd.baselines.learned_network import LearnedNetwork
 from igsd.baselines.local_global import LocalGlobal
 from igsd.baselines.step_sources import PlainSource
-from igsd.config import setting
+from igsd.config import group_settings
 from igsd.encoders.encoder import GNNEncoder
 from igsd.encoders.node_vectors import encode_with_nodes, node_width
 from igsd.estimators.parameters import settings_as_parameters
@@ -21,6 +21,7 @@ from igsd.graphs.batch import Batch
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.model.build import build_encoder
+from igsd.settings import setting
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,6 @@ class InfoGraph(LearnedEstimator):
     Each node's vectors of all layers are compared with the sums of all layers of every graph in the
     batch, by the Jensen-Shannon estimator: a node must fit its own graph and no other.
     """
-
-    _config_class = InfoGraphVectorsConfig
 
     def network(self, config: InfoGraphVectorsConfig, in_dim: int) -> InfoGraphVectors:
         """Return a fresh network."""

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from igsd.baselines.gin_supervised import SupervisedNetwork, build_supervised
 from igsd.baselines.local_global import LocalGlobal
-from igsd.config import setting
 from igsd.config_semi import IGSD_SETTINGS, SELF_TRAINING_SETTINGS, SemiConfig
 from igsd.encoders.node_vectors import encode_with_nodes, node_width
 from igsd.estimators.classifier import GraphClassifier
@@ -19,6 +18,7 @@ from igsd.estimators.parameters import settings_as_parameters
 from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.batch import Batch
 from igsd.graphs.link_features import LinkFeatures
+from igsd.settings import setting
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
 from igsd.training.pretraining import nothing_before
@@ -118,7 +118,6 @@ class InfoGraphMethod:
 class InfoGraphClassifier(GraphClassifier):
     """Classes with InfoGraph as a regulariser, from few labels and many graphs."""
 
-    _config_class = InfoGraphConfig
     _method = InfoGraphMethod()
 
 
@@ -126,5 +125,4 @@ class InfoGraphClassifier(GraphClassifier):
 class InfoGraphRegressor(GraphRegressor):
     """Numbers with InfoGraph as a regulariser, from few labels and many graphs."""
 
-    _config_class = InfoGraphConfig
     _method = InfoGraphMethod()

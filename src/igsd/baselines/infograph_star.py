@@ -22,7 +22,6 @@ from igsd.baselines.infograph_regulariser import (
     InfoGraphObjective,
 )
 from igsd.baselines.local_global import LocalGlobal
-from igsd.config import setting
 from igsd.encoders.heads import MLPHead
 from igsd.encoders.node_vectors import encode_with_nodes, node_width
 from igsd.estimators.classifier import GraphClassifier
@@ -30,6 +29,7 @@ from igsd.estimators.parameters import settings_as_parameters
 from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.batch import Batch
 from igsd.losses.jsd import jsd
+from igsd.settings import setting
 from igsd.training.label_task import LabelStep
 
 
@@ -100,7 +100,6 @@ class InfoGraphStarMethod(InfoGraphMethod):
 class InfoGraphStarClassifier(GraphClassifier):
     """Classes by InfoGraph*, from few labels and many graphs."""
 
-    _config_class = InfoGraphStarConfig
     _method = InfoGraphStarMethod()
 
 
@@ -108,7 +107,6 @@ class InfoGraphStarClassifier(GraphClassifier):
 class InfoGraphStarRegressor(GraphRegressor):
     """Numbers by InfoGraph*, from few labels and many graphs."""
 
-    _config_class = InfoGraphStarConfig
     _method = InfoGraphStarMethod()
 
 

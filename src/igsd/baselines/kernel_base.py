@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from igsd.baselines.limits import reserve
 from igsd.baselines.patterns import Patterns, products
-from igsd.baselines.setting_rules import Rule
-from igsd.baselines.shallow import ShallowEstimator
+from igsd.baselines.shallow import ShallowConfig, ShallowEstimator
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.graphset import GraphSet
+from igsd.settings import setting
+
+
+@dataclass(frozen=True)
+class KernelConfig(ShallowConfig):
+    """The settings of a kernel."""
+
+    normalise: bool = setting(True, "method", "make each graph's similarity to itself 1")
+
+
+@dataclass(frozen=True)
+class PatternKernelConfig(KernelConfig):
+    """The settings of a kernel that counts patterns."""
+
+    max_features: int = setting(
+        4096, "method", "patterns that are columns of the vectors, the commonest first", low=1
+    )
 
 
 class KernelEstimator(ShallowEstimator):
@@ -30,11 +47,11 @@ class KernelEstimator(ShallowEstimator):
         For ``nested(K, y, kernel="precomputed")`` and ``SVC(kernel="precomputed")``. Both may hold
         graphs that ``fit`` has not seen; a value depends on its two graphs and on ``fit`` alone.
         """
-        check_is_fitted(self, "n_features_out_")
+        check_is_fitted(self, "config_")
         a = self._represent(as_graphset(X))
         b = None if Y is None else self._represent(as_graphset(Y))
         K = self._products(a, b)
-        if self.settings_.normalise:
+        if self.config_.normalise:
             left = self._squares(a)
             right = left if b is None else self._squares(b)
             K *= _inverse_root(left)[:, None]
@@ -64,7 +81,7 @@ class VectorKernel(KernelEstimator):
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         vectors = self._represent(graphs)
-        if self.settings_.normalise:
+        if self.config_.normalise:
             vectors = vectors * _inverse_root(self._squares(vectors))[:, None]
         return vectors
 
@@ -77,12 +94,10 @@ class PatternKernel(KernelEstimator):
     together would be a table of a gigabyte on NCI1, nearly all of it zeros.
     """
 
-    MAX_FEATURES = Rule(int, minimum=1)
-
     def _learn_columns(self, graphs: GraphSet) -> None:
         """Keep the patterns that become columns of ``transform``."""
         patterns = self._represent(graphs)
-        keys = patterns.most_common(self.settings_.max_features)
+        keys = patterns.most_common(self.config_.max_features)
         self.state_["columns"] = keys.view(np.int64)
 
     def _products(self, a: Patterns, b: Patterns | None) -> np.ndarray:
@@ -93,15 +108,17 @@ class PatternKernel(KernelEstimator):
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         patterns = self._represent(graphs)
-        width = self._width()
+        width = self.n_features_out_
         reserve(8.0 * len(graphs) * width, f"a table of {len(graphs)} x {width} numbers")
         columns = patterns.columns(self.state_["columns"].view(np.uint64))
         table = columns.astype(np.float32).toarray()
-        if self.settings_.normalise:
+        if self.config_.normalise:
             table *= _inverse_root(patterns.squares())[:, None].astype(np.float32)
         return table
 
-    def _width(self) -> int:
+    @property
+    def n_features_out_(self) -> int:
+        """The number of patterns that are columns."""
         return len(self.state_["columns"])
 
 

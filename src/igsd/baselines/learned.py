@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from igsd.baselines.learned_config import LearnedConfig, learned_recipe
+from igsd.baselines.learned_config import learned_recipe
 from igsd.baselines.learned_network import LearnedNetwork
 from igsd.baselines.learned_training import FittedNetwork, StepSource, fit_learned
-from igsd.errors import ParameterError, StorageError
-from igsd.estimator_base import GraphInputMixin, draw_seed, is_drawn
+from igsd.errors import ParameterError
+from igsd.estimator_base import ConfiguredEstimator
 from igsd.evaluation.embed import chunks
 from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.convert import as_graphset
@@ -28,10 +27,10 @@ from igsd.progress import progress_bar
 from igsd.training.memory import kept_memory
 
 
-class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
+class LearnedEstimator(ConfiguredEstimator[Any]):
     """Learns a vector for each graph from graphs alone. Takes the same graphs as ``igsd.IGSD``.
 
-    A method names its ``_config_class``, makes a ``network`` and says what the ``source`` of its
+    A method makes a ``network`` and says what the ``source`` of its
     training steps is; where its vectors need more than the graphs themselves, ``_embed`` too. The
     settings are explained in the configuration class; ``random_state``, ``checkpoint``, ``log_dir``
     and ``verbose`` are as in ``IGSD``.
@@ -40,35 +39,19 @@ class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
     ``n_features_out_``.
     """
 
-    _config_class: ClassVar[type[LearnedConfig]]
-
     network_: Any
     features_: FeatureMap
     history_: list[dict[str, float]]
-    config_: Any
 
     @classmethod
     def from_recipe(cls, name: str, **changes: Any) -> Self:
         """Return an unfitted estimator with an IGSD recipe's nodes, encoder and run."""
-        return cls.from_config(learned_recipe(name, cls._config_class)).set_params(**changes)
-
-    @classmethod
-    def from_config(cls, config: LearnedConfig, **others: Any) -> Self:
-        """Return an unfitted estimator with these settings."""
-        settings = config.to_json()
-        return cls(random_state=settings.pop("seed"), **settings, **others)
-
-    def config(self) -> Any:
-        """Return the settings, checked; raises ``ConfigError`` for one outside its rule."""
-        seed = self.get_params(deep=False)["random_state"]
-        if is_drawn(seed):
-            seed = self.config_.seed if hasattr(self, "config_") else LearnedConfig.seed
-        return self._config_with(seed)
+        return cls.from_config(learned_recipe(name, cls.config_class)).set_params(**changes)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
         given = self.get_params(deep=False)
-        config = self._config_with(draw_seed(given["random_state"]))
+        config = self._config_of_fit()
         besides = {key: given[key] for key in ("checkpoint", "log_dir", "verbose")}
         graphs = as_graphset(X)
         try:
@@ -95,12 +78,6 @@ class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
                 yield rows.float().cpu().numpy()
                 advance(len(rows))
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the embedding's columns: the method's name and a number."""
-        check_is_fitted(self, "network_")
-        word = type(self).__name__.lower()
-        return np.array([f"{word}{i}" for i in range(self.n_features_out_)], dtype=object)
-
     @property
     def n_features_out_(self) -> int:
         """Width of an embedding."""
@@ -123,13 +100,9 @@ class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
 
         Raises ``StorageError`` for any other file.
         """
-        tensors, header = read_model(path)
-        if header.get("estimator") != cls.__name__:
-            raise StorageError(
-                f"{path} holds a {header.get('estimator')} model, but no {cls.__name__}."
-            )
+        tensors, header = read_model(path, cls.__name__)
         with whole_model(path):
-            config = cls._config_class().updated(header["config"])
+            config = cls.config_class().updated(header["config"])
             features = FeatureMap.from_json(header["features"])
             estimator = cls.from_config(config)
             with torch.random.fork_rng(devices=[]):
@@ -157,14 +130,6 @@ class LearnedEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         device = next(self.network_.parameters()).device
         collator = Collator(part.node_ptr, self.features_.transform(part), device)
         return collator.batch(np.arange(len(part)), part.adjacency)
-
-    def _config_with(self, seed: Any) -> Any:
-        given = self.get_params(deep=False) | {"seed": seed}
-        names = [entry.name for entry in self._config_class.settings()]
-        try:
-            return self._config_class(**{name: given[name] for name in names})
-        except ParameterError as error:
-            raise error.of_estimator(type(self).__name__) from error
 
     def _set_fitted(self, config: Any, fitted: FittedNetwork) -> Self:
         self.network_, self.features_ = fitted.network, fitted.features

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import Field, dataclass, fields
-from importlib import resources
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
-from igsd.config import Config, load_recipe, setting
-
-
-def group_settings(*groups: str) -> frozenset[str]:
-    """Return the settings of ``Config`` that stand in these groups."""
-    return frozenset(entry.name for entry in fields(Config) if entry.metadata["group"] in groups)
+from igsd.config import Config, group_settings, load_recipe
+from igsd.settings import setting
+from igsd.settings_text import read_recipe
 
 
 @dataclass(frozen=True)
@@ -30,11 +25,6 @@ class LearnedConfig(Config):
     view: str = setting("ppr", "view", "kind of view", choices=("ppr", "heat", "edge-drop"))
     encoder: str = setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
 
-    @classmethod
-    def settings(cls) -> list[Field[Any]]:
-        """Return the settings that this method uses, each with its rule as ``metadata``."""
-        return [entry for entry in fields(cls) if entry.name not in cls.leaves_out]
-
 
 C = TypeVar("C", bound=LearnedConfig)
 
@@ -49,9 +39,8 @@ def learned_recipe(name: str, config_class: type[C]) -> C:
     it was chosen for the method, the recipe's was chosen for IGSD. Raises ``ConfigError`` for an
     unknown recipe.
     """
-    load_recipe(name)  # checks the name and every key
-    text = (resources.files("igsd.recipes") / f"{name}.toml").read_text()
+    load_recipe(name)  # checks every key
     kinds = [kind for kind in config_class.__mro__ if kind not in LearnedConfig.__mro__]
     own = {key for kind in kinds for key in vars(kind).get("__annotations__", {})}
     known = {entry.name for entry in config_class.settings()} & SHARED - own
-    return config_class().updated({k: v for k, v in tomllib.loads(text).items() if k in known})
+    return config_class().updated({k: v for k, v in read_recipe(name).items() if k in known})

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from igsd.baselines.gin_supervised import SupervisedNetwork, build_supervised
-from igsd.config import setting
 from igsd.config_semi import IGSD_SETTINGS, SELF_TRAINING_SETTINGS, SemiConfig
 from igsd.estimators.classifier import GraphClassifier
 from igsd.estimators.parameters import settings_as_parameters
@@ -20,6 +19,7 @@ from igsd.estimators.regressor import GraphRegressor
 from igsd.graphs.batch import Batch
 from igsd.graphs.link_features import LinkFeatures
 from igsd.model.teacher import ema_update
+from igsd.settings import setting
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_task import LabelStep
 from igsd.training.pretraining import nothing_before
@@ -151,7 +151,6 @@ class MeanTeacherMethod:
 class MeanTeacherClassifier(GraphClassifier):
     """Classes by Mean Teachers, from few labels and many graphs."""
 
-    _config_class = MeanTeacherConfig
     _method = MeanTeacherMethod()
 
 
@@ -159,5 +158,4 @@ class MeanTeacherClassifier(GraphClassifier):
 class MeanTeacherRegressor(GraphRegressor):
     """Numbers by Mean Teachers, from few labels and many graphs."""
 
-    _config_class = MeanTeacherConfig
     _method = MeanTeacherMethod()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from igsd.baselines.feature_basis import feature_basis, one_hot
-from igsd.baselines.kernel_base import KernelEstimator
+from igsd.baselines.kernel_base import KernelConfig, KernelEstimator
 from igsd.baselines.laplacian_features import (
     Gaussians,
     graph_gaussians,
@@ -17,10 +16,23 @@ from igsd.baselines.laplacian_features import (
 )
 from igsd.baselines.limits import check_time, reserve
 from igsd.baselines.node_keys import key_source, node_keys
-from igsd.baselines.setting_rules import Rule
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
+from igsd.settings import setting
 
 
+@dataclass(frozen=True)
+class MultiscaleLaplacianConfig(KernelConfig):
+    """The settings of the multiscale Laplacian kernel."""
+
+    levels: int = setting(3, "method", "scales", low=0)
+    dim: int = setting(10, "method", "main directions that node features are projected on", low=1)
+    num_samples: int = setting(50, "method", "nodes that neighbourhoods are compared with", low=1)
+    eta: float = setting(0.01, "method", "added to the Laplacian", above=0)
+    gamma: float = setting(0.01, "method", "added to its inverse in feature space", above=0)
+
+
+@settings_as_parameters(MultiscaleLaplacianConfig)
 class MultiscaleLaplacian(KernelEstimator):
     """Compares graphs by their Laplacians seen through node features that compare neighbourhoods.
 
@@ -32,38 +44,11 @@ class MultiscaleLaplacian(KernelEstimator):
     similarities to each graph of ``fit``.
     """
 
-    RULES: ClassVar[Mapping[str, Rule]] = {
-        "levels": Rule(int, minimum=0),
-        "dim": Rule(int, minimum=1),
-        "num_samples": Rule(int, minimum=1),
-        "eta": Rule(float, above=0.0),
-        "gamma": Rule(float, above=0.0),
-        "normalise": Rule(bool),
-    }
     COLUMN = "similarity"
 
-    def __init__(
-        self,
-        *,
-        levels: int = 3,
-        dim: int = 10,
-        num_samples: int = 50,
-        eta: float = 0.01,
-        gamma: float = 0.01,
-        normalise: bool = True,
-        random_state: int = 0,
-    ) -> None:
-        self.levels = levels
-        self.dim = dim
-        self.num_samples = num_samples
-        self.eta = eta
-        self.gamma = gamma
-        self.normalise = normalise
-        self.random_state = random_state
-
     def _fit(self, graphs: GraphSet) -> None:
-        s, state = self.settings_, self.state_
-        rng = np.random.default_rng(s.random_state)
+        s, state = self.config_, self.state_
+        rng = np.random.default_rng(s.seed)
         state["source"], self.notes_ = key_source(graphs, "MultiscaleLaplacian")
         keys = node_keys(graphs, state["source"])
         state["keys"] = np.unique(keys).view(np.int64)
@@ -85,7 +70,7 @@ class MultiscaleLaplacian(KernelEstimator):
         state["graphs"], state["graph_volumes"] = whole.inverse, whole.log_volume
 
     def _represent(self, graphs: GraphSet) -> Gaussians:
-        s, state = self.settings_, self.state_
+        s, state = self.config_, self.state_
         keys = node_keys(graphs, state["source"])
         features = one_hot(keys, state["keys"].view(np.uint64)) @ state["basis0"]
         for level in range(1, s.levels + 1):
@@ -107,5 +92,7 @@ class MultiscaleLaplacian(KernelEstimator):
         known = Gaussians(self.state_["graphs"], self.state_["graph_volumes"])
         return self._products(self._represent(graphs), known)
 
-    def _width(self) -> int:
+    @property
+    def n_features_out_(self) -> int:
+        """The number of graphs of ``fit``."""
         return len(self.state_["graph_volumes"])

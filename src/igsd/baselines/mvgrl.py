@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from igsd.baselines.learned import LearnedEstimator
-from igsd.baselines.learned_config import LearnedConfig, group_settings
+from igsd.baselines.learned_config import LearnedConfig
 from igsd.baselines.learned_network import LearnedNetwork
 from igsd.baselines.local_global import LocalGlobal
 from igsd.baselines.step_sources import ViewSource
-from igsd.config import setting
+from igsd.config import group_settings
 from igsd.encoders.encoder import GNNEncoder
 from igsd.encoders.node_vectors import encode_with_nodes, node_width
 from igsd.estimators.parameters import settings_as_parameters
@@ -22,6 +22,7 @@ from igsd.graphs.batch import Batch
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.model.build import build_encoder
+from igsd.settings import setting
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,6 @@ class MVGRL(LearnedEstimator):
     one view fit the whole graph of the other, by the Jensen-Shannon estimator. An embedding is the
     sum of both.
     """
-
-    _config_class = MVGRLConfig
 
     def network(self, config: MVGRLConfig, in_dim: int) -> MVGRLNetwork:
         """Return a fresh network."""

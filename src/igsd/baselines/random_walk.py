@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
-from igsd.baselines.kernel_base import PatternKernel
+from igsd.baselines.kernel_base import PatternKernel, PatternKernelConfig
 from igsd.baselines.limits import check_time, reserve
 from igsd.baselines.node_keys import Keys, node_keys
 from igsd.baselines.patterns import Patterns
-from igsd.baselines.setting_rules import Rule
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.adjacency import ranges
 from igsd.graphs.graphset import GraphSet
 from igsd.hashing import splitmix64
+from igsd.settings import setting
 
 _THREE = np.uint64(3)
 
 
+@dataclass(frozen=True)
+class RandomWalkConfig(PatternKernelConfig):
+    """The settings of the random-walk kernel."""
+
+    decay: float = setting(0.1, "method", "a walk of k steps counts for decay^k", above=0)
+    steps: int = setting(5, "method", "length of the longest walk", low=0)
+
+
+@settings_as_parameters(RandomWalkConfig)
 class RandomWalkKernel(PatternKernel):
     """Compares graphs by the walks they have in common, node label by node label.
 
@@ -31,28 +40,7 @@ class RandomWalkKernel(PatternKernel):
     ``random_state`` is there because every method has one.
     """
 
-    RULES: ClassVar[Mapping[str, Rule]] = {
-        "decay": Rule(float, above=0.0),
-        "steps": Rule(int, minimum=0),
-        "normalise": Rule(bool),
-        "max_features": PatternKernel.MAX_FEATURES,
-    }
     COLUMN = "walk"
-
-    def __init__(
-        self,
-        *,
-        decay: float = 0.1,
-        steps: int = 5,
-        normalise: bool = True,
-        max_features: int = 4096,
-        random_state: int = 0,
-    ) -> None:
-        self.decay = decay
-        self.steps = steps
-        self.normalise = normalise
-        self.max_features = max_features
-        self.random_state = random_state
 
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"] = "none" if graphs.node_labels is None else "label"
@@ -63,7 +51,7 @@ class RandomWalkKernel(PatternKernel):
             keys: Keys = np.zeros(graphs.num_nodes, dtype=np.uint64)
         else:
             keys = node_keys(graphs, "label")
-        s = self.settings_
+        s = self.config_
         node, sequence, count = walk_sequences(graphs, keys, s.steps)
         weights = [c * s.decay ** (step / 2) for step, c in enumerate(count)]
         graph = graphs.graph_of_node()[np.concatenate(node)]

@@ -11,7 +11,8 @@ from typing import Any
 
 from igsd.baselines.learned_config import LearnedConfig, learned_recipe
 from igsd.config import Config, load_recipe
-from igsd.errors import ConfigError, StorageError, nearest
+from igsd.errors import ConfigError, ParameterError, StorageError, nearest
+from igsd.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,7 @@ def method(name: str) -> Method:
 def make(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
     """Return an unfitted estimator of the method, its parameters changed where given.
 
-    ``random_state`` is left out for a method that has none. Raises ``ConfigError`` for an unknown
-    method, or a parameter that it does not have.
+    Raises ``ConfigError`` for an unknown method, or a parameter that it does not have.
     """
     chosen = method(name)
     estimator = chosen.estimator()
@@ -108,23 +108,13 @@ def make(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
         if parameter not in known:
             hint = nearest(parameter, known)
             raise ConfigError(f"The method {name!r} has no parameter {parameter!r}. {hint}")
-    settings = {**chosen.settings, **parameters}
-    if "random_state" in known:
-        settings["random_state"] = random_state
-    return estimator(**settings)
+    return estimator(random_state=random_state, **{**chosen.settings, **parameters})
 
 
-def defaults(name: str) -> Any:
-    """Return the settings of a method as they are when nobody says anything.
-
-    For all methods alike they have ``updated``, ``to_json``, ``to_toml`` and ``learned``.
-    """
-    estimator = method(name).estimator()
-    if hasattr(estimator, "from_config"):
-        return getattr(estimator, "_config_class", Config)()
-    from igsd.baselines.parameter_config import ParameterConfig
-
-    return ParameterConfig.of(estimator)
+def defaults(name: str) -> Settings:
+    """Return the settings of a method as they are when nobody says anything."""
+    config: Settings = method(name).estimator().config_class()
+    return config
 
 
 def setting_names(name: str) -> list[str]:
@@ -156,7 +146,10 @@ def configure(name: str, recipe: str, changes: Mapping[str, Any] | None = None) 
         config = full
     elif isinstance(config, LearnedConfig):
         config = learned_recipe(recipe, type(config))
-    return config.updated({**method(name).settings, **changes})
+    try:
+        return config.updated({**method(name).settings, **changes})
+    except ParameterError as error:
+        raise error.of_estimator(method(name).estimator().__name__) from error
 
 
 def build(name: str, config: Any, **others: Any) -> Any:
@@ -165,11 +158,8 @@ def build(name: str, config: Any, **others: Any) -> Any:
     ``others``: what is no setting (``checkpoint``, ``log_dir``, ``verbose``), for methods that
     train a network; the others have no such parameters and do without.
     """
-    estimator = method(name).estimator()
-    if hasattr(estimator, "from_config"):
-        return estimator.from_config(config, **others)
-    values = config.to_json()
-    return make(name, random_state=values.pop("seed"), **values)
+    known = {key: value for key, value in others.items() if key in config.besides}
+    return method(name).estimator().from_config(config, **known)
 
 
 def has_kernel(estimator: Any) -> bool:

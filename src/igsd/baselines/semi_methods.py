@@ -74,7 +74,7 @@ def method_config(name: str, recipe: str, changes: Mapping[str, Any]) -> SemiCon
     Raises ``ConfigError`` for an unknown name, recipe or setting.
     """
     method = find_semi_method(name)
-    config: SemiConfig = load_semi_recipe(recipe, method.classifier._config_class)
+    config: SemiConfig = load_semi_recipe(recipe, method.classifier.config_class)
     return config.updated(method.settings).updated(changes)
 
 
@@ -91,5 +91,5 @@ def regression_config(name: str, recipe: str, changes: Mapping[str, Any]) -> Sem
             f"The method {name!r} needs classes: Eq. supcon pulls graphs of one class together, "
             f"and self-training guesses classes. For numbers there are {others}."
         )
-    config: SemiConfig = load_semi_recipe(recipe, method.regressor._config_class)
+    config: SemiConfig = load_semi_recipe(recipe, method.regressor.config_class)
     return config.updated(changes)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
-from igsd.baselines.kernel_base import PatternKernel
+from igsd.baselines.kernel_base import PatternKernel, PatternKernelConfig
 from igsd.baselines.limits import check_time, reserve
 from igsd.baselines.node_keys import Keys, key_source, node_keys
 from igsd.baselines.patterns import Patterns
-from igsd.baselines.setting_rules import Rule
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
 from igsd.hashing import splitmix64
 
 
+@settings_as_parameters(PatternKernelConfig)
 class ShortestPathKernel(PatternKernel):
     """Compares graphs by how often two labels stand at each distance from each other.
 
@@ -26,18 +24,7 @@ class ShortestPathKernel(PatternKernel):
     Nothing is drawn: ``random_state`` is there because every method has one.
     """
 
-    RULES: ClassVar[Mapping[str, Rule]] = {
-        "normalise": Rule(bool),
-        "max_features": PatternKernel.MAX_FEATURES,
-    }
     COLUMN = "path"
-
-    def __init__(
-        self, *, normalise: bool = True, max_features: int = 4096, random_state: int = 0
-    ) -> None:
-        self.normalise = normalise
-        self.max_features = max_features
-        self.random_state = random_state
 
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"], self.notes_ = key_source(graphs, type(self).__name__)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
-from igsd.baselines.kernel_base import PatternKernel
+from igsd.baselines.kernel_base import PatternKernel, PatternKernelConfig
 from igsd.baselines.node_keys import key_source, node_keys
 from igsd.baselines.patterns import Patterns
-from igsd.baselines.setting_rules import Rule
 from igsd.baselines.wl_colours import wl_colours
+from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
+from igsd.settings import setting
 
 
+@dataclass(frozen=True)
+class WLConfig(PatternKernelConfig):
+    """The settings of the Weisfeiler-Lehman kernels."""
+
+    iterations: int = setting(5, "method", "height of the largest subtree", low=0)
+
+
+@settings_as_parameters(WLConfig)
 class WLKernel(PatternKernel):
     """Compares graphs by how often each subtree of height 0 to ``iterations`` stands in them.
 
@@ -23,25 +31,7 @@ class WLKernel(PatternKernel):
     because every method has one.
     """
 
-    RULES: ClassVar[Mapping[str, Rule]] = {
-        "iterations": Rule(int, minimum=0),
-        "normalise": Rule(bool),
-        "max_features": PatternKernel.MAX_FEATURES,
-    }
     COLUMN = "subtree"
-
-    def __init__(
-        self,
-        *,
-        iterations: int = 5,
-        normalise: bool = True,
-        max_features: int = 4096,
-        random_state: int = 0,
-    ) -> None:
-        self.iterations = iterations
-        self.normalise = normalise
-        self.max_features = max_features
-        self.random_state = random_state
 
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"], self.notes_ = key_source(graphs, type(self).__name__)
@@ -49,6 +39,6 @@ class WLKernel(PatternKernel):
 
     def _represent(self, graphs: GraphSet) -> Patterns:
         keys = node_keys(graphs, self.state_["source"])
-        colours = wl_colours(graphs, keys, self.settings_.iterations)
+        colours = wl_colours(graphs, keys, self.config_.iterations)
         graph = np.tile(graphs.graph_of_node(), len(colours))
         return Patterns.count(graph, colours.ravel(), len(graphs))

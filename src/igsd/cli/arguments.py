@@ -31,7 +31,7 @@ def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     Raises ``StorageError`` where the output cannot be written or would overwrite what is read,
     before the work whose result it is.
     """
-    from igsd.storage import check_writable
+    from igsd.atomic_file import check_writable
 
     target = Path(output)
     for given in inputs:

@@ -23,6 +23,7 @@ from igsd.cli.scoring_arguments import (
 )
 from igsd.cli.settings import add_settings_arguments
 from igsd.cli.train_job import RUNS
+from igsd.evaluation import PROTOCOLS
 
 if TYPE_CHECKING:
     from igsd.experiments.method_plan import MethodPlan
@@ -71,7 +72,7 @@ def add_parser(commands: Any) -> None:
         default=DEFAULT_METHODS,
         help=f"what is compared, or all (default: {DEFAULT_METHODS})",
     )
-    add_scoring_arguments(parser, ("nested", "paper", "gckn"))
+    add_scoring_arguments(parser, PROTOCOLS)
     add_limit_arguments(parser)
     parser.add_argument(
         "--records",
@@ -90,7 +91,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare the methods and return the exit code."""
-    from igsd.storage import check_writable
+    from igsd.atomic_file import check_writable
 
     # The usual name follows from the data, which are not read yet; its folder is known.
     check_writable(args.plot or Path(RUNS) / "compare.png")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from igsd.cli.method_options import add_limit_arguments
 from igsd.cli.open_graphs import open_graphs
@@ -19,17 +16,9 @@ from igsd.cli.scoring_arguments import (
     scoring_of,
     write_table_json,
 )
-from igsd.cli.settings import (
-    add_settings_arguments,
-    choose_recipe,
-    given_changes,
-    settings_table,
-)
-from igsd.config import load_recipe
-from igsd.errors import ConfigError, StorageError
-
-if TYPE_CHECKING:
-    from igsd.experiments.recipe_plan import RecipePlan
+from igsd.cli.settings import add_settings_arguments, settings_table
+from igsd.errors import ConfigError
+from igsd.evaluation import PROTOCOLS
 
 _DESCRIPTION = f"""\
 Scores vectors of graphs by how well an RBF SVM tells the classes apart.
@@ -84,7 +73,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT", help="MODEL or EMBEDDINGS, and DATA; or DATA alone"
     )
-    add_scoring_arguments(parser, ("nested", "paper", "gckn", "semi", "semi-paper", "qm9"))
+    add_scoring_arguments(parser, (*PROTOCOLS, "semi", "semi-paper", "qm9"))
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     _add_recipe_arguments(parser)
     parser.set_defaults(run=run)
@@ -133,7 +122,7 @@ def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score what was asked for, print the table, and return the exit code."""
     check_scoring_arguments(args)
-    if args.protocol not in ("nested", "paper", "gckn"):
+    if args.protocol not in PROTOCOLS:
         refuse_scoring_arguments(args)
     if args.labels is not None and (args.targets is not None or args.protocol == "qm9"):
         raise ConfigError("--labels names classes: numbers to predict are named by --targets.")
@@ -156,7 +145,9 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError(f"--limit-{option} is for --method NAME.")
     if args.recipe is None:
         return _score_one(args)
-    return _score_recipe(args)
+    from igsd.cli.evaluate_recipe import run as run_recipe
+
+    return run_recipe(args)
 
 
 def _score_method(args: argparse.Namespace) -> int:
@@ -202,87 +193,3 @@ def _score_one(args: argparse.Namespace) -> int:
         print(f"note: {note}")
     write_table_json(args.json, table)
     return 0
-
-
-def _score_recipe(args: argparse.Namespace) -> int:
-    """Train and score one model per seed."""
-    if len(args.inputs) != 1:
-        raise ConfigError(
-            "With --recipe, igsd evaluate takes DATA alone and trains its own models. "
-            f"Got {' '.join(args.inputs)!r}."
-        )
-    plan = _plan(args)
-    from igsd.cli.seed_folders import SeedFolders
-    from igsd.experiments.plan import finished_runs, run_seeds
-    from igsd.experiments.records import scored_of
-
-    finished = finished_runs(plan)
-    output = SeedFolders(args.output, plan) if len(finished) < plan.num_seeds else None
-    told = plan if output is None else replace(plan, on_trained=output)
-    records = []
-    try:
-        for record in run_seeds(told, finished):
-            _say_seed(plan, record, record["seed"] in finished)
-            records.append(record)
-    except (StorageError, OSError):
-        if output is not None:
-            output.discard()
-        raise
-    except KeyboardInterrupt as stop:
-        if output is not None:
-            output.discard()
-        again = "with --records, finished seeds are skipped"
-        raise KeyboardInterrupt(f"Stopped. Give the same command again; {again}.") from stop
-    good = [record for record in records if record["status"] == "ok"]
-    if good:
-        about = {"recipe": plan.recipe, "config": plan.config.to_json()}
-        about |= {"failed_seeds": [r["seed"] for r in records if r["status"] != "ok"]}
-        per_seed = [scored_of(record) for record in good]
-        as_json = args.json == "-"
-        table = report_scores(plan.graphs, plan.scoring, per_seed, about, as_json=as_json)
-        if output is not None:
-            output.finish(table)
-        write_table_json(args.json, table)
-    elif output is not None:
-        output.discard()
-    return 0 if len(good) == len(records) else 1
-
-
-def _plan(args: argparse.Namespace) -> RecipePlan:
-    """Return what is to be run, everything checked that can be checked without training."""
-    from igsd.experiments.environment import num_processes
-    from igsd.experiments.recipe_plan import RecipePlan
-    from igsd.training.fit import check_trainable
-
-    changes = given_changes(args)
-    if "seed" in changes:
-        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
-    graphs = open_graphs(args.inputs[0], args.labels, quiet=args.quiet)
-    recipe = choose_recipe(args.recipe, graphs)
-    config = load_recipe(recipe).updated(changes | {"seed": 0})
-    check_trainable(graphs, config)
-    if config.devices > 1 or num_processes() > 1:
-        raise ConfigError(
-            "igsd evaluate --recipe trains its models one after the other in a single process. Use "
-            "devices=1 here, or train with `igsd train` and score with `igsd evaluate MODEL DATA`."
-        )
-    return RecipePlan(
-        graphs,
-        recipe,
-        config,
-        scoring_of(args, graphs),
-        args.seeds,
-        None if args.records is None else Path(args.records),
-        args.force,
-        not args.quiet,
-    )
-
-
-def _say_seed(plan: RecipePlan, record: dict[str, Any], skipped: bool) -> None:
-    """Say how a seed went, on standard error, so that a long command can be followed."""
-    seed = record["seed"]
-    if skipped:
-        print(f"seed {seed}: has a record, skipped ({plan.path_of(seed)})", file=sys.stderr)
-    elif record["status"] == "ok":
-        mean = next(row["mean"] for row in reversed(record["rows"]) if row["method"] == "igsd")
-        print(f"seed {seed}: accuracy {100 * mean:.1f} %", file=sys.stderr)

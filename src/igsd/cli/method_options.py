@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from igsd.baselines.registry import METHODS, method, setting_names
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.scoring_arguments import scoring_of
-from igsd.cli.settings import check_recipe, choose_recipe
-from igsd.config import parse_settings, read_settings
+from igsd.cli.settings import check_recipe, choose_recipe, refuse_seed
 from igsd.errors import ConfigError, nearest
+from igsd.settings_text import parse_settings, read_settings
 
 if TYPE_CHECKING:
     from igsd.experiments.method_plan import MethodPlan
@@ -59,15 +59,14 @@ def parse_methods(text: str) -> list[str]:
 def given_settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return what ``--config`` and ``--set`` say, the latter wins; NAME.KEY is of one method.
 
-    Raises ``ConfigError`` for a seed, which is not for the user to set where seeds are counted.
+    Raises ``ConfigError`` for a seed.
     """
     changes: dict[str, Any] = {}
     for key, value in (read_settings(args.config) if args.config else {}).items():
         inner = {f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else None
         changes |= {key: value} if inner is None else inner
     changes |= parse_settings(args.settings)
-    if any(key.rpartition(".")[2] == "seed" for key in changes):
-        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
+    refuse_seed(changes)
     return changes
 
 

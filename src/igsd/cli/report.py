@@ -65,8 +65,8 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page and return the exit code."""
+    from igsd.atomic_file import write_text
     from igsd.report.page.document import make_page
-    from igsd.storage import write_text
 
     say_folder = prepare_output(args.output)
     if Path(args.output).suffix.lower() not in (".html", ".htm"):

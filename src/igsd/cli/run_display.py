@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,14 +44,9 @@ class RunDisplay:
             self._status.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._status is not None:
-            self._status.__exit__(kind, error, trace)
+            self._status.__exit__(*error)
         if self._is_over:
             left = f"The budget is used up: {self._rest()}"
             print(f"{left}. The same command goes on.", file=sys.stderr)

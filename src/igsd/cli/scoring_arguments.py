@@ -62,7 +62,7 @@ def check_scoring_arguments(args: argparse.Namespace) -> None:
     if args.seeds < 1:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
     if args.json not in (None, "-"):
-        from igsd.storage import check_writable
+        from igsd.atomic_file import check_writable
 
         check_writable(args.json)
 
@@ -105,7 +105,7 @@ def scoring_of(args: argparse.Namespace, graphs: GraphSet) -> Scoring:
 
 def write_table_json(file: str | None, table: dict[str, Any]) -> None:
     """Write a table where ``--json`` asks for a file."""
-    from igsd.storage import write_json
+    from igsd.atomic_file import write_json
 
     if file not in (None, "-"):
         write_json(str(file), table)

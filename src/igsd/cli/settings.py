@@ -9,9 +9,10 @@ from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
 from igsd.baselines.registry import configure, takes_recipe
-from igsd.config import Config, load_recipe, parse_settings, read_settings, recipe_names
+from igsd.config import Config, load_recipe
 from igsd.config_semi import SemiConfig
 from igsd.errors import ConfigError
+from igsd.settings_text import parse_settings, read_settings, recipe_names
 
 if TYPE_CHECKING:
     from igsd.graphs.graphset import GraphSet
@@ -71,14 +72,27 @@ def check_recipe(asked: str | None, methods: Sequence[str]) -> None:
         )
 
 
+def written_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of ``--config`` and ``--set`` as they were written; the latter win."""
+    return (read_settings(args.config) if args.config else {}) | parse_settings(args.settings)
+
+
+def refuse_seed(changes: Mapping[str, Any]) -> None:
+    """Raise ``ConfigError`` for a seed, which is not the user's to set where seeds are counted.
+
+    A key is the name of a setting, or METHOD.NAME.
+    """
+    if any(key.rpartition(".")[2] == "seed" for key in changes):
+        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
+
+
 def given_changes(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings of ``--config`` and ``--set`` for the method; the latter win.
 
     Raises ``ConfigError`` for an unknown method or recipe and for a wrong setting, before any data
     are read.
     """
-    changes = read_settings(args.config) if args.config else {}
-    changes |= parse_settings(args.settings)
+    changes = written_settings(args)
     recipe = recipe_names()[0] if args.recipe in (None, AUTO) else args.recipe
     checked = configure(args.method or OURS, recipe, changes).to_json()
     return {key: checked[key] for key in changes}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from igsd.config import parse_settings, read_settings
+from igsd.cli.settings import refuse_seed, written_settings
 from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ def changes_for_splits(args: argparse.Namespace) -> dict[str, Any]:
         raise ConfigError(
             f"Protocol {args.protocol} leaves records and no run folder: use --records."
         )
-    changes = read_settings(args.config) if args.config else {}
-    changes |= parse_settings(args.settings)
-    if "seed" in changes:
-        raise ConfigError("The seeds are 0..N-1 of --seeds N here, so seed cannot be set.")
+    changes = written_settings(args)
+    refuse_seed(changes)
     return changes
 
 
@@ -81,8 +79,8 @@ def deliver(
     args: argparse.Namespace, plan: SplitPlan, found: dict[str, Any], show: Callable[[], None]
 ) -> None:
     """``show`` the table, or print its JSON, and write the JSON where it is asked for."""
+    from igsd.atomic_file import write_json
     from igsd.experiments.records import data_summary
-    from igsd.storage import write_json
 
     table: dict[str, Any] = {"data": data_summary(plan.graphs), "settings": plan.protocol()}
     table |= {"method": plan.method, "recipe": plan.recipe, "config": plan.config.to_json()}

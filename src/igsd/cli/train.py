@@ -135,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_method(args: argparse.Namespace) -> None:
     """Raise for options that the method has no use for."""
-    from igsd.baselines.registry import method
+    from igsd.baselines.registry import defaults
     from igsd.experiments.environment import num_processes
 
     if args.method in (None, OURS):
@@ -145,7 +145,7 @@ def _check_method(args: argparse.Namespace) -> None:
         raise ConfigError(
             f"The method {args.method!r} is trained in one process, without torchrun."
         )
-    if args.log_dir and not hasattr(method(args.method).estimator(), "from_config"):
+    if args.log_dir and "log_dir" not in defaults(args.method).besides:
         raise ConfigError(
             f"The method {args.method!r} has no training steps, so there are no curves for "
             "--log-dir."

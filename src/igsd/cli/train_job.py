@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from igsd.baselines.registry import configure, defaults
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import AUTO, OURS, choose_recipe
-from igsd.config import Config, read_settings
+from igsd.config import Config
 from igsd.errors import ConfigError
+from igsd.settings_text import read_settings
 
 if TYPE_CHECKING:
     from igsd.experiments.run_folder import RunFolder

@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     from igsd.experiments.tuning_sampler import require_optuna
 
     require_optuna()
-    from igsd.storage import check_writable
+    from igsd.atomic_file import check_writable
 
     check_writable(search.folder.recipe)
     finished = search.folder.read(search.identity(), force=args.force)

@@ -10,8 +10,8 @@ from igsd.cli.evaluate_semi import DEFAULT_METHOD
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import OURS, choose_recipe
 from igsd.cli.train_job import RUNS
-from igsd.config import parse_settings, read_settings
 from igsd.errors import ConfigError
+from igsd.settings_text import parse_settings, read_settings
 
 if TYPE_CHECKING:
     from igsd.config import Config

@@ -104,7 +104,6 @@ class IGSDClassifier(GraphClassifier):
     (188,)
     """
 
-    _config_class = SemiConfig
     _method = SemiSupervisedIGSD()
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from igsd.config import Config, load_recipe
-from igsd.errors import ConfigError, ParameterError, StorageError
-from igsd.estimator_base import GraphInputMixin, draw_seed, is_drawn
+from igsd.errors import ConfigError, StorageError
+from igsd.estimators.own_encoder import OwnEncoderEstimator
 from igsd.evaluation.embed import embed_chunks
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.features import FeatureMap
@@ -26,7 +24,7 @@ from igsd.progress import progress_bar
 from igsd.training.fit import Fitted, fit_self_supervised, view_spec
 
 
-class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
+class IGSD(OwnEncoderEstimator[Config]):
     """Learns a vector for each graph from graphs alone, by Iterative Graph Self-Distillation.
 
     ``fit`` and ``transform`` take a ``GraphSet``, or a list of NetworkX graphs, PyTorch Geometric
@@ -55,11 +53,10 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
     (188, 256)
     """
 
+    config_class = Config
     model_: IGSDModel
     features_: FeatureMap
     history_: list[dict[str, float]]
-    config_: Config
-    own_encoder_: str | None
 
     def __init__(
         self,
@@ -116,36 +113,10 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
         """Return an unfitted estimator with the settings of a shipped recipe, some changed."""
         return cls.from_config(load_recipe(name)).set_params(**changes)
 
-    @classmethod
-    def from_config(cls, config: Config, **others: Any) -> IGSD:
-        """Return an unfitted estimator with these settings."""
-        settings = config.to_json()
-        return cls(random_state=settings.pop("seed"), **settings, **others)
-
-    def config(self) -> Config:
-        """Return the settings, checked; raises ``ConfigError`` for one outside its rule.
-
-        Where ``random_state`` is no number, the seed is the one that ``fit`` drew, 0 before it.
-        """
-        seed = self.get_params(deep=False)["random_state"]
-        if is_drawn(seed):
-            seed = self.config_.seed if hasattr(self, "config_") else Config.seed
-        return self._config_with(seed)
-
-    def _config_with(self, seed: Any) -> Config:
-        given = self.get_params(deep=False) | {"seed": seed}
-        if isinstance(given["encoder"], nn.Module):
-            given["encoder"] = Config.encoder
-        try:
-            return Config(**{entry.name: given[entry.name] for entry in fields(Config)})
-        except ParameterError as error:
-            raise error.of_estimator(type(self).__name__) from error
-
     def fit(self, X: Any, y: Any = None) -> IGSD:
         """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
-        config = self._config_with(draw_seed(self.get_params(deep=False)["random_state"]))
+        config, own = self._config_of_fit(), self._own_encoder()
         graphs = as_graphset(X)
-        own = self.encoder if isinstance(self.encoder, nn.Module) else None
         fitted = fit_self_supervised(
             graphs,
             config,
@@ -181,11 +152,6 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
                 yield rows
                 advance(len(rows))
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the embedding's columns: igsd0, igsd1, ..."""
-        check_is_fitted(self, "model_")
-        return np.array([f"igsd{i}" for i in range(self.n_features_out_)], dtype=object)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to one file at exactly ``path``, whole or not at all."""
         check_is_fitted(self, "model_")
@@ -210,21 +176,12 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
         numbers, never code. Raises ``StorageError`` for any other file, ``ConfigError`` where the
         encoder is missing or does not fit.
         """
-        tensors, header = read_model(path)
-        if header.get("estimator") != "IGSD":
-            raise StorageError(f"{path} holds a {header.get('estimator')} model, but no IGSD.")
+        tensors, header = read_model(path, "IGSD")
         with whole_model(path):
             own, history = header["own_encoder"], list(header["history"])
             config = Config().updated(header["config"])
             features = FeatureMap.from_json(header["features"])
-        if own and encoder is None:
-            raise ConfigError(
-                f"{path} was trained with an encoder of your own, {own}. "
-                "Load it with IGSD.load(path, encoder=...)."
-            )
-        estimator = cls.from_config(config)
-        if encoder is not None:
-            estimator.encoder = encoder
+        estimator = cls._to_be_filled(path, config, own, encoder)
         with torch.random.fork_rng(devices=[]):
             model = build_model(config, features.dim, encoder, features.links)
         try:
@@ -253,5 +210,4 @@ class IGSD(GraphInputMixin, TransformerMixin, BaseEstimator):
 
     def _set_fitted(self, config: Config, own: nn.Module | None, fitted: Fitted) -> None:
         self.model_, self.features_, self.history_ = fitted.model, fitted.features, fitted.history
-        self.config_ = config
-        self.own_encoder_ = None if own is None else type(own).__qualname__
+        self._set_config(config, own)

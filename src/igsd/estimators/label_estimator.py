@@ -8,13 +8,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from igsd.config_semi import SemiConfig, load_semi_recipe
-from igsd.errors import ConfigError, ParameterError, StorageError
-from igsd.estimator_base import GraphInputMixin, draw_seed, is_drawn
+from igsd.estimators.own_encoder import OwnEncoderEstimator
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
@@ -29,42 +27,27 @@ from igsd.training.self_training import PseudoLabels, warn_if_never
 _PSEUDO = ("graphs", "codes", "confidence", "rounds")
 
 
-class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
+class LabelEstimator(OwnEncoderEstimator[SemiConfig]):
     """Fits a method on graphs of which some have a label.
 
-    A subclass names its ``_config_class`` and its ``_method``, and says what labels are.
+    A subclass names its ``_method`` and says what labels are.
 
     Learned: ``network_``, ``features_``, ``history_`` (one line per epoch), ``config_``,
     ``pseudo_labels_``, ``own_encoder_`` and ``n_features_out_``.
     """
 
-    _config_class: ClassVar[type[SemiConfig]]
+    COLUMN = "igsd"
     _method: ClassVar[LabelMethod]
 
     network_: Any
     features_: FeatureMap
     history_: list[dict[str, float]]
-    config_: SemiConfig
     pseudo_labels_: PseudoLabels
-    own_encoder_: str | None
 
     @classmethod
     def from_recipe(cls, name: str, **changes: Any) -> Self:
         """Return an unfitted estimator with the settings of a shipped recipe, some changed."""
-        return cls.from_config(load_semi_recipe(name, cls._config_class)).set_params(**changes)
-
-    @classmethod
-    def from_config(cls, config: SemiConfig, **others: Any) -> Self:
-        """Return an unfitted estimator with these settings."""
-        settings = config.to_json()
-        return cls(random_state=settings.pop("seed"), **settings, **others)
-
-    def config(self) -> SemiConfig:
-        """Return the settings, checked; raises ``ConfigError`` for one outside its rule."""
-        seed = self.get_params(deep=False)["random_state"]
-        if is_drawn(seed):
-            seed = self.config_.seed if hasattr(self, "config_") else SemiConfig.seed
-        return self._config_with(seed)
+        return cls.from_config(load_semi_recipe(name, cls.config_class)).set_params(**changes)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the embeddings [G, d] float32 of graphs, seen in training or not."""
@@ -74,11 +57,6 @@ class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         """Yield the rows of ``transform`` in pieces, so that memory does not grow with the set."""
         weight = self._mix_weight()
         yield from self._pieces(X, lambda batch: self.network_.embed(batch, weight), "embedding")
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the embedding's columns: igsd0, igsd1, ..."""
-        check_is_fitted(self, "network_")
-        return np.array([f"igsd{i}" for i in range(self.n_features_out_)], dtype=object)
 
     @property
     def n_features_out_(self) -> int:
@@ -109,22 +87,10 @@ class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         ``encoder``: the module of your own that it was trained with, if it was. Raises
         ``StorageError`` for any other file, ``ConfigError`` where the encoder is missing.
         """
-        tensors, header = read_model(path)
-        if header.get("estimator") != cls.__name__:
-            raise StorageError(
-                f"{path} holds a {header.get('estimator')} model, but no {cls.__name__}."
-            )
+        tensors, header = read_model(path, cls.__name__)
         with whole_model(path):
-            own = header["own_encoder"]
-            if own and encoder is None:
-                raise ConfigError(
-                    f"{path} was trained with an encoder of your own, {own}. Load it with "
-                    f"{cls.__name__}.load(path, encoder=...)."
-                )
-            config = cls._config_class().updated(header["config"])
-            estimator = cls.from_config(config)
-            if encoder is not None:
-                estimator.set_params(encoder=encoder)
+            config = cls.config_class().updated(header["config"])
+            estimator = cls._to_be_filled(path, config, header["own_encoder"], encoder)
             estimator._labels_from_json(header["labels"])
             features = FeatureMap.from_json(header["features"])
             with torch.random.fork_rng(devices=[]):
@@ -138,9 +104,8 @@ class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         return estimator
 
     def _fit(self, graphs: GraphSet, labels: Labels, watched: Watched | None) -> Self:
-        config = self._config_with(draw_seed(self.get_params(deep=False)["random_state"]))
+        config, own = self._config_of_fit(), self._own_encoder()
         given = self.get_params(deep=False)
-        own = given["encoder"] if isinstance(given["encoder"], nn.Module) else None
         if config.self_training and len(labels.unlabelled):
             warn_if_never(config.epochs, config.self_training_start)
         fitted = fit_labelled(
@@ -186,21 +151,10 @@ class LabelEstimator(GraphInputMixin, TransformerMixin, BaseEstimator):
         made: Judge = judge(eval_set[1], len(graphs))
         return Watched(graphs, made)
 
-    def _config_with(self, seed: Any) -> SemiConfig:
-        given = self.get_params(deep=False) | {"seed": seed}
-        if isinstance(given["encoder"], nn.Module):
-            given["encoder"] = SemiConfig.encoder
-        names = [entry.name for entry in self._config_class.settings()]
-        try:
-            return self._config_class(**{name: given[name] for name in names})
-        except ParameterError as error:
-            raise error.of_estimator(type(self).__name__) from error
-
     def _set_fitted(self, config: SemiConfig, own: nn.Module | None, fitted: FittedLabels) -> None:
         self.network_, self.features_ = fitted.network, fitted.features
         self.history_, self.pseudo_labels_ = fitted.history, fitted.pseudo
-        self.config_ = config
-        self.own_encoder_ = None if own is None else type(own).__qualname__
+        self._set_config(config, own)
 
     def _mix_weight(self) -> float:
         """Return lambda of Eq. mix as it is set now, 1 for a method that has none."""

@@ -6,23 +6,20 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from igsd.config import Config
-
-BESIDES: dict[str, Any] = {"checkpoint": None, "log_dir": None, "verbose": False}
-"""Parameters that are no settings: they do not change what is learned."""
+from igsd.settings import Settings
 
 T = TypeVar("T", bound=type)
 
 
-def parameter_defaults(config_class: type[Config]) -> dict[str, Any]:
+def parameter_defaults(config_class: type[Settings]) -> dict[str, Any]:
     """Return the parameters of an estimator and their defaults; ``seed`` is ``random_state``."""
     defaults = {entry.name: entry.default for entry in config_class.settings()}
     seed = defaults.pop("seed")
-    return defaults | {"random_state": seed} | BESIDES
+    return defaults | {"random_state": seed} | dict(config_class.besides)
 
 
-def settings_as_parameters(config_class: type[Config]) -> Callable[[T], T]:
-    """Return a class decorator that writes the constructor: one keyword for each setting.
+def settings_as_parameters(config_class: type[Settings]) -> Callable[[T], T]:
+    """Return a class decorator that gives ``config_class`` and a constructor with its settings.
 
     The signature is what scikit-learn, ``help`` and editors read. Like every constructor of
     scikit-learn it stores what it is given and checks nothing: ``fit`` does.
@@ -48,6 +45,7 @@ def settings_as_parameters(config_class: type[Config]) -> Callable[[T], T]:
         store.__name__, store.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
         store.__signature__ = inspect.Signature([itself, *keywords])  # type: ignore[attr-defined]
         cls.__init__ = store  # type: ignore[misc]
+        cls.config_class = config_class  # type: ignore[attr-defined]
         return cls
 
     return decorate

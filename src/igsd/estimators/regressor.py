@@ -99,7 +99,6 @@ class IGSDRegressor(GraphRegressor):
     Learned: ``scale_``, ``history_``, ``network_``, ``features_``, ``config_``.
     """
 
-    _config_class = SemiRegressionConfig
     _method = SemiSupervisedIGSD()
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import ConfigError
 from igsd.evaluation.folds import OUTER_FOLDS
 from igsd.evaluation.inputs import IntArray
 from igsd.evaluation.kernels import Kernel, KernelSource, Standardise
@@ -38,15 +37,7 @@ def nested(
     Raises DataError if features, labels or groups break the rules of ``inputs``.
     Raises ConfigError for an unknown setting.
     """
-    setup = stratified_setup(
-        X,
-        y,
-        seed=seed,
-        standardise=standardise,
-        kernel=kernel,
-        num_folds=num_folds,
-        twins=twins,
-    )
+    setup = stratified_setup(X, y, seed, standardise, kernel, num_folds, twins)
     sources, values = setup.sources, check_grid(grid)
     work = [(sources, setup.codes, train, test, values) for train, test in setup.splits]
     outcomes = map_folds(_score_fold, work, n_jobs)
@@ -69,27 +60,16 @@ def inner_score(
     seed: int = 0,
     *,
     standardise: Standardise = "no",
-    kernel: Kernel = "rbf",
-    grid: Sequence[float] = C_GRID,
     num_folds: int = OUTER_FOLDS,
-    max_folds: int | None = None,
     n_jobs: int = 1,
 ) -> float:
     """Return the mean over the outer folds of the best accuracy inside their training parts.
 
-    For choosing a recipe: no SVM here sees an outer test part of its fold. ``max_folds`` uses only
-    the first so many outer folds.
-
-    Raises DataError if features or labels break the rules of ``inputs``.
-    Raises ConfigError for an unknown setting.
+    For choosing a recipe: no SVM here sees an outer test part of its fold. Arguments and errors as
+    in ``nested``.
     """
-    if max_folds is not None and max_folds < 1:
-        raise ConfigError(f"max_folds must be at least 1. Got {max_folds}.")
-    setup = stratified_setup(
-        X, y, seed=seed, standardise=standardise, kernel=kernel, num_folds=num_folds
-    )
-    values, splits = check_grid(grid), setup.splits[:max_folds]
-    work = [(setup.sources, setup.codes, train, values) for train, _ in splits]
+    setup = stratified_setup(X, y, seed, standardise, "rbf", num_folds)
+    work = [(setup.sources, setup.codes, train, C_GRID) for train, _ in setup.splits]
     choices = map_folds(choose, work, n_jobs)
     return float(np.mean([choice.score for choice in choices]))
 

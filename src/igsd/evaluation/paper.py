@@ -36,22 +36,11 @@ def paper(
     """Return the folds' accuracies at the one C whose mean over them is best.
 
     Implements protocol ``paper``: the choice sees the test parts, so the result is marked
-    ``optimistic`` and belongs beside ``nested``, never alone. Arguments as in ``nested``; with
-    ``standardise="search"`` that is chosen by the test parts as well. Departs from the paper: the
-    number of epochs is the recipe's and is not chosen by the test parts too.
-
-    Raises DataError if features, labels or groups break the rules of ``inputs``.
-    Raises ConfigError for an unknown setting.
+    ``optimistic`` and belongs beside ``nested``, never alone. Arguments and errors as in
+    ``nested``; with ``standardise="search"`` that is chosen by the test parts as well. Departs from
+    the paper: the number of epochs is the recipe's and is not chosen by the test parts too.
     """
-    setup = stratified_setup(
-        X,
-        y,
-        seed=seed,
-        standardise=standardise,
-        kernel=kernel,
-        num_folds=num_folds,
-        twins=twins,
-    )
+    setup = stratified_setup(X, y, seed, standardise, kernel, num_folds, twins)
     sources, values = setup.sources, check_grid(grid)
     work = [(sources, setup.codes, train, test, values) for train, test in setup.splits]
     scores = np.stack(map_folds(_score_grid, work, n_jobs), axis=-1)

@@ -1,4 +1,4 @@
-"""The named protocols in one place, for those who pick one by name."""
+"""``run_protocol``: the score of vectors or a kernel by a protocol that is picked by name."""
 
 from __future__ import annotations
 
@@ -6,24 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from igsd.errors import ConfigError, nearest
+from igsd.evaluation import PROTOCOLS
 from igsd.evaluation.gckn import gckn
-from igsd.evaluation.majority import majority
-from igsd.evaluation.nested import inner_score, nested
+from igsd.evaluation.nested import nested
 from igsd.evaluation.paper import paper
 from igsd.evaluation.result import ProtocolResult
-
-__all__ = [
-    "PROTOCOLS",
-    "ProtocolResult",
-    "gckn",
-    "inner_score",
-    "majority",
-    "nested",
-    "paper",
-    "run_protocol",
-]
-
-PROTOCOLS = ("nested", "paper", "gckn")
 
 
 def run_protocol(

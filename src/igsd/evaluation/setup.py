@@ -43,7 +43,6 @@ def checked_input(
 def stratified_setup(
     X: Any,
     y: Any,
-    *,
     seed: int,
     standardise: Standardise,
     kernel: Kernel,

@@ -11,8 +11,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from igsd.atomic_file import atomic_file
 from igsd.errors import DataError, StorageError
-from igsd.storage import atomic_file, refuse_pickle
+from igsd.pickles import refuse_pickle
 
 SUFFIXES = (".npy", ".csv", ".parquet")
 _ABOUT = ("graph", "line", "id", "name")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.baselines.registry import method
+from igsd.evaluation import PROTOCOLS
 from igsd.experiments.method_plan import DAY
 from igsd.experiments.runs import Run
 from igsd.graphs.datasets import open_data
@@ -57,7 +58,7 @@ def make_jobs(
 
 def is_limited(run: Run) -> bool:
     """Say whether a run has limits of time and memory: methods other than IGSD have."""
-    return run.protocol in ("nested", "paper", "gckn") and not run.is_recipe
+    return run.protocol in PROTOCOLS and not run.is_recipe
 
 
 def is_shared(run: Run) -> bool:

@@ -11,23 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from igsd.baselines.parameter_config import ParameterConfig
-from igsd.config import Config
+from igsd.atomic_file import write_json
 from igsd.errors import ConfigError, IGSDError, StorageError
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import commit, now, versions
 from igsd.experiments.rows import result_from_dict
 from igsd.experiments.scoring import Scored
 from igsd.graphs.graphset import GraphSet
-from igsd.storage import write_json
+from igsd.settings import Settings
 
 KIND = "igsd record"
 
 RUN_ERRORS = (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError)
 """What may end a run without being a fault of the program."""
-
-Settings = Config | ParameterConfig
-"""The settings of a run, whatever its method is made of."""
 
 
 @dataclass(frozen=True)
@@ -199,5 +195,4 @@ def _learned(config: dict[str, Any], like: Settings) -> dict[str, Any]:
     known = like.to_json()
     kept = {key: value for key, value in config.items() if key in known}
     gone = {key: value for key, value in config.items() if key not in known}
-    default = like.unchanged() if isinstance(like, ParameterConfig) else type(like)()
-    return default.updated(kept).learned() | gone
+    return type(like)().updated(kept).learned() | gone

@@ -9,6 +9,7 @@ from typing import Any
 
 from igsd.baselines.registry import configure
 from igsd.baselines.semi_methods import method_config, regression_config
+from igsd.evaluation import PROTOCOLS
 from igsd.evaluation.semi import LABEL_RATE as USUAL_RATE
 from igsd.experiments.exhibit import LABEL_RATE, TARGET, TARGETS, Exhibit, Line, data_facts
 from igsd.experiments.qm9_plan import qm9_config
@@ -43,7 +44,7 @@ class Run:
     @property
     def is_recipe(self) -> bool:
         """Whether IGSD is run by a recipe, with the rows that its gain is measured against."""
-        return self.method == "igsd" and self.protocol in ("nested", "paper", "gckn")
+        return self.method == "igsd" and self.protocol in PROTOCOLS
 
     @property
     def label(self) -> str:
@@ -54,7 +55,7 @@ class Run:
     def config(self) -> Any:
         """Return the settings of this run; raises ``ConfigError`` for one that does not exist."""
         changes = dict(self.fixed) | dict(self.changes) | {"seed": self.seed}
-        if self.protocol in ("nested", "paper", "gckn"):
+        if self.protocol in PROTOCOLS:
             return configure(self.method, self.recipe, changes)
         if self.protocol == "qm9":
             return qm9_config(self.method, self.recipe, changes)

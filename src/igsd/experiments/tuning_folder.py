@@ -13,12 +13,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from igsd.atomic_file import write_json, write_text
 from igsd.column_file import write_columns
 from igsd.config import Config
 from igsd.errors import ConfigError, StorageError
 from igsd.experiments.records import Identity
 from igsd.experiments.tuning_trial import Trial
-from igsd.storage import write_json, write_text
 
 KIND = "igsd tuning"
 

@@ -6,9 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from igsd.config import Config, parse_settings
+from igsd.config import Config
 from igsd.config_semi import SemiConfig
 from igsd.errors import ConfigError
+from igsd.settings_text import parse_settings
 
 Grid = dict[str, tuple[Any, ...]]
 """The values to try of each setting."""

@@ -30,7 +30,8 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9_files import is_qm9, qm9_digest
 from igsd.graphs.tu import read_tu
 from igsd.graphs.tu_files import find_tu_files
-from igsd.storage import read_header, refuse_pickle
+from igsd.pickles import refuse_pickle
+from igsd.storage import read_header
 
 TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 """Where the TU collection is published, one zip per data set."""

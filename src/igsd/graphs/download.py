@@ -10,8 +10,8 @@ from collections.abc import Callable
 from http.client import HTTPException
 from typing import IO, Any
 
+from igsd.atomic_file import atomic_file
 from igsd.errors import DataError
-from igsd.storage import atomic_file
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes done and the bytes in all (None where the server does not say)."""

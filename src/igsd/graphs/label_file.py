@@ -10,7 +10,7 @@ from igsd.errors import DataError
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.table_rows import is_table, rows_of
 from igsd.graphs.text_table import read_text_table
-from igsd.storage import refuse_pickle
+from igsd.pickles import refuse_pickle
 from igsd.wording import counted
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError
-from igsd.storage import refuse_pickle
+from igsd.pickles import refuse_pickle
 
 TABLE = "QM9.csv.gz"
 GEOMETRY = "QM9-geometry.npz"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from igsd.errors import DataError, nearest
-from igsd.storage import refuse_pickle
+from igsd.pickles import refuse_pickle
 from igsd.wording import counted
 
 

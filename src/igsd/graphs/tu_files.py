@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from igsd.errors import DataError
-from igsd.storage import refuse_pickle
+from igsd.pickles import refuse_pickle
 
 MAX_UNPACKED = 8 * 1024**3
 """Largest declared size of all members of a zip together, in bytes: a guard against zip bombs."""

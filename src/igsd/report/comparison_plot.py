@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from igsd.atomic_file import atomic_file
 from igsd.report.comparison import Comparison, ComparisonLine
-from igsd.storage import atomic_file
 from igsd.wording import counted
 
 # Dark, middle and light: three greys that a print without colour keeps apart.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.storage import atomic_file
+from igsd.atomic_file import atomic_file
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, ordered so that neighbours
 # also differ in brightness; marks differ too, so that a grey print can be read.

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from igsd.atomic_file import write_text
 from igsd.errors import IGSDError, StorageError
-from igsd.storage import write_text
 
 Render = Callable[[Path, Path], dict[Path, str]]
 """From (page, folder of records) to the text of every file that is made of the records."""

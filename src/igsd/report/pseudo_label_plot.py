@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.storage import atomic_file
+from igsd.atomic_file import atomic_file
 
 
 def save_pseudo_label_plot(

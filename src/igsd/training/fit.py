@@ -17,9 +17,9 @@ from igsd.graphs.link_features import LinkFeatures
 from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
 from igsd.training.logging import epoch_logger
-from igsd.training.loop import make_fabric, run_training
+from igsd.training.loop import run_training
 from igsd.training.self_supervised import SelfSupervisedTask
-from igsd.training.start import seeded_fabric, set_up
+from igsd.training.start import make_fabric, seeded_fabric, set_up
 from igsd.views.bond_types import bond_types
 from igsd.views.molecule_pairs import make_pairs
 from igsd.views.spec import ViewSpec
@@ -71,7 +71,7 @@ def check_trainable(graphs: GraphSet, config: Config) -> None:
         LinkFeatures.fit(graphs, config.distance_bins)
     if view_spec(config).kind == "bond-types":
         bond_types(graphs, config.num_views)
-    make_fabric(config.accelerator, config.devices, config.precision)
+    make_fabric(config)
 
 
 def fit_self_supervised(

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
@@ -128,21 +127,3 @@ def _finish_epoch(progress: Progress) -> dict[str, float]:
 def trainable(module: nn.Module) -> list[nn.Parameter]:
     """Return the parameters that take a gradient."""
     return [parameter for parameter in module.parameters() if parameter.requires_grad]
-
-
-def make_fabric(accelerator: str, devices: int, precision: str) -> Fabric:
-    """Return a Fabric, not started; raises ``TrainingError`` where there is no such device."""
-    try:
-        return Fabric(accelerator=accelerator, devices=devices, precision=precision)  # type: ignore[arg-type]
-    except (ValueError, RuntimeError) as error:
-        raise TrainingError(
-            f"Cannot use accelerator={accelerator!r}, devices={devices}, precision={precision!r} "
-            f"here: {error}"
-        ) from error
-
-
-def local_random_state(fabric: Fabric) -> Any:
-    """Return a context in which torch's random state is ours; the caller's comes back after it."""
-    accelerated = hasattr(torch.get_device_module(fabric.device), "get_rng_state")
-    devices = [fabric.device.index or 0] if accelerated else []
-    return torch.random.fork_rng(devices=devices, device_type=fabric.device.type)

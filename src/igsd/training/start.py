@@ -11,8 +11,19 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from igsd.config import Config
-from igsd.training.loop import local_random_state, make_fabric, trainable
+from igsd.errors import TrainingError
+from igsd.training.loop import trainable
 from igsd.training.optimizer import make_adam
+
+
+def make_fabric(config: Config) -> Fabric:
+    """Return a Fabric, not started; raises ``TrainingError`` where there is no such device."""
+    where = {key: getattr(config, key) for key in ("accelerator", "devices", "precision")}
+    try:
+        return Fabric(**where)
+    except (ValueError, RuntimeError) as error:
+        asked = ", ".join(f"{key}={value!r}" for key, value in where.items())
+        raise TrainingError(f"Cannot use {asked} here: {error}") from error
 
 
 @contextmanager
@@ -22,9 +33,11 @@ def seeded_fabric(config: Config) -> Iterator[Fabric]:
     The caller's random state comes back at the end. Raises ``TrainingError`` for a device that is
     not there.
     """
-    fabric = make_fabric(config.accelerator, config.devices, config.precision)
+    fabric = make_fabric(config)
     fabric.launch()
-    with local_random_state(fabric):
+    accelerated = hasattr(torch.get_device_module(fabric.device), "get_rng_state")
+    devices = [fabric.device.index or 0] if accelerated else []
+    with torch.random.fork_rng(devices=devices, device_type=fabric.device.type):
         torch.manual_seed(config.seed)
         yield fabric
 
