@@ -16,7 +16,7 @@ def test_the_seeds_of_both_count() -> None:
     """Differences 1, 3 and 2: their mean is 2, their deviation 1, the error 1 over root 3."""
     ours, theirs = cell(s0=71, s1=73, s2=72, s3=90), cell(s0=70, s1=70, s2=70, s4=1)
     assert difference_cell(ours, theirs).text == "+2.0 ± 0.6"
-    assert difference_cell(theirs, ours).text == "-2.0 ± 0.6"
+    assert difference_cell(theirs, ours).text == "−2.0 ± 0.6"
 
 
 def test_without_a_seed_in_common() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 
 from igsd.experiments.exhibit import Exhibit
 from igsd.report.paper_cell import NOT_RUN, OK, PaperCell
-from igsd.report.result_cell import mean_and_std
 
 Cells = Sequence[PaperCell]
 
@@ -44,6 +43,15 @@ def difference_cell(cell: PaperCell, other: PaperCell) -> PaperCell:
     if not apart:
         return PaperCell(NOT_RUN, NOT_RUN)
     if len(apart) == 1:
-        return PaperCell(OK, f"{apart[0]:+.1f} (1 split)")
+        return PaperCell(OK, f"{_signed(apart[0])} (1 split)")
     mean, error = float(np.mean(apart)), float(np.std(apart, ddof=1) / np.sqrt(len(apart)))
-    return PaperCell(OK, ("+" if mean >= 0 else "") + mean_and_std(mean, error))
+    return PaperCell(OK, f"{_signed(mean)} ± {error:.1f}")
+
+
+def _signed(difference: float) -> str:
+    """Return a difference with its sign, as the page writes it.
+
+    >>> _signed(0.04), _signed(-0.26)
+    ('+0.0', '−0.3')
+    """
+    return f"{difference:+.1f}".replace("-", "\N{MINUS SIGN}")

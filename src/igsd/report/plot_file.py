@@ -12,7 +12,7 @@ from igsd.report.page.html import Html, joined, tag
 from igsd.report.page.marks import NUM_STYLES, mark
 
 _MARGIN, _LINE = 14.0, 19.0
-_LETTERS = 80
+_LETTERS = 72
 """How many letters of a remark stand in a line."""
 
 

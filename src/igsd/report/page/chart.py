@@ -154,8 +154,9 @@ def _line(place: int, series: Sequence[ChartSeries], x: _Scale, y: _Scale, axes:
     """Return the line, the bars of its deviations and a mark for each point."""
     one, style = series[place], place % NUM_STYLES
     points = [point for point in one.points() if not axes.log_x or point[0] > 0]
-    # Named places stand side by side, so that bars of several series do not cover each other.
-    shift = 7.0 * (place - (len(series) - 1) / 2) if axes.names else 0.0
+    # Few places of all series: side by side, so that their bars do not cover each other.
+    gap = 7.0 if axes.names else 3.0 if axes.log_x else 0.0
+    shift = gap * (place - (len(series) - 1) / 2)
     spots = [(x(a) + shift, y(b), y(b - s), y(b + s), a, b, s, link) for a, b, s, link in points]
     parts = []
     if not axes.names and len(spots) > 1:
