@@ -90,23 +90,36 @@ def test_a_process_that_is_killed_twice_is_a_failed_run(tmp_path: Path) -> None:
     assert ended[jobs[1]][0]["status"] == "ok"
 
 
+@pytest.fixture
+def hears_ctrl_c() -> Iterator[None]:
+    """Let this process hear Ctrl-C: one that a shell started in the background does not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_ctrl_c_ends_the_processes_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     from joblib.externals.loky import get_reusable_executor
 
     endless = tuple((TINY | {"epochs": 10**6}).items())
     jobs = jobs_of(write_data(tmp_path), tmp_path / "records", 2, endless)
     found: list[list[Any]] = []
+    ended = threading.Event()
 
     def stop_when_busy() -> None:
         while len(list((tmp_path / "records").rglob(".*.running"))) < 2:
             time.sleep(0.1)
         found.append(list(get_reusable_executor(reuse=True)._processes.values()))
         os.kill(os.getpid(), signal.SIGINT)
+        while not ended.wait(30):  # the first may fall into deaf_children, which hears none
+            os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=stop_when_busy).start()
     with pytest.raises(KeyboardInterrupt):
         list(run_jobs(jobs, Workers(2)))
+    ended.set()
     assert len(found[0]) == 2
     assert not any(process.is_alive() for process in found[0])
     assert [path for path in (tmp_path / "records").rglob("*") if path.is_file()] == []

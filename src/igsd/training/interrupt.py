@@ -41,7 +41,8 @@ class StopSignals:
 def deaf_children() -> Iterator[None]:
     """Let processes that start in the block not hear Ctrl-C, which a terminal sends to all.
 
-    The parent hears it and ends them; they would say a traceback each, even while they start.
+    The parent hears it and ends them; they would say a traceback each, even while they start. It
+    is deaf itself in the block, which must be short: a Ctrl-C in it has to be given again.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
