@@ -24,7 +24,7 @@ def labelled() -> GraphSet:
 def test_a_model_has_an_untrained_twin(tmp_path: Path, labelled: GraphSet) -> None:
     model = IGSD(**TINY, random_state=2).fit(labelled)
     model.save(tmp_path / "model.npy")  # any name is allowed, even one of embeddings
-    vectors, notes = source_vectors(tmp_path / "model.npy", labelled)
+    vectors, notes = source_vectors(tmp_path / "model.npy", labelled, "nested")
     assert list(vectors) == ["igsd", "untrained", "histogram"]
     assert notes == []
     untrained = IGSD(**(TINY | {"epochs": 0}), random_state=2).fit_transform(labelled)
@@ -34,17 +34,17 @@ def test_a_model_has_an_untrained_twin(tmp_path: Path, labelled: GraphSet) -> No
 
 def test_embeddings_have_none(tmp_path: Path, labelled: GraphSet) -> None:
     np.save(tmp_path / "v.npy", np.ones((8, 2)))
-    vectors, notes = source_vectors(tmp_path / "v.npy", labelled)
+    vectors, notes = source_vectors(tmp_path / "v.npy", labelled, "nested")
     assert list(vectors) == ["igsd", "histogram"]
     assert len(notes) == 1
     LabelDegreeHistogram().fit(labelled).save(tmp_path / "h")
-    assert list(source_vectors(tmp_path / "h", labelled)[0]) == ["histogram"]
+    assert list(source_vectors(tmp_path / "h", labelled, "nested")[0]) == ["histogram"]
 
 
 def test_a_kernel_gives_its_matrix(tmp_path: Path, labelled: GraphSet) -> None:
     model = make("wl").fit(labelled)
     model.save(tmp_path / "wl")
-    vectors, notes = source_vectors(tmp_path / "wl", labelled)
+    vectors, notes = source_vectors(tmp_path / "wl", labelled, "nested")
     assert set(vectors) == {"wl", "histogram"}
     assert isinstance(vectors["wl"], KernelMatrix)
     assert np.array_equal(vectors["wl"].values, model.kernel(labelled))
@@ -57,7 +57,7 @@ def test_a_kernel_gives_its_matrix(tmp_path: Path, labelled: GraphSet) -> None:
 def test_the_wrong_number_of_rows(tmp_path: Path, labelled: GraphSet) -> None:
     np.save(tmp_path / "v.npy", np.ones((7, 2)))
     with pytest.raises(DataError, match=r"7 embeddings.*8 graphs"):
-        source_vectors(tmp_path / "v.npy", labelled)
+        source_vectors(tmp_path / "v.npy", labelled, "nested")
 
 
 def test_every_seed_has_its_own_folds(labelled: GraphSet) -> None:

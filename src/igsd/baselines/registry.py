@@ -167,6 +167,23 @@ def has_kernel(estimator: Any) -> bool:
     return hasattr(estimator, "kernel")
 
 
+def svm_kernel(estimator: Any, protocol: str) -> str:
+    """Return how an SVM compares graphs by what an estimator, or its class, delivers.
+
+    ``rbf``: by its vectors; ``precomputed``: by its kernel; ``linear``: by the vectors whose
+    products are its kernel, which unlike that can be standardised. Protocol gckn asks for this.
+
+    >>> svm_kernel(method("gckn").estimator(), "gckn"), svm_kernel(method("wl").estimator(), "gckn")
+    ('linear', 'precomputed')
+    """
+    from igsd.baselines.kernel_base import VectorKernel
+
+    if not has_kernel(estimator):
+        return "rbf"
+    kind = estimator if isinstance(estimator, type) else type(estimator)
+    return "linear" if protocol == "gckn" and issubclass(kind, VectorKernel) else "precomputed"
+
+
 def name_of(estimator: Any) -> str | None:
     """Return the name of an estimator's method, None for one that is not in the registry."""
     place = f":{type(estimator).__name__}"

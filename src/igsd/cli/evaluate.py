@@ -185,7 +185,7 @@ def _score_one(args: argparse.Namespace) -> int:
     graphs = open_graphs(args.inputs[1], args.labels, quiet=args.quiet)
     class_codes(graphs)
     scoring = scoring_of(args, graphs)
-    vectors, notes = source_vectors(args.inputs[0], graphs, verbose=not args.quiet)
+    vectors, notes = source_vectors(args.inputs[0], graphs, args.protocol, verbose=not args.quiet)
     per_seed = score_seeds(vectors, graphs, scoring, args.seeds, verbose=not args.quiet)
     about = {"model": str(args.inputs[0]), "notes": notes}
     table = report_scores(graphs, scoring, per_seed, about, as_json=args.json == "-")

@@ -22,8 +22,6 @@ from igsd.evaluation.inputs import FloatArray, IntArray, check_features, check_k
 Kernel = Literal["rbf", "linear", "precomputed"]
 Standardise = Literal["no", "yes", "search"]
 
-_ASKED = {"no": (False,), "yes": (True,), "search": (False, True)}
-
 
 class KernelSource(Protocol):
     """What the searches ask of a kernel: its two blocks for a split into training and test."""
@@ -46,27 +44,6 @@ class PrecomputedKernel:
     def split(self, train: IntArray, test: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the two blocks of K."""
         return self.K[np.ix_(train, train)], self.K[np.ix_(test, train)]
-
-
-class ScaledKernel:
-    """Blocks of a kernel matrix K [n, n], divided by the variance of each training part.
-
-    The variance is that of the points K stands for: the mean of their squared distances to their
-    mean. Points that lie close together, such as vectors of length 1 and nearly one direction,
-    otherwise need a larger C than a grid may hold. What standardising is for features.
-    """
-
-    standardised = True
-
-    def __init__(self, K: FloatArray) -> None:
-        self.K = K
-
-    def split(self, train: IntArray, test: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the two blocks of K, scaled; the test rows have no say in it."""
-        among = self.K[np.ix_(train, train)]
-        variance = float(among.diagonal().mean() - among.mean())
-        scale = 1.0 / variance if variance > 0 else 1.0
-        return scale * among, scale * self.K[np.ix_(test, train)]
 
 
 class RBFKernel:
@@ -112,25 +89,27 @@ def kernel_sources(
 ) -> tuple[KernelSource, ...]:
     """Return the kernels to choose from: one, or both with ``standardise="search"`` (plain first).
 
-    Raises ConfigError for an unknown name.
+    Raises ConfigError for an unknown name, or standardising asked of a precomputed kernel.
     Raises DataError if the features or the kernel break the rules of ``inputs``.
     """
     if kernel not in ("rbf", "linear", "precomputed"):
         hint = nearest(str(kernel), ("rbf", "linear", "precomputed"))
         raise ConfigError(f"kernel must name a kernel. Got {kernel!r}. {hint}")
-    if standardise not in _ASKED:
-        hint = nearest(str(standardise), tuple(_ASKED))
+    if standardise not in ("no", "yes", "search"):
+        hint = nearest(str(standardise), ("no", "yes", "search"))
         raise ConfigError(f"standardise: no such choice: {standardise!r}. {hint}")
-    asked = _ASKED[standardise]
-    sources: list[KernelSource] = []
     if kernel == "precomputed":
-        K = check_kernel(X)
-        sources = [PrecomputedKernel(K), ScaledKernel(K)]
-        return tuple(source for source in sources if source.standardised in asked)
+        if standardise != "no":
+            raise ConfigError(
+                "standardise must be 'no' with kernel='precomputed', which has no features. "
+                f"Got {standardise!r}."
+            )
+        return (PrecomputedKernel(check_kernel(X)),)
     features = check_features(X)
-    if False in asked:
+    sources: list[KernelSource] = []
+    if standardise in ("no", "search"):
         plain = RBFKernel(features) if kernel == "rbf" else PrecomputedKernel(features @ features.T)
         sources.append(plain)
-    if True in asked:
+    if standardise in ("yes", "search"):
         sources.append(StandardisedKernel(features, kernel))
     return tuple(sources)

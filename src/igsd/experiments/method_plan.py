@@ -10,7 +10,7 @@ from typing import Any
 
 from igsd.baselines.limits import GIB, LimitError, MemoryLimitError, free_memory
 from igsd.baselines.measured import Measured, run_measured
-from igsd.baselines.registry import configure, has_kernel, method
+from igsd.baselines.registry import configure, method, svm_kernel
 from igsd.errors import IGSDError
 from igsd.experiments.plan import Record
 from igsd.experiments.records import (
@@ -69,8 +69,11 @@ class MethodPlan:
     def identity(self, seed: int) -> Identity:
         """Return what makes another run the same as that of this seed."""
         protocol = self.scoring.settings()
-        if has_kernel(method(self.method).estimator()):
-            protocol |= {"standardise": self.scoring.for_kernels(), "kernel": "precomputed"}
+        kernel = svm_kernel(method(self.method).estimator(), self.scoring.protocol)
+        if kernel == "precomputed":
+            protocol |= {"standardise": "no"}
+        if kernel != "rbf":
+            protocol |= {"kernel": kernel}
         return Identity(self.config.updated({"seed": seed}), self.graphs.checksum, protocol)
 
     def limits(self) -> dict[str, float | None]:
@@ -168,6 +171,5 @@ def measure(plan: MethodPlan, seed: int) -> Measured:
     if memory is None:
         memory = _SHARE_OF_FREE * free_memory() / GIB
     graphs, config = plan.graphs.without_labels(), plan.config.updated({"seed": seed})
-    return run_measured(
-        represent, graphs, plan.method, config, memory_gib=memory, seconds=plan.seconds
-    )
+    about = (graphs, plan.method, config, plan.scoring.protocol)
+    return run_measured(represent, *about, memory_gib=memory, seconds=plan.seconds)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from igsd.baselines.registry import build, has_kernel
+from igsd.baselines.registry import build, svm_kernel
 from igsd.errors import IGSDWarning
-from igsd.experiments.scoring import KernelMatrix, Vectors
+from igsd.experiments.scoring import Vectors, compared_by
 from igsd.graphs.graphset import GraphSet
 
 
@@ -19,25 +19,28 @@ from igsd.graphs.graphset import GraphSet
 class Represented:
     """Graphs as a method sees them.
 
-    ``values``: vectors [G, d], or with ``is_kernel`` the kernel of all pairs [G, G]. ``seconds``:
-    of fitting (``train``) and of making the values (``embed``), and what both took of the processor
-    alone. ``notes``: what was done otherwise than asked, e.g. degrees in place of node labels.
-    ``history``: losses per epoch, empty for methods without any.
+    ``values``: vectors [G, d], or the kernel of all pairs [G, G] where ``kernel``, which says how an
+    SVM takes them (``svm_kernel``), is ``precomputed``. ``seconds``: of fitting (``train``) and of
+    making the values (``embed``), and what both took of the processor alone. ``notes``: what was
+    done otherwise than asked, e.g. degrees in place of node labels. ``history``: losses per epoch,
+    empty for methods without any.
     """
 
     values: np.ndarray
-    is_kernel: bool
+    kernel: str
     seconds: dict[str, float]
     notes: tuple[str, ...]
     history: list[dict[str, float]]
 
     def vectors(self) -> Vectors:
         """Return the values as ``score_seed`` takes them."""
-        return KernelMatrix(self.values) if self.is_kernel else self.values
+        return compared_by(self.values, self.kernel)
 
 
-def represent(graphs: GraphSet, method: str, config: Any) -> Represented:
+def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> Represented:
     """Return what the method, fitted on ``graphs`` with these settings, makes of them.
+
+    ``protocol``: the one that it is for, which decides between kernel and vectors.
 
     A plain function of plain data, so that ``run_measured`` can run it in a process of its own.
     Classes are not read: the graphs may well come without.
@@ -48,11 +51,12 @@ def represent(graphs: GraphSet, method: str, config: Any) -> Represented:
         begin, used = time.perf_counter(), time.process_time()
         estimator.fit(graphs)
         middle = time.perf_counter()
-        is_kernel = has_kernel(estimator)
-        values = estimator.kernel(graphs) if is_kernel else estimator.transform(graphs)
+        kernel = svm_kernel(estimator, protocol)
+        is_matrix = kernel == "precomputed"
+        values = estimator.kernel(graphs) if is_matrix else estimator.transform(graphs)
         end, used = time.perf_counter(), time.process_time() - used
     texts = [str(warning.message) for warning in said if issubclass(warning.category, IGSDWarning)]
     seconds = {"train": middle - begin, "embed": end - middle, "processor": used}
     seconds = {key: round(value, 3) for key, value in seconds.items()}
     history = list(getattr(estimator, "history_", []))
-    return Represented(values, is_kernel, seconds, tuple(dict.fromkeys(texts)), history)
+    return Represented(values, kernel, seconds, tuple(dict.fromkeys(texts)), history)

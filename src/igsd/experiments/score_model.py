@@ -8,25 +8,25 @@ from typing import Any
 
 from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.baselines.load_model import load_model
-from igsd.baselines.registry import has_kernel, name_of
+from igsd.baselines.registry import name_of, svm_kernel
 from igsd.baselines.untrained import untrained_encoder
 from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.estimators.label_estimator import LabelEstimator
 from igsd.evaluation.inputs import check_features
 from igsd.evaluation.vector_file import SUFFIXES, read_vectors
-from igsd.experiments.scoring import KernelMatrix, Scored, Scoring, Vectors, num_scores, score_seed
+from igsd.experiments.scoring import Scored, Scoring, Vectors, compared_by, num_scores, score_seed
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
 from igsd.storage import read_header
 
 
 def source_vectors(
-    source: str | os.PathLike[str], graphs: GraphSet, *, verbose: bool = False
+    source: str | os.PathLike[str], graphs: GraphSet, protocol: str, *, verbose: bool = False
 ) -> tuple[dict[str, Vectors], list[str]]:
     """Return (vectors by method, notes) for MODEL or EMBEDDINGS: what ``score_seed`` takes.
 
-    A kernel gives its matrix. The untrained encoder has the settings and seed of an ``IGSD`` model.
+    A kernel gives its matrix, or what ``protocol`` asks for. The untrained encoder has the settings and seed of an ``IGSD`` model.
     For other models, and for embeddings from a file, there is none: that row stays empty.
     Raises ``DataError`` when the number of rows is wrong.
     """
@@ -49,7 +49,9 @@ def source_vectors(
                 "the model was trained with labels; of graphs whose labels it has seen this is no "
                 "honest score: protocol semi gives one"
             )
-        return {"histogram": histogram} | {_row_name(model): _vectors(model, graphs)}, notes
+        return {"histogram": histogram} | {
+            _row_name(model): _vectors(model, graphs, protocol)
+        }, notes
     model.verbose = verbose
     untrained = untrained_encoder(model.config()).fit_transform(graphs)
     return {"igsd": model.transform(graphs), "untrained": untrained, "histogram": histogram}, []
@@ -74,10 +76,10 @@ def _row_name(model: Any) -> str:
     return name_of(model) or "igsd"
 
 
-def _vectors(model: Any, graphs: GraphSet) -> Vectors:
-    if has_kernel(model):
-        return KernelMatrix(model.kernel(graphs))
-    return model.transform(graphs)
+def _vectors(model: Any, graphs: GraphSet, protocol: str) -> Vectors:
+    kernel = svm_kernel(model, protocol)
+    is_matrix = kernel == "precomputed"
+    return compared_by(model.kernel(graphs) if is_matrix else model.transform(graphs), kernel)
 
 
 def _is_vectors(source: str | os.PathLike[str]) -> bool:

@@ -12,7 +12,6 @@ import numpy as np
 from igsd.errors import DataError
 from igsd.evaluation.gckn_folds import read_gckn_folds
 from igsd.evaluation.inputs import check_codes, check_features
-from igsd.evaluation.kernels import Standardise
 from igsd.evaluation.majority import majority
 from igsd.evaluation.protocols import run_protocol
 from igsd.evaluation.result import ProtocolResult
@@ -50,13 +49,6 @@ class Scoring:
         """Return the protocols to run: ``paper`` is optimistic and never stands alone."""
         return ("nested", "paper") if self.protocol == "paper" else (self.protocol,)
 
-    def for_kernels(self) -> Standardise:
-        """Return whether the kernel of a method that delivers one is scaled by its variance.
-
-        Under ``gckn`` that is chosen with C; elsewhere kernels are taken as published ones are.
-        """
-        return "search" if self.protocol == "gckn" else "no"
-
 
 def usual_standardise(protocol: str) -> str:
     """Return whether features are scaled where nobody says: chosen with C where that is cheap.
@@ -77,8 +69,24 @@ class KernelMatrix:
         return len(self.values)
 
 
-Vectors = np.ndarray | KernelMatrix
+@dataclass(frozen=True)
+class LinearVectors:
+    """Vectors [G, d] that are compared by their products, where others are by their distances."""
+
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+Vectors = np.ndarray | KernelMatrix | LinearVectors
 Scored = tuple[str, ProtocolResult]
+
+
+def compared_by(values: np.ndarray, kernel: str) -> Vectors:
+    """Return what a method delivers as ``score_seed`` takes it; ``kernel`` as in ``svm_kernel``."""
+    kinds: dict[str, Any] = {"linear": LinearVectors, "precomputed": KernelMatrix}
+    return kinds[kernel](values) if kernel in kinds else values
 
 
 def class_codes(graphs: GraphSet, *, gaps: bool = False) -> np.ndarray:
@@ -133,7 +141,8 @@ def score_seed(
     codes, scored = class_codes(graphs), []
     for name, values in vectors.items():
         if not isinstance(values, KernelMatrix):
-            check_features(values, f"vectors of {name} for {graphs.name!r}")
+            features = values.values if isinstance(values, LinearVectors) else values
+            check_features(features, f"vectors of {name} for {graphs.name!r}")
     groups = twin_groups(graphs) if scoring.twins else None
     settings: dict[str, Any] = {"dataset": graphs.name, "seed": seed, "n_jobs": scoring.jobs}
     for protocol in scoring.protocols():
@@ -173,9 +182,11 @@ def _repeated(methods: Iterable[str], scoring: Scoring) -> list[str]:
 def _score(
     protocol: str, X: Vectors, codes: np.ndarray, scoring: Scoring, settings: dict[str, Any]
 ) -> ProtocolResult:
-    """Return the result of one row, from a kernel or from features."""
+    """Return the result of one row; a kernel has no features that could be standardised."""
     if isinstance(X, KernelMatrix):
-        settings = settings | {"kernel": "precomputed", "standardise": scoring.for_kernels()}
+        return run_protocol(protocol, X.values, codes, kernel="precomputed", **settings)
+    if isinstance(X, LinearVectors):
+        settings = settings | {"kernel": "linear", "standardise": scoring.standardise}
         return run_protocol(protocol, X.values, codes, **settings)
     return run_protocol(protocol, X, codes, standardise=scoring.standardise, **settings)
 
