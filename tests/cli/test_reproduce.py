@@ -127,7 +127,7 @@ def test_a_limit_exceeded_is_an_answer(
     [
         (["tabel-1"], "Did you mean 'table-1'"),
         (["table-1", "--data", "MUTANG"], "Did you mean 'MUTAG'"),
-        (["table-1", "--methods", "wll"], "no method 'wll' here"),
+        (["table-1", "--methods", "wll"], "table-1 has no method 'wll'"),
         (["table-1", "--budget", "soon"], "--budget takes a time"),
         (["table-1", "--seeds", "0"], "--seeds must be at least 1"),
         (["table-1", "--jobs", "0"], "--jobs must be at least 1"),

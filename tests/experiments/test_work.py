@@ -90,7 +90,10 @@ def test_narrowing() -> None:
     assert all(exhibit.data == ("IMDB-BINARY",) for exhibit in few)
     assert all(line.method == "igsd" for exhibit in few for line in exhibit.lines)
     assert narrowed(find_exhibits("beyond"), ["mine.csv"], [])[0].data == ("mine.csv",)
-    with pytest.raises(ConfigError, match=r"no data set 'PTQ' here\. Did you mean 'PTC'"):
+    with pytest.raises(ConfigError, match=r"table-1 has no data set 'PTQ'\. Did you mean 'PTC'"):
         narrowed(find_exhibits("table-1"), ["PTQ"], [])
-    with pytest.raises(ConfigError, match=r"no method 'igds' here\. Did you mean 'igsd'"):
+    with pytest.raises(ConfigError, match=r"Nothing has a method 'igds'\. Did you mean 'igsd'"):
         narrowed(everything, [], ["igds"])
+    # The method is to blame, not the data set that no exhibit with such a method has.
+    with pytest.raises(ConfigError, match="table-1 has no method 'histogram'"):
+        narrowed(find_exhibits("table-1"), ["MUTAG"], ["histogram"])

@@ -87,6 +87,8 @@ def test_markers_of_missing_values(tmp_path: Path) -> None:
 
 
 def test_a_column_that_is_not_there(table: tuple[str, GraphSet], graphs: GraphSet) -> None:
+    with pytest.raises(DataError, match=r"There is no file no\.txt, and .* has no column of that"):
+        find_labels(table[1], table[0], "no.txt")
     with pytest.raises(DataError, match=r"no column 'activ'.*'active'"):
         find_labels(table[1], table[0], "activ")
     with pytest.raises(DataError, match=r"'logp' is no file.*'logP'"):

@@ -73,3 +73,11 @@ def test_a_pickle_is_refused(tmp_path: Path) -> None:
     (tmp_path / "labels.npy").write_bytes(pickle.dumps([0, 1, 0, 1]))
     with pytest.raises(StorageError):
         read_label_file(tmp_path / "labels.npy", make_graphs(4), "MUTAG")
+
+
+def test_a_label_too_many_is_no_name(labels: Path) -> None:
+    """It was dropped as if it were one, and every label moved by one graph."""
+    for text in ("a\na\nb\na\nb", "1\n2\n3\n4\n5"):
+        labels.write_text(text)
+        with pytest.raises(DataError, match="5 labels for 4 graphs"):
+            read_label_file(labels, make_graphs(4), "MUTAG")

@@ -17,6 +17,7 @@ PROTOCOLS = ("semi", "semi-paper")
 DEFAULT_METHOD = "igsd-supcon+self-training"
 MORGAN = "morgan"
 FLOORS = ("untrained", "histogram", "majority", MORGAN)
+_FEW_TESTED = 30
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,6 +84,8 @@ def _rows(plan: SemiPlan, records: list[dict[str, Any]], protocol: str) -> list[
 def _print(plan: SemiPlan, honest: list[Row], optimistic: list[Row]) -> None:
     import numpy as np
 
+    from igsd.evaluation.semi import semi_split
+    from igsd.experiments.scoring import class_codes
     from igsd.report.table import print_table
     from igsd.wording import counted
 
@@ -93,15 +96,17 @@ def _print(plan: SemiPlan, honest: list[Row], optimistic: list[Row]) -> None:
         for row, other in zip(honest, optimistic, strict=True)
     ]
     splits = counted(len(honest[0].results), "split")
-    share = f"{100 * plan.label_rate:g} % of the training labels shown"
-    print_table(
-        header, lines, f"{plan.graphs.name}, {plan.config.epochs} epochs, {splits}, {share}"
-    )
+    split = semi_split(class_codes(plan.graphs, gaps=True), 0, label_rate=plan.label_rate)
+    share = f"{100 * plan.label_rate:g} % of the training labels shown ({len(split.labelled)})"
+    about = f"{plan.config.epochs} epochs, {splits}, {share}, {len(split.test)} graphs tested"
+    print_table(header, lines, f"{plan.graphs.name}, {about}")
     print("note: semi is the last epoch; semi-paper the best epoch on the test part")
     unknown = int((np.asarray(plan.graphs.classes) < 0).sum())
     if unknown:
         which = f"{unknown} of {counted(len(plan.graphs), 'graph')}"
         print(f"note: the class of {which} is unknown: trained on without a label, never tested on")
+    if len(split.test) < _FEW_TESTED:
+        print(f"note: one of {len(split.test)} tested graphs is {100 / len(split.test):.0f} points")
     if len(honest[0].results) < 5:
         print("note: the protocol asks for at least 5 splits")
 

@@ -78,6 +78,7 @@ def value_rows(records: Records) -> list[dict[str, Any]]:
 
 
 def _print(plan: ValuePlan, rows: list[dict[str, Any]], records: Records) -> None:
+    from igsd.evaluation.semi_values import value_split
     from igsd.report.table import print_table
     from igsd.wording import counted
 
@@ -86,7 +87,9 @@ def _print(plan: ValuePlan, rows: list[dict[str, Any]], records: Records) -> Non
         for row in rows
     ]
     title = f"{plan.graphs.name}, {plan.target}, {plan.config.epochs} epochs, "
-    title += f"{counted(len(records), 'split')}, {records[0]['num_labelled']} known values"
+    split = value_split(plan.values(), 0, label_rate=plan.label_rate)
+    title += f"{counted(len(records), 'split')}, {counted(len(split.labelled), 'value')} shown and "
+    title += f"{len(split.test)} tested in each"
     print_table(["method", "mean absolute error", "std over splits"], lines, title)
 
 

@@ -19,9 +19,9 @@ from igsd.graphs.graphset import GraphSet
 class Represented:
     """Graphs as a method sees them.
 
-    ``values``: vectors [G, d], or the kernel of all pairs [G, G] where ``kernel``, which says how an
-    SVM takes them (``svm_kernel``), is ``precomputed``. ``seconds``: of fitting (``train``) and of
-    making the values (``embed``), and what both took of the processor alone. ``notes``: what was
+    ``values``: vectors [G, d], or the kernel of all pairs [G, G] where ``kernel``, which says how
+    an SVM takes them (``svm_kernel``), is ``precomputed``. ``seconds``: of fitting (``train``) and
+    of making the values (``embed``), and what both took of the processor alone. ``notes``: what was
     done otherwise than asked, e.g. degrees in place of node labels. ``history``: losses per epoch,
     empty for methods without any.
     """

@@ -26,9 +26,9 @@ def source_vectors(
 ) -> tuple[dict[str, Vectors], list[str]]:
     """Return (vectors by method, notes) for MODEL or EMBEDDINGS: what ``score_seed`` takes.
 
-    A kernel gives its matrix, or what ``protocol`` asks for. The untrained encoder has the settings and seed of an ``IGSD`` model.
-    For other models, and for embeddings from a file, there is none: that row stays empty.
-    Raises ``DataError`` when the number of rows is wrong.
+    A kernel gives its matrix, or what ``protocol`` asks for. The untrained encoder has the settings
+    and seed of an ``IGSD`` model. For other models, and for embeddings from a file, there is none:
+    that row stays empty. Raises ``DataError`` when the number of rows is wrong.
     """
     histogram = LabelDegreeHistogram().fit_transform(graphs)
     if _is_vectors(source):

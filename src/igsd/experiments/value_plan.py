@@ -41,11 +41,11 @@ class ValuePlan(SplitPlan):
 
     def check(self) -> None:
         """Raise ``DataError`` for a target that the set does not have, or with too few values."""
-        value_split(self._values(), 0, label_rate=self.label_rate)
+        value_split(self.values(), 0, label_rate=self.label_rate)
 
     def run_split(self, seed: int, checkpoint: Path | None) -> dict[str, Any]:
         """Return the rows, mean absolute errors, and the seconds and history of a split."""
-        values = self._values()
+        values = self.values()
         split = value_split(values, seed, label_rate=self.label_rate)
         estimator = find_semi_method(self.method).regressor.from_config(
             self.config_of(seed), checkpoint=checkpoint, verbose=self.verbose
@@ -72,7 +72,8 @@ class ValuePlan(SplitPlan):
             floors[MORGAN] = score_ridge(X, values, split)
         return floors
 
-    def _values(self) -> np.ndarray:
+    def values(self) -> np.ndarray:
+        """Return the target of every graph, [G], NaN where it is unknown; raises ``DataError``."""
         names = list(self.graphs.target_names)
         if self.target not in names:
             hint = nearest(self.target, names) if names else "It has no targets."

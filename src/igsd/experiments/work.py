@@ -47,15 +47,24 @@ def narrowed(
     """
     found = [_with_methods(_with_data(e, data), methods) for e in exhibits]
     kept = [exhibit for exhibit in found if exhibit.data and exhibit.lines]
-    for asked, valid, kind in (
-        (data, {d for e in exhibits for d in e.data}, "data set"),
-        (methods, {line.method for e in exhibits for line in e.lines}, "method"),
+    # Methods first: without any that is known, no exhibit is left to have data sets.
+    for asked, valid, used, kind in (
+        (methods, _methods(exhibits), _methods(exhibits), "method"),
+        (data, _data(exhibits), _data(kept), "data set"),
     ):
-        used = {d for e in kept for d in e.data} | {li.method for e in kept for li in e.lines}
         for name in asked:
             if _known_as(name) not in used:
-                raise ConfigError(f"There is no {kind} {name!r} here. {nearest(name, valid)}")
+                said = f"{exhibits[0].name} has no" if len(exhibits) == 1 else "Nothing has a"
+                raise ConfigError(f"{said} {kind} {name!r}. {nearest(name, valid)}")
     return kept
+
+
+def _methods(exhibits: Sequence[Exhibit]) -> set[str]:
+    return {line.method for exhibit in exhibits for line in exhibit.lines}
+
+
+def _data(exhibits: Sequence[Exhibit]) -> set[str]:
+    return {name for exhibit in exhibits for name in exhibit.data}
 
 
 def plan_work(

@@ -165,6 +165,11 @@ def _table_texts(
     table = read_text_table(Path(data))
     columns = [asked] if asked in table.columns else columns
     rows = rows_of(graphs, table)
+    if not set(columns) & set(table.columns) and Path(asked).suffix:
+        raise DataError(
+            f"There is no file {asked}, and {data} has no column of that name. Its columns are: "
+            f"{', '.join(table.columns)}."
+        )
     found = [table.column(name) for name in columns]
     for name in columns:
         _check_is_label(table, name)

@@ -31,7 +31,7 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> list[str]:
         _check_is_no_name(path, lines, data)
     for expected, places in ((num_rows, rows), (len(graphs), range(len(graphs)))):
         first = len(lines) - expected
-        if first == 0 or (first == 1 and may_have_name):
+        if first == 0 or (first == 1 and may_have_name and may_be_name(lines)):
             return [lines[first + place] for place in places]
     raise _other_length(path, len(lines), len(graphs), num_rows, data)
 
@@ -53,13 +53,22 @@ def _is_array(path: Path) -> bool:
     return path.suffix.lower() == ".npy"
 
 
+def may_be_name(lines: list[str]) -> bool:
+    """Say whether the first line may be a column's name; a number or what comes again is a label.
+
+    >>> may_be_name(["active", "yes", "no"]), may_be_name(["yes", "yes", "no"])
+    (True, False)
+    """
+    return bool(lines[0]) and lines[0] not in lines[1:] and not _is_number(lines[0])
+
+
 def _check_is_no_name(path: Path, lines: list[str], data: str) -> None:
     """Raise ``DataError`` where the first of as many lines as rows may be a column's name.
 
-    Then the others would be as many as graphs. A number, and what stands there again, is a label.
+    Then the others would be as many as graphs.
     """
     first, others = lines[0], lines[1:]
-    if not first or first in others or _is_number(first):
+    if not may_be_name(lines):
         return
     raise DataError(
         f"The {len(lines)} lines of {path} may be one for each row of {data}, or {first!r} may be "
@@ -83,5 +92,5 @@ def _other_length(path: Path, found: int, graphs: int, rows: int, data: str) -> 
             f"the {counted(rows, 'row')} of {data}, of which {graphs} are molecules. There must be "
             f"{rows}, one per row, or {graphs}, one per molecule"
         )
-    unknown = "an empty one where the label is unknown"
+    unknown = "an empty one where the label is unknown; a column's name may stand above them"
     return DataError(f"{path} holds {counted(found, 'label')} for {expected}, {unknown}.")
