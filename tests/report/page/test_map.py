@@ -34,7 +34,7 @@ def test_a_mark_and_an_entry_for_each_graph() -> None:
     made = map_section("run-1", SHOWN, "pca")
     marks = made.split('<g class="marks">')[1].split("</g>")[0]
     assert marks.count("<path") == 6
-    assert marks.count('class="unknown"') == 1
+    assert marks.count('class="unknown hollow"') == 1
     entries = data_of(made)
     assert [entry["g"] for entry in entries] == list(range(6))
     assert all(len(entry["k"]) == 5 for entry in entries)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from igsd.report.page.html import Html, tag
-from igsd.report.page.marks import NUM_STYLES, Style, sample
+from igsd.report.page.marks import NUM_STYLES, UNKNOWN, Style, sample
 from igsd.wording import counted
 
 _MOST_CLASSES = 20
@@ -49,4 +49,4 @@ class MapClasses:
 
 
 def _style(code: int) -> Style:
-    return Style(0, "unknown") if code < 0 else Style(code, f"s{code % NUM_STYLES}")
+    return UNKNOWN if code < 0 else Style(code, f"s{code % NUM_STYLES}")

@@ -9,12 +9,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 from igsd.report.page.html import Html, tag
-from igsd.report.page.marks import Style, sample
+from igsd.report.page.marks import UNKNOWN, Style, sample
 
 NUM_STEPS = 9
 """How many colours the scale has; the style sheet has as many."""
-
-_UNKNOWN = Style(0, "unknown hollow")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +41,7 @@ class MapNumbers:
     def style(self, graph: int) -> Style:
         """Return shape and class of a graph's mark."""
         step = int(self.steps[graph])
-        return _UNKNOWN if step < 0 else Style(0, f"v{step}")
+        return UNKNOWN if step < 0 else Style(0, f"v{step}")
 
     def text(self, graph: int) -> str:
         """Return the number of a graph in words, empty where it is unknown."""
@@ -63,7 +61,7 @@ class MapNumbers:
         entries.append(tag("li", sample(self.style(median)), f"median {self.values[median]:.4g}"))
         unknown = int((self.steps[shown] < 0).sum())
         if unknown:
-            entries.append(tag("li", sample(_UNKNOWN), f"unknown ({unknown})"))
+            entries.append(tag("li", sample(UNKNOWN), f"unknown ({unknown})"))
         return tag("ul", *entries, class_="legend")
 
 

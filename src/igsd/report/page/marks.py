@@ -29,6 +29,10 @@ class Style(NamedTuple):
     css: str
 
 
+UNKNOWN = Style(0, "unknown hollow")
+"""The mark of a graph of which the class or the number is not known; it hides no other."""
+
+
 def mark(style: int, x: float, y: float, size: float) -> str:
     """Return the path data of a mark at (x, y); ``size`` is the radius of the round one."""
     a = size
