@@ -79,8 +79,7 @@ class LabelDegreeHistogram(ConfiguredEstimator[HistogramConfig]):
         """Return the estimator that ``save`` wrote; raises ``StorageError`` for another file."""
         _, header = read_model(path, cls.__name__)
         with whole_model(path):
-            # A file of an earlier version has no seed.
-            config = HistogramConfig(header.get("seed", 0), header["degree_cap"])
+            config = HistogramConfig(header["seed"], header["degree_cap"])
             features = FeatureMap.from_json(header["features"])
             return cls.from_config(config)._set_fitted(config, features)
 
