@@ -117,7 +117,9 @@ def test_names_are_no_classes(tmp_path: Path) -> None:
 
 def test_labels_in_a_file(graphs: GraphSet, tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("a\nnone\nb\na")
-    with pytest.warns(IGSDWarning, match=r"Of 4 labels in 'labels', 1 is .* unknown: 'none' \(1\)"):
+    with pytest.warns(
+        IGSDWarning, match=r"Of 4 filled cells in 'labels', 1 is .* unknown: 'none' \(1\)"
+    ):
         found = find_labels(graphs, "MUTAG", str(tmp_path / "labels.txt"))
     assert found.y == ["a", None, "b", "a"]
     assert found.names == ("labels",)

@@ -19,7 +19,9 @@ def test_minus_beside_plus_is_a_class() -> None:
 
 
 def test_what_is_taken_for_missing_is_told() -> None:
-    with pytest.warns(IGSDWarning, match=r"Of 5 labels in 'y', 3 are .*: '\?' \(2\), 'NA' \(1\)\."):
+    with pytest.warns(
+        IGSDWarning, match=r"Of 4 filled cells in 'y', 3 are .*: '\?' \(2\), 'NA' \(1\)\."
+    ):
         warn_of_markers(["?", "NA", "?", "", "a"], "y")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

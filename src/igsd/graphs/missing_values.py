@@ -37,9 +37,10 @@ def warn_of_markers(texts: Sequence[str], name: str) -> None:
     if not found:
         return
     listed = enumerated([f"{marker!r} ({count})" for marker, count in found.most_common()])
+    filled = sum(1 for text in texts if text)
     unknown = "1 is" if found.total() == 1 else f"{found.total()} are"
     warnings.warn(
-        f"Of {counted(len(texts), 'label')} in {name!r}, {unknown} taken as unknown: {listed}. "
+        f"Of {counted(filled, 'filled cell')} in {name!r}, {unknown} taken as unknown: {listed}. "
         "Write a class that is called so in other words.",
         IGSDWarning,
         stacklevel=3,

@@ -7,7 +7,11 @@ from igsd.report.page.map_classes import MapClasses
 
 def test_shapes_colours_and_words() -> None:
     classes = MapClasses(np.array([0, 9, -1]), [str(code) for code in range(10)])
-    assert [classes.style(graph) for graph in range(3)] == [(0, "s0"), (9, "s1"), (0, "unknown hollow")]
+    assert [classes.style(graph) for graph in range(3)] == [
+        (0, "s0"),
+        (9, "s1"),
+        (0, "unknown hollow"),
+    ]
     assert [classes.text(graph) for graph in range(3)] == ["class 0", "class 9", ""]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from igsd.errors import IGSDError
+from igsd.graphs.build import encode_categories
 from igsd.graphs.label_column import GivenLabels, find_labels
 from igsd.report.page.map_classes import MapClasses
 from igsd.report.page.map_numbers import MapNumbers
@@ -31,8 +32,8 @@ def graph_labels(run: RunData) -> MapClasses | MapNumbers:
 
 
 def _classes(given: GivenLabels) -> MapClasses:
-    names = sorted({str(value) for value in given.y if value is not None})
-    return MapClasses(np.array([-1 if v is None else names.index(str(v)) for v in given.y]), names)
+    codes, names = encode_categories(given.y)
+    return MapClasses(codes, [str(name) for name in names])
 
 
 def _numbers(given: GivenLabels) -> MapNumbers:
