@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +82,9 @@ def test_markers_of_missing_values(tmp_path: Path) -> None:
     data, graphs = str(tmp_path / "mols.csv"), replace(make_graphs(4), lines=np.arange(2, 6))
     with pytest.warns(IGSDWarning, match=r"in 'kind', 1 is taken as unknown: '\?' \(1\)"):
         assert find_labels(graphs, data, "kind").y == ["a", None, "b", "a"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find_labels(graphs, data, "kind", told=False).y[1] is None
     with pytest.warns(IGSDWarning, match=r"2 are taken as unknown: 'NA' \(1\), '\?' \(1\)"):
         found = find_labels(graphs, data, "logS")
     np.testing.assert_array_equal(found.y, [0.5, NAN, NAN, 1])

@@ -75,7 +75,7 @@ def given_columns(about: Mapping[str, Any], graphs: GraphSet, data: str) -> Colu
     label, as with graphs that are new.
     """
     try:
-        found = find_labels(graphs, data, ",".join(about["names"]), about["task"])
+        found = find_labels(graphs, data, ",".join(about["names"]), about["task"], told=False)
     except (DataError, KeyError):
         return {}
     if found.are_classes:

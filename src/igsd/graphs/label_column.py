@@ -47,27 +47,30 @@ class GivenLabels:
         return ~np.isnan(self.y.reshape(len(self.y), -1)).all(axis=1)
 
 
-def find_labels(graphs: GraphSet, data: str, asked: str, task: Task = "auto") -> GivenLabels:
+def find_labels(
+    graphs: GraphSet, data: str, asked: str, task: Task = "auto", *, told: bool = True
+) -> GivenLabels:
     """Return the labels of ``graphs`` that ``asked`` names.
 
     ``asked``: a file of labels (``read_label_file``), a column of the table ``data``, a target of
     the set, several of those joined by commas, or ``class`` for the classes of the set.
     In a file or a table, an empty cell and a marker of ``missing_values`` mean no label; markers
-    are told in an ``IGSDWarning``. ``task``: by default numbers where a value has a fraction or
-    there are many different ones, else classes.
+    are told in an ``IGSDWarning``, unless ``told`` is False because it was said before. ``task``: by
+    default numbers where a value has a fraction or there are many different ones, else classes.
 
     Raises ``DataError`` for what is not there, a file of another length, numbers that
     are none, and columns that name molecules: SMILES, numbers of rows, a new text in every row.
     """
     if os.path.isfile(asked):
         texts = read_label_file(Path(asked), graphs, data)
-        return _from_texts(*_told([texts], (Path(asked).stem,)), task)
+        return _from_texts(*_cleared([texts], (Path(asked).stem,), told), task)
     if asked in graphs.target_names:
         columns = [asked]
     else:
         columns = [name.strip() for name in asked.split(",")]
     if is_table(data):
-        return _from_texts(*_told(*_table_texts(graphs, data, asked, columns)), task)
+        texts_and_names = _table_texts(graphs, data, asked, columns)
+        return _from_texts(*_cleared(*texts_and_names, told), task)
     if graphs.targets is not None and set(columns) <= set(graphs.target_names):
         return _from_targets(graphs, columns, task)
     if graphs.classes is not None and _means_own_classes(graphs, data, asked):
@@ -132,11 +135,11 @@ def _from_targets(graphs: GraphSet, columns: list[str], task: Task) -> GivenLabe
     return _from_texts(texts, tuple(columns), task)
 
 
-def _told(
-    texts: list[list[str]], names: tuple[str, ...]
+def _cleared(
+    texts: list[list[str]], names: tuple[str, ...], told: bool
 ) -> tuple[list[list[str]], tuple[str, ...]]:
-    """Return columns of text without markers of missing values, which are warned of, and names."""
-    for column, name in zip(texts, names, strict=True):
+    """Return columns of text without markers of missing values, and names; warns where ``told``."""
+    for column, name in zip(texts, names, strict=True) if told else ():
         warn_of_markers(column, name)
     return [without_markers(column) for column in texts], names
 

@@ -25,7 +25,7 @@ def graph_labels(run: RunData) -> MapClasses | MapNumbers:
         return MapClasses(run.graphs.classes, [str(name) for name in run.graphs.class_names])
     try:
         asked = str(source_of(run.metrics)), str(labels["source"]), labels["task"]
-        given = find_labels(run.graphs, *asked)
+        given = find_labels(run.graphs, *asked, told=False)
     except (IGSDError, KeyError):
         return unknown
     return _classes(given) if given.are_classes else _numbers(given)
