@@ -55,8 +55,8 @@ def find_labels(
     ``asked``: a file of labels (``read_label_file``), a column of the table ``data``, a target of
     the set, several of those joined by commas, or ``class`` for the classes of the set.
     In a file or a table, an empty cell and a marker of ``missing_values`` mean no label; markers
-    are told in an ``IGSDWarning``, unless ``told`` is False because it was said before. ``task``: by
-    default numbers where a value has a fraction or there are many different ones, else classes.
+    are told in an ``IGSDWarning``, unless ``told`` is False because it was said before. ``task``:
+    by default numbers where a value has a fraction or there are many different ones, else classes.
 
     Raises ``DataError`` for what is not there, a file of another length, numbers that
     are none, and columns that name molecules: SMILES, numbers of rows, a new text in every row.
