@@ -94,12 +94,17 @@ def shared_out(changes: Mapping[str, Any], names: Sequence[str]) -> dict[str, di
     return shares
 
 
-def make_plans(args: argparse.Namespace, data: str, names: Sequence[str]) -> list[MethodPlan]:
-    """Return one plan for each method, everything checked that can be checked without a run."""
-    shares = shared_out(given_settings(args), names)
+def check_limits(args: argparse.Namespace) -> None:
+    """Raise ``ConfigError`` for a limit that leaves nothing."""
     for option, value in (("seconds", args.limit_seconds), ("memory", args.limit_memory)):
         if value is not None and not value > 0:
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
+
+
+def make_plans(args: argparse.Namespace, data: str, names: Sequence[str]) -> list[MethodPlan]:
+    """Return one plan for each method, everything checked that can be checked without a run."""
+    check_limits(args)
+    shares = shared_out(given_settings(args), names)
     check_recipe(args.recipe, names)
     from igsd.experiments.method_plan import DAY, plan_method
 

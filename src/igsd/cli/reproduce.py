@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import parse_time
-from igsd.cli.method_options import add_limit_arguments
+from igsd.cli.method_options import add_limit_arguments, check_limits
 from igsd.cli.notes import say_note
 from igsd.cli.open_graphs import shown_opening
 from igsd.errors import ConfigError
@@ -123,9 +123,7 @@ def _check(args: argparse.Namespace) -> None:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
     if args.jobs is not None and args.jobs < 1:
         raise ConfigError(f"--jobs must be at least 1. Got {args.jobs}.")
-    for option, value in (("seconds", args.limit_seconds), ("memory", args.limit_memory)):
-        if value is not None and not value > 0:
-            raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
+    check_limits(args)
     if (args.backend == "dask") != (args.scheduler is not None):
         raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
     if args.backend == "dask" and args.jobs is not None:
