@@ -66,3 +66,13 @@ def test_runs_alone(tmp_path: Path) -> None:
     made = make_page(None, [write_run(tmp_path, evil_graphs())])
     assert 'id="run-1"' in made
     assert 'id="table-1"' not in made
+
+
+def test_a_folder_of_own_records_has_no_empty_tables_of_the_paper(tmp_path: Path) -> None:
+    write(tmp_path, make_record("mine", "molecules", 0, {"igsd": 0.9}))
+    made = make_page(tmp_path)
+    assert [name for name in exhibit_names() if f'id="{name}"' in made] == []
+    assert 'id="other"' in made
+    assert "<h1>igsd: records</h1>" in made
+    write(tmp_path, make_record("MUTAG", "molecules", 0, {"igsd": 0.9}))
+    assert 'id="table-2"' in make_page(tmp_path)

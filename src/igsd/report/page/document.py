@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from igsd.experiments.exhibit import exhibit_names, read_exhibit
+from igsd.experiments.exhibit import data_facts, exhibit_names, read_exhibit
 from igsd.report.filled_exhibit import fill
 from igsd.report.page.assets import asset
 from igsd.report.page.figure import figure_section
@@ -52,30 +52,36 @@ def make_page(
         sections.append(run_section(run, name, map_method))
     title = "igsd: runs"
     if records is not None:
-        title = "igsd: the paper's tables and figures, run again"
-        found_entries, found_sections = _from_records(Path(records))
+        title, found_entries, found_sections = _from_records(Path(records))
         entries += found_entries
-        sections += [tag("p", _KEY), *found_sections]
+        sections += found_sections
     return _document(title, entries, sections)
 
 
-def _from_records(folder: Path) -> tuple[list[Entry], list[Html]]:
-    """Return contents and sections of all exhibits, of other data, and of the records."""
+def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
+    """Return title, contents and sections: the exhibits, other data, and the records.
+
+    A folder that holds nothing of the paper's data sets is somebody's own: no exhibits then.
+    """
     groups = read_groups(folder)
-    entries: list[Entry] = []
-    sections: list[Html] = []
-    shown: set[str] = set()
-    for name in exhibit_names():
-        title, section, cells = _exhibit(name, folder)
-        entries.append((name, title, _progress(cells)))
-        sections.append(section)
-        shown |= {path.rpartition("/")[0] for cell in cells for path in cell.records}
+    exhibits = {name: _exhibit(name, folder) for name in exhibit_names()}
+    shown = {
+        path.rpartition("/")[0]
+        for _, _, cells in exhibits.values()
+        for cell in cells
+        for path in cell.records
+    }
+    page_title, entries, sections = "igsd: records", list[Entry](), list[Html]()
+    if any(group.data in data_facts() for group in groups.values()):
+        page_title = "igsd: the paper's tables and figures, run again"
+        entries = [(name, title, _progress(cells)) for name, (title, _, cells) in exhibits.items()]
+        sections = [tag("p", _KEY), *(section for _, section, _ in exhibits.values())]
     other = other_section(groups.values(), shown)
     if other is not None:
         entries.append(("other", "Other data", ""))
         sections.append(other)
     entries.append(("records", "Records", counted(_num_records(groups.values()), "record")))
-    return entries, [*sections, _records(list(groups.values()))]
+    return page_title, entries, [*sections, _records(list(groups.values()))]
 
 
 def _exhibit(name: str, folder: Path) -> tuple[str, Html, list[PaperCell]]:

@@ -34,7 +34,7 @@ def other_section(groups: Iterable[RecordGroup], shown: set[str]) -> Html | None
     return tag(
         "section",
         tag("h2", "Other data"),
-        tag("p", "Records that belong to none of the tables and figures above."),
+        tag("p", "Records that belong to none of the tables and figures of the paper."),
         *parts,
         id="other",
     )

@@ -18,7 +18,7 @@ def run_section(run: RunData, name: str, method: str) -> Html:
     notes = [tag("p", f"Note: {note}") for note in run.metrics.get("notes") or ()]
     return tag(
         "section",
-        tag("h2", f"Run {run.path.name}: {run.data}"),
+        tag("h2", _heading(run)),
         *notes,
         _scores(run.metrics.get("table")),
         _hidden(run.metrics.get("hidden")),
@@ -29,6 +29,12 @@ def run_section(run: RunData, name: str, method: str) -> Html:
         tag("details", tag("summary", "Settings"), tag("pre", _settings(run))),
         id=name,
     )
+
+
+def _heading(run: RunData) -> str:
+    """Return the name of the folder, with that of the data where it is another."""
+    name = run.path.name
+    return f"Run {name}" if name == run.data else f"Run {name}: {run.data}"
 
 
 def _about(run: RunData) -> dict[str, str]:
