@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,10 +50,31 @@ class Adjacency:
         weight = None if self.weight is None else self.weight[entries]
         return Adjacency(pointers(lengths), self.col[entries], weight)
 
+    def replaced(self, node_ptr: np.ndarray, indices: np.ndarray, part: Adjacency) -> Adjacency:
+        """Return the same graphs, those of ``indices`` with the rows that ``part`` has for them."""
+        sizes, places = np.diff(node_ptr), np.arange(len(node_ptr) - 1)
+        places[indices] = len(places) + np.arange(len(indices))
+        ptr = pointers(np.concatenate([sizes, sizes[indices]]))
+        return Adjacency.joined([self, part]).take(ptr, places)
+
     def only(self, keep: np.ndarray) -> Adjacency:
         """Return the same rows with the entries where ``keep`` [E] is true."""
         weight = None if self.weight is None else self.weight[keep]
         return Adjacency(pointers(keep)[self.row_ptr], np.asarray(self.col)[keep], weight)
+
+    @staticmethod
+    def joined(parts: Sequence[Adjacency]) -> Adjacency:
+        """Return the rows of all parts, one after the other; entries without a weight weigh 1."""
+        weight = None
+        if any(part.weight is not None for part in parts):
+            weight = np.concatenate(
+                [
+                    np.ones(part.num_entries, np.float32) if part.weight is None else part.weight
+                    for part in parts
+                ]
+            )
+        row_ptr = pointers(np.concatenate([part.degrees() for part in parts]))
+        return Adjacency(row_ptr, np.concatenate([part.col for part in parts]), weight)
 
 
 def ranges(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:

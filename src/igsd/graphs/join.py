@@ -40,21 +40,12 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = "graphs") -> GraphSet:
     return replace(
         first,
         node_ptr=pointers(_joined([s.node_counts() for s in sets])),
-        adjacency=_joined_adjacency([s.adjacency for s in sets]),
+        adjacency=Adjacency.joined([s.adjacency for s in sets]),
         graph_names=_joined_texts([s.graph_names for s in sets]),
         ids=_joined_texts([s.ids for s in sets]),
         name=name,
         notes=tuple(dict.fromkeys(note for s in sets for note in s.notes)),
         **columns,
-    )
-
-
-def _joined_adjacency(parts: Sequence[Adjacency]) -> Adjacency:
-    weights = [part.weight for part in parts if part.weight is not None]
-    return Adjacency(
-        pointers(_joined([np.diff(part.row_ptr) for part in parts])),
-        _joined([part.col for part in parts]),
-        _joined(weights) if len(weights) == len(parts) else None,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from igsd.errors import ParameterError, nearest
-from igsd.graphs.adjacency import Adjacency
+from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.views.attribute_mask import masked_nodes
 from igsd.views.edge_perturb import edge_perturb
 from igsd.views.hashed import hashed_uniform
@@ -66,13 +66,25 @@ def augment(
     """Return the graphs of a batch, each changed by its own augmentation; the input stays.
 
     ``kinds`` [B] names: out of ``AUGMENTATIONS``. ``rate``: the share of nodes that are dropped,
-    hidden or left outside the subgraph, or of edges that are moved.
+    hidden or left outside the subgraph, or of edges that are moved. Each kind looks at its own
+    graphs alone.
     """
-    rates = {name: np.where(kinds == name, rate, 0.0) for name in AUGMENTATIONS}
-    if rates["edge-perturb"].any():
-        adjacency = edge_perturb(adjacency, node_ptr, graph_ids, rates["edge-perturb"], seed)
-    keep = kept_nodes(node_ptr, graph_ids, rates["node-drop"], seed)
-    if rates["subgraph"].any():
-        keep &= grown_nodes(adjacency, node_ptr, graph_ids, rates["subgraph"], seed)
-    masked = masked_nodes(node_ptr, graph_ids, rates["attribute-mask"], seed)
+    keep = np.ones(int(node_ptr[-1]), dtype=bool)
+    masked = np.zeros_like(keep)
+    for kind in AUGMENTATIONS:
+        chosen = np.flatnonzero(kinds == kind)
+        if not len(chosen):
+            continue
+        nodes = ranges(node_ptr[chosen], node_ptr[chosen + 1])
+        ptr, ids = pointers(np.diff(node_ptr)[chosen]), graph_ids[chosen]
+        if kind == "node-drop":
+            keep[nodes] = kept_nodes(ptr, ids, rate, seed)
+        elif kind == "attribute-mask":
+            masked[nodes] = masked_nodes(ptr, ids, rate, seed)
+        elif kind == "subgraph":
+            part = adjacency.take(node_ptr, chosen)
+            keep[nodes] = grown_nodes(part, ptr, ids, rate, seed)
+        else:
+            part = edge_perturb(adjacency.take(node_ptr, chosen), ptr, ids, rate, seed)
+            adjacency = adjacency.replaced(node_ptr, chosen, part)
     return Augmented(induced(adjacency, node_ptr, keep), masked[keep])
