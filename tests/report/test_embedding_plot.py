@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from igsd.report.embedding_plot import main_directions, save_embedding_plot
+from igsd.report.embedding_plot import main_directions, save_embedding_plot, save_number_plot
 
 RNG = np.random.default_rng(0)
 
@@ -38,3 +38,11 @@ def test_writes_a_picture_without_pyplot(tmp_path: Path, classes: np.ndarray | N
     assert (tmp_path / "p.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert "matplotlib.pyplot" not in sys.modules
     assert [path.name for path in tmp_path.iterdir()] == ["p.png"]
+
+
+def test_numbers_have_a_scale_and_unknown_ones_none(tmp_path: Path) -> None:
+    vectors = RNG.normal(size=(30, 4))
+    values = np.where(np.arange(30) % 3, np.arange(30.0), np.nan)
+    for name, numbers in (("some", values), ("none", np.full(30, np.nan)), ("one", np.ones(30))):
+        save_number_plot(tmp_path / f"{name}.png", vectors, numbers, "logBB", "title")
+        assert (tmp_path / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from igsd.cli.label_job import LabelJob, label_job
 from igsd.cli.train_job import RUNS
 from igsd.errors import IGSDError
 from igsd.run_metrics import resume_command
 from igsd.wording import counted
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def run(args: argparse.Namespace) -> int:
@@ -79,19 +82,11 @@ def _write_files(model: Any, job: LabelJob) -> None:
     """Write model, embeddings, history and pictures, and the pseudo-labels where there are any."""
     from igsd.column_file import write_columns
     from igsd.experiments.label_runs import pseudo_label_columns
-    from igsd.report.embedding_plot import save_embedding_plot
     from igsd.report.pseudo_label_plot import save_pseudo_label_plot
 
-    vectors, title = model.transform(job.graphs), f"{job.graphs.name}, with labels"
+    vectors = model.transform(job.graphs)
     job.folder.write_model(model, vectors)
-    classes, names = None, ()
-    if job.given.are_classes:
-        from igsd.estimators.class_labels import codes_of
-
-        names = tuple(model.classes_.tolist())
-        known = [value if value in names else None for value in job.given.y]
-        classes = codes_of(known, model.classes_, len(job.graphs))
-    save_embedding_plot(job.folder / "embedding.png", vectors, classes, names, title)
+    _draw(model, job, vectors)
     if len(model.pseudo_labels_):
         columns = pseudo_label_columns(model, job.graphs, job.given)
         write_columns(job.folder / "pseudo_labels.csv", columns)
@@ -101,6 +96,22 @@ def _write_files(model: Any, job: LabelJob) -> None:
         ]
         plot = job.folder / "pseudo_labels.png"
         save_pseudo_label_plot(plot, columns["round"], right, f"{job.graphs.name}, self-training")
+
+
+def _draw(model: Any, job: LabelJob, vectors: np.ndarray) -> None:
+    """Draw the embedding, coloured by all that is known; of several numbers by the first."""
+    from igsd.estimators.class_labels import codes_of
+    from igsd.report.embedding_plot import save_embedding_plot, save_number_plot
+
+    path, title = job.folder / "embedding.png", f"{job.graphs.name}, with labels"
+    if not job.given.are_classes:
+        values = job.given.y.reshape(len(vectors), -1)[:, 0]
+        save_number_plot(path, vectors, values, job.given.names[0], title)
+        return
+    names = tuple(model.classes_.tolist())
+    known = [value if value in names else None for value in job.given.y]
+    codes = codes_of(known, model.classes_, len(job.graphs))
+    save_embedding_plot(path, vectors, codes, names, title)
 
 
 def _say(hidden: dict[str, Any]) -> None:
