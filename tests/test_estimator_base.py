@@ -67,6 +67,11 @@ def test_columns_are_named_after_the_class() -> None:
         Count().get_feature_names_out()
     assert Count().fit([]).get_feature_names_out().tolist() == ["count0", "count1"]
 
+    class CountKernel(Count):
+        """Called as the method that it is."""
+
+    assert CountKernel().fit([]).get_feature_names_out().tolist() == ["count0", "count1"]
+
 
 @pytest.mark.parametrize("estimator", [Plain(), IGSD(), LabelDegreeHistogram()])
 def test_scikit_learn_is_told_that_graphs_come_in(estimator: BaseEstimator) -> None:

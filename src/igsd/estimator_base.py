@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Self, TypeVar
+import re
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -37,9 +38,6 @@ class ConfiguredEstimator(GraphInputMixin, TransformerMixin, BaseEstimator, Gene
     Learned: ``config_``, the settings of ``fit``, and ``n_features_out_``, the width of a vector.
     """
 
-    COLUMN: ClassVar[str] = ""
-    """The word that columns are named with; without one, the name of the class."""
-
     config_class: type[C]
     config_: C
 
@@ -65,10 +63,10 @@ class ConfiguredEstimator(GraphInputMixin, TransformerMixin, BaseEstimator, Gene
         return self._config_with(seed)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the columns: the method's word and a number, igsd0, igsd1, ..."""
+        """Return the names of the columns: the method and a number, igsd0, igsd1, ..."""
         check_is_fitted(self, "config_")
-        word = self.COLUMN or type(self).__name__.lower()
-        return np.array([f"{word}{i}" for i in range(self.n_features_out_)], dtype=object)
+        method = re.sub("(classifier|regressor|kernel)$", "", type(self).__name__.lower())
+        return np.array([f"{method}{i}" for i in range(self.n_features_out_)], dtype=object)
 
     def _config_of_fit(self) -> C:
         """Return the settings with the seed that ``random_state`` gives a new fit."""

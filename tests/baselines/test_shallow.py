@@ -26,8 +26,6 @@ class NodeCountConfig(ShallowConfig):
 class NodeCount(ShallowEstimator):
     """The number of nodes, times a factor, less the mean over the graphs of ``fit``."""
 
-    COLUMN = "count"
-
     def _fit(self, graphs: GraphSet) -> None:
         assert graphs.classes is None
         self.state_ |= {"mean": graphs.node_counts().mean(keepdims=True), "kind": "nodes"}
@@ -48,7 +46,7 @@ def test_fitted_saved_and_loaded(graphs: GraphSet, tmp_path: Path) -> None:
     counts = graphs.node_counts()
     np.testing.assert_allclose(vectors[:, 0], 2 * (counts - counts.mean()), rtol=1e-6)
     assert vectors.dtype == np.float32
-    assert model.get_feature_names_out().tolist() == ["count0"]
+    assert model.get_feature_names_out().tolist() == ["nodecount0"]
     model.set_params(factor=9).save(tmp_path / "m")  # waits for the next fit
     loaded = NodeCount.load(tmp_path / "m")
     np.testing.assert_array_equal(loaded.transform(graphs), vectors)

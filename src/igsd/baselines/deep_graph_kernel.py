@@ -40,8 +40,6 @@ class DeepGraphKernel(VectorKernel):
     Rows are brought to length 1, so that no pattern counts for more than another.
     """
 
-    COLUMN = "deep"
-
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"], self.notes_ = key_source(graphs, "DeepGraphKernel")
         colours = self._colours(graphs)

@@ -47,8 +47,6 @@ class GCKN(VectorKernel):
     of a node and of the nodes of a graph.
     """
 
-    COLUMN = "gckn"
-
     def _fit(self, graphs: GraphSet) -> None:
         s, state = self.config_, self.state_
         rng = np.random.default_rng(s.seed)

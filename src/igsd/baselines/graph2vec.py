@@ -40,8 +40,6 @@ class Graph2Vec(ShallowEstimator):
     are not read.
     """
 
-    COLUMN = "graph2vec"
-
     def _fit(self, graphs: GraphSet) -> None:
         from gensim.models.doc2vec import TaggedDocument
 

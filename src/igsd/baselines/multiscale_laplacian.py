@@ -44,8 +44,6 @@ class MultiscaleLaplacian(KernelEstimator):
     similarities to each graph of ``fit``.
     """
 
-    COLUMN = "similarity"
-
     def _fit(self, graphs: GraphSet) -> None:
         s, state = self.config_, self.state_
         rng = np.random.default_rng(s.seed)

@@ -40,8 +40,6 @@ class RandomWalkKernel(PatternKernel):
     ``random_state`` is there because every method has one.
     """
 
-    COLUMN = "walk"
-
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"] = "none" if graphs.node_labels is None else "label"
         self._learn_columns(graphs)

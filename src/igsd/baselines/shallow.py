@@ -40,8 +40,6 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
     done otherwise than asked, e.g. degrees in place of node labels.
     """
 
-    COLUMN = "feature"
-
     state_: dict[str, Any]
     notes_: tuple[str, ...]
 

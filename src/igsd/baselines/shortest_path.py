@@ -24,8 +24,6 @@ class ShortestPathKernel(PatternKernel):
     Nothing is drawn: ``random_state`` is there because every method has one.
     """
 
-    COLUMN = "path"
-
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"], self.notes_ = key_source(graphs, type(self).__name__)
         self._learn_columns(graphs)

@@ -31,8 +31,6 @@ class WLKernel(PatternKernel):
     because every method has one.
     """
 
-    COLUMN = "subtree"
-
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"], self.notes_ = key_source(graphs, type(self).__name__)
         self._learn_columns(graphs)

@@ -17,7 +17,5 @@ class WLOptimalAssignment(WLKernel):
     'colour c at least once', 'at least twice' and so on. Parameters as in ``WLKernel``.
     """
 
-    COLUMN = "assignment"
-
     def _represent(self, graphs: GraphSet) -> Patterns:
         return super()._represent(graphs).unary()

@@ -36,7 +36,6 @@ class LabelEstimator(OwnEncoderEstimator[SemiConfig]):
     ``pseudo_labels_``, ``own_encoder_`` and ``n_features_out_``.
     """
 
-    COLUMN = "igsd"
     _method: ClassVar[LabelMethod]
 
     network_: Any
