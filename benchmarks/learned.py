@@ -17,7 +17,7 @@ from benchmarks.side import Side
 from benchmarks.timing import alternate
 from benchmarks.training import SETTINGS, ChosenBatches, batches_of, feature_map, load
 from igsd.baselines.learned_training import LearnedTask
-from igsd.baselines.registry import make
+from igsd.baselines.registry import make_method
 from igsd.training.loop import run_training
 from igsd.training.start import seeded_fabric, set_up
 
@@ -90,7 +90,7 @@ def epoch_side(
     graphs = load(data)
     (case,) = (case for case in CASES if case.name == name)
     shape = {key: getattr(SETTINGS, key) for key in ("num_layers", "hidden_dim", "batch_size")}
-    estimator = make(name, epochs=1, **shape, **case.settings)
+    estimator = make_method(name, epochs=1, **shape, **case.settings)
     config, features = estimator.config(), feature_map(graphs)
     with seeded_fabric(config) as fabric:
         network = estimator.network(config, features.dim)

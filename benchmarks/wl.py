@@ -66,12 +66,12 @@ def _rows(context: Context, case: Case) -> list[Row]:
 
 def ours_side(kernel: str, data: str, num_graphs: int) -> Work:
     """Return the work of our kernel; its result: a checksum of the matrix."""
-    from igsd.baselines.registry import make
+    from igsd.baselines.registry import make_method
 
     graphs = load(data).take(np.arange(num_graphs))
 
     def work() -> Callable[[], str]:
-        estimator = make(kernel, iterations=ITERATIONS, normalise=False).fit(graphs)
+        estimator = make_method(kernel, iterations=ITERATIONS, normalise=False).fit(graphs)
         K = estimator.kernel(graphs)
         return lambda: checksum(K)
 

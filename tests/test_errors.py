@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import pickle
 
-from igsd.errors import IGSDError, ParameterError, StorageError, nearest
+import networkx as nx
+import pytest
+
+from igsd.baselines.wl import WLKernel
+from igsd.errors import IGSDError, IGSDWarning, ParameterError, StorageError, nearest
 
 
 def test_nearest_names_the_close_ones_or_all() -> None:
@@ -28,3 +32,13 @@ def test_a_wrong_parameter_is_told_in_the_words_of_who_has_set_it() -> None:
 def test_a_wrong_parameter_travels_between_processes() -> None:
     error = ParameterError("epochs", "IGSD", "must be at least 0.")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_warning_points_at_the_users_own_line() -> None:
+    with pytest.warns(IGSDWarning, match="no node labels") as caught:
+        WLKernel().fit([nx.path_graph(3), nx.path_graph(4)])
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_nearest_names_whatever_their_case() -> None:
+    assert nearest("mutag", ["MUTAG", "NCI1"]) == "Did you mean 'MUTAG'?"

@@ -18,6 +18,8 @@ _PUBLIC = {
     "IGSDRegressor": "igsd.estimators",
     "GraphSet": "igsd.graphs.graphset",
     "load_dataset": "igsd.graphs.datasets",
+    "load_model": "igsd.baselines.load_model",
+    "make_method": "igsd.baselines.registry",
     "open_data": "igsd.graphs.datasets",
 }
 
@@ -28,10 +30,14 @@ __all__ = [
     "IGSDRegressor",
     "__version__",
     "load_dataset",
+    "load_model",
+    "make_method",
     "open_data",
 ]
 
 if TYPE_CHECKING:
+    from igsd.baselines.load_model import load_model
+    from igsd.baselines.registry import make_method
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
     from igsd.graphs.datasets import load_dataset, open_data
     from igsd.graphs.graphset import GraphSet

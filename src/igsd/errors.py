@@ -7,6 +7,8 @@ one. The command line prints the message alone, without a traceback, and exits w
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -66,10 +68,22 @@ class IGSDWarning(UserWarning):
     """Something the user should know, although work goes on; the command line prints a note."""
 
 
+_NOT_THE_USERS = ("igsd", "sklearn", "joblib")
+
+
+def warn_user(text: str, category: type[IGSDWarning] = IGSDWarning) -> None:
+    """Warn of ``text`` at the line of the user's own that led here, however deep that is."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _NOT_THE_USERS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
+
+
 def nearest(name: str, valid: Iterable[str], *, count: int = 3) -> str:
     """Return a sentence with the valid names closest to ``name``, or all when none is close."""
     names = sorted(valid)
-    close = difflib.get_close_matches(name, names, n=count, cutoff=0.5)
+    by_lower = {valid_name.lower(): valid_name for valid_name in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=count, cutoff=0.5)
     if close:
-        return "Did you mean " + " or ".join(repr(c) for c in close) + "?"
+        return "Did you mean " + " or ".join(repr(by_lower[c]) for c in close) + "?"
     return "Valid names: " + ", ".join(names) + "."

@@ -47,7 +47,10 @@ def read_model(
             f"{VERSION}. Train it again, or use the igsd that wrote it."
         )
     if estimator not in (None, header.get("estimator")):
-        raise StorageError(f"{path} holds a {header.get('estimator')} model, but no {estimator}.")
+        raise StorageError(
+            f"{path} holds a model of {header.get('estimator')}, not of {estimator}. "
+            "igsd.load_model opens models of every method."
+        )
     return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, header
 
 

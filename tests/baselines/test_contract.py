@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from igsd.baselines.registry import METHODS, has_kernel, load, make
+from igsd.baselines.registry import METHODS, has_kernel, load, make_method
 from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays
@@ -44,7 +44,7 @@ def small(name: str) -> Any:
         known = inspect.signature(METHODS[name].estimator().__init__).parameters
         settings = {key: value for key, value in (TINY | {"epochs": 1}).items() if key in known}
         settings |= dict(METHODS[name].settings)
-    return make(name, **settings)
+    return make_method(name, **settings)
 
 
 @pytest.fixture(scope="module", params=METHODS)

@@ -7,7 +7,7 @@ import pytest
 
 from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.baselines.load_model import load_model, note_on_vectors
-from igsd.baselines.registry import make
+from igsd.baselines.registry import make_method
 from igsd.config import Config
 from igsd.errors import IGSDError, StorageError
 from igsd.estimators import IGSD, IGSDClassifier
@@ -24,8 +24,8 @@ def test_any_estimator_from_a_file_or_a_run_folder(tmp_path: Path, graphs: Graph
     for model, path in (
         (IGSD(**(TINY | {"epochs": 0})), tmp_path / "run" / "model.safetensors"),
         (LabelDegreeHistogram(), tmp_path / "any name"),
-        (make("wl"), tmp_path / "wl"),
-        (make("infograph", **LEARNED), tmp_path / "infograph"),
+        (make_method("wl"), tmp_path / "wl"),
+        (make_method("infograph", **LEARNED), tmp_path / "infograph"),
         (IGSDClassifier(**LEARNED), tmp_path / "classifier"),
     ):
         model.fit(graphs, [0, 1] * (len(graphs) // 2)).save(path)
@@ -35,9 +35,9 @@ def test_any_estimator_from_a_file_or_a_run_folder(tmp_path: Path, graphs: Graph
 
 
 def test_a_kernel_without_vectors_says_so(graphs: GraphSet) -> None:
-    assert note_on_vectors(make("wl")) is None
-    assert note_on_vectors(make("graph2vec")) is None
-    assert "similarity to one graph of its training" in str(note_on_vectors(make("mlg")))
+    assert note_on_vectors(make_method("wl")) is None
+    assert note_on_vectors(make_method("graph2vec")) is None
+    assert "similarity to one graph of its training" in str(note_on_vectors(make_method("mlg")))
 
 
 def test_weights_that_do_not_fit_their_settings(tmp_path: Path, graphs: GraphSet) -> None:

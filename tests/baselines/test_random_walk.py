@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 
 from igsd.baselines.limits import MemoryLimitError, limits
 from igsd.baselines.random_walk import RandomWalkKernel
+from igsd.errors import IGSDWarning
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from tests.reference.grakel_graphs import adjacency_matrices
 from tests.small_graphs import make_graphs
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*count as alike")
 
 
 def product_walks(graphs: GraphSet, steps: int, decay: float) -> np.ndarray:
@@ -59,3 +63,9 @@ def test_too_many_walks() -> None:
     graphs = make_graphs(20)
     with limits(memory_gib=1e-4), pytest.raises(MemoryLimitError, match=r"^OMR: \d+ walks of"):
         RandomWalkKernel(steps=20).fit(graphs)
+
+
+def test_without_labels_it_says_that_nodes_are_alike() -> None:
+    with pytest.warns(IGSDWarning, match="all nodes count as alike"):
+        kernel = RandomWalkKernel().fit([nx.path_graph(3), nx.cycle_graph(4)])
+    assert kernel.notes_ == ("'graphs' has no node labels: all nodes count as alike.",)

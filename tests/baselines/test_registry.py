@@ -11,7 +11,7 @@ from igsd.baselines.registry import (
     configure,
     defaults,
     has_kernel,
-    make,
+    make_method,
     method,
     name_of,
     setting_names,
@@ -35,7 +35,10 @@ def test_unknown_name() -> None:
     with pytest.raises(ConfigError, match=r"no method 'wloa'.*'wl-oa'"):
         method("wloa")
     with pytest.raises(ConfigError, match=r"no method 'zzz'.*Valid names: barlow, byol"):
-        make("zzz")
+        make_method("zzz")
+    for near, wanted in (("WL", "'wl'"), ("cmc-graph", "'mvgrl'"), ("Graph2Vec", "'graph2vec'")):
+        with pytest.raises(ConfigError, match=f"Did you mean {wanted}"):
+            make_method(near)
 
 
 def test_a_recipe_is_for_methods_with_a_network() -> None:
@@ -48,20 +51,20 @@ def test_a_recipe_is_for_methods_with_a_network() -> None:
 
 def test_unknown_parameter() -> None:
     with pytest.raises(ConfigError, match=r"'wl' has no parameter 'iteration'.*'iterations'"):
-        make("wl", iteration=3)
+        make_method("wl", iteration=3)
 
 
 def test_parameters_and_random_state() -> None:
-    made = make("graph2vec", dim=7, random_state=5)
+    made = make_method("graph2vec", dim=7, random_state=5)
     assert (made.dim, made.random_state) == (7, 5)
-    assert make("untrained", random_state=3).epochs == 0
-    assert make("histogram", random_state=3).degree_cap == 64
+    assert make_method("untrained", random_state=3).epochs == 0
+    assert make_method("histogram", random_state=3).degree_cap == 64
 
 
 def test_kernels_and_features() -> None:
-    kernels = {name for name in NAMES if name in ("wl", "mlg") and has_kernel(make(name))}
+    kernels = {name for name in NAMES if name in ("wl", "mlg") and has_kernel(make_method(name))}
     assert kernels == {"wl", "mlg"}
-    assert not has_kernel(make("graph2vec"))
+    assert not has_kernel(make_method("graph2vec"))
 
 
 def test_the_names_cost_no_heavy_import() -> None:
@@ -76,7 +79,7 @@ def test_the_names_cost_no_heavy_import() -> None:
 def test_settings_of_every_method(name: str) -> None:
     config = configure(name, "molecules", {"seed": 3})
     estimator = build(name, config)
-    assert name_of(estimator) == ("igsd" if name == "untrained" else name)
+    assert name_of(estimator) == name
     assert getattr(estimator, "random_state", 3) == 3
     assert defaults(name).updated(config.to_json()) == config
     assert config.learned().keys() <= config.to_json().keys()

@@ -15,6 +15,11 @@ def test_share_of_the_largest_class():
     assert result.test_sizes == nested(np.zeros((40, 1)), y, seed=1, grid=(1.0,)).test_sizes
 
 
+def test_even_classes_are_not_guessed_wrong_fold_by_fold():
+    # 15 and 15 in ten folds: the class with fewer training graphs has more test graphs.
+    assert majority(np.repeat([0, 1], 15)).mean == pytest.approx(0.5, abs=0.01)
+
+
 def test_given_splits():
     y = np.array([0, 0, 1, 1, 1, 0])
     result = majority(y, splits=[(np.array([0, 1, 2, 5]), np.array([3, 4]))], protocol="gckn")

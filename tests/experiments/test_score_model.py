@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from igsd.baselines.histogram import LabelDegreeHistogram
-from igsd.baselines.registry import make
+from igsd.baselines.registry import make_method
 from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.evaluation.nested import nested
@@ -14,6 +14,8 @@ from igsd.experiments.score_model import score_seeds, source_vectors
 from igsd.experiments.scoring import KernelMatrix, Scoring
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY, make_graphs
+
+SMALL = {"epochs": 1, "num_layers": 1, "hidden_dim": 4}
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +27,22 @@ def test_a_model_has_an_untrained_twin(tmp_path: Path, labelled: GraphSet) -> No
     model = IGSD(**TINY, random_state=2).fit(labelled)
     model.save(tmp_path / "model.npy")  # any name is allowed, even one of embeddings
     vectors, notes = source_vectors(tmp_path / "model.npy", labelled, "nested")
-    assert list(vectors) == ["igsd", "untrained", "histogram"]
+    assert list(vectors) == ["histogram", "igsd", "untrained"]
     assert notes == []
     untrained = IGSD(**(TINY | {"epochs": 0}), random_state=2).fit_transform(labelled)
     assert np.array_equal(vectors["untrained"], untrained)
     assert np.array_equal(vectors["igsd"], model.transform(labelled))
+
+
+def test_so_has_every_network_but_an_untrained_one(tmp_path: Path, labelled: GraphSet) -> None:
+    model = make_method("infograph", **SMALL).fit(labelled)
+    model.save(tmp_path / "infograph")
+    vectors, notes = source_vectors(tmp_path / "infograph", labelled, "nested")
+    assert (set(vectors), notes) == ({"infograph", "untrained", "histogram"}, [])
+    assert not np.array_equal(vectors["infograph"], vectors["untrained"])
+    make_method("untrained", **(SMALL | {"epochs": 0})).fit(labelled).save(tmp_path / "untrained")
+    vectors, notes = source_vectors(tmp_path / "untrained", labelled, "nested")
+    assert (set(vectors), notes) == ({"untrained", "histogram"}, [])
 
 
 def test_embeddings_have_none(tmp_path: Path, labelled: GraphSet) -> None:
@@ -42,13 +55,13 @@ def test_embeddings_have_none(tmp_path: Path, labelled: GraphSet) -> None:
 
 
 def test_a_kernel_gives_its_matrix(tmp_path: Path, labelled: GraphSet) -> None:
-    model = make("wl").fit(labelled)
+    model = make_method("wl").fit(labelled)
     model.save(tmp_path / "wl")
     vectors, notes = source_vectors(tmp_path / "wl", labelled, "nested")
     assert set(vectors) == {"wl", "histogram"}
     assert isinstance(vectors["wl"], KernelMatrix)
     assert np.array_equal(vectors["wl"].values, model.kernel(labelled))
-    assert notes == ["WLKernel has no untrained encoder"]
+    assert notes == ["there is no untrained network to compare with"]
     scored = score_seeds(vectors, labelled, Scoring(), 1)[0]
     direct = nested(model.kernel(labelled), labelled.classes, kernel="precomputed")
     assert dict(scored)["wl"].accuracies == direct.accuracies

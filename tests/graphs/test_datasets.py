@@ -220,3 +220,12 @@ def test_open_data_of_a_foreign_or_empty_place(tmp_path: Path) -> None:
         open_data(tmp_path / "empty")
     write_tu(tmp_path / "D", A="1, 2\n", graph_indicator="1\n1\n")
     assert isinstance(open_data(tmp_path / "D"), GraphSet)
+
+
+def test_graphs_made_in_python_become_a_set_named_after_its_file(tmp_path: Path) -> None:
+    graphs = open_data([nx.path_graph(3), nx.cycle_graph(4)])
+    assert (len(graphs), graphs.name) == (2, "graphs")
+    graphs.save(tmp_path / "shapes.graphs")
+    again = open_data(tmp_path / "shapes.graphs")
+    assert again.name == "shapes"
+    assert again == graphs

@@ -41,7 +41,7 @@ class DeepGraphKernel(VectorKernel):
     """
 
     def _fit(self, graphs: GraphSet) -> None:
-        self.state_["source"], self.notes_ = key_source(graphs, "DeepGraphKernel")
+        self.state_["source"], self.notes_ = key_source(graphs)
         colours = self._colours(graphs)
         patterns = self._patterns(graphs, colours)
         keys = patterns.most_common(self.config_.max_features)

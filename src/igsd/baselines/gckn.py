@@ -50,7 +50,7 @@ class GCKN(VectorKernel):
     def _fit(self, graphs: GraphSet) -> None:
         s, state = self.config_, self.state_
         rng = np.random.default_rng(s.seed)
-        state["source"], self.notes_ = key_source(graphs, "GCKN")
+        state["source"], self.notes_ = key_source(graphs)
         keys = node_keys(graphs, state["source"])
         state["keys"] = np.unique(keys).view(np.int64)
         labels = one_hot(keys, state["keys"].view(np.uint64))

@@ -43,7 +43,7 @@ class Graph2Vec(ShallowEstimator):
     def _fit(self, graphs: GraphSet) -> None:
         from gensim.models.doc2vec import TaggedDocument
 
-        self.state_["source"], self.notes_ = key_source(graphs, "Graph2Vec")
+        self.state_["source"], self.notes_ = key_source(graphs)
         documents = [TaggedDocument(words, [g]) for g, words in enumerate(self._documents(graphs))]
         model = self._empty_model(self.config_.min_count)
         model.build_vocab(documents)

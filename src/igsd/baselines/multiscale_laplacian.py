@@ -47,7 +47,7 @@ class MultiscaleLaplacian(KernelEstimator):
     def _fit(self, graphs: GraphSet) -> None:
         s, state = self.config_, self.state_
         rng = np.random.default_rng(s.seed)
-        state["source"], self.notes_ = key_source(graphs, "MultiscaleLaplacian")
+        state["source"], self.notes_ = key_source(graphs)
         keys = node_keys(graphs, state["source"])
         state["keys"] = np.unique(keys).view(np.int64)
         size = min(s.num_samples, graphs.num_nodes)

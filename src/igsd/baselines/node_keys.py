@@ -7,12 +7,11 @@ a label that was not there at ``fit`` is simply another key.
 from __future__ import annotations
 
 import hashlib
-import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, IGSDWarning, warn_user
 from igsd.graphs.graphset import GraphSet, Name
 from igsd.hashing import splitmix64
 
@@ -25,7 +24,7 @@ class DegreeFallbackWarning(IGSDWarning):
     """A method that reads node labels was given graphs without them and took degrees instead."""
 
 
-def key_source(graphs: GraphSet, owner: str) -> tuple[str, tuple[str, ...]]:
+def key_source(graphs: GraphSet) -> tuple[str, tuple[str, ...]]:
     """Return ("label" or "degree", notes): where keys come from for a model of these graphs.
 
     Graphs without labels get degrees, with a ``DegreeFallbackWarning`` and the same sentence as a
@@ -33,11 +32,8 @@ def key_source(graphs: GraphSet, owner: str) -> tuple[str, tuple[str, ...]]:
     """
     if graphs.node_labels is not None:
         return "label", ()
-    note = (
-        f"{owner} reads node labels, and {graphs.name!r} has none: the degree of each node stands "
-        "in for its label."
-    )
-    warnings.warn(note, DegreeFallbackWarning, stacklevel=5)
+    note = f"{graphs.name!r} has no node labels: the degree of each node stands in for its label."
+    warn_user(note, DegreeFallbackWarning)
     return "degree", (note,)
 
 

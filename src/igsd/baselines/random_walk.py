@@ -10,6 +10,7 @@ from igsd.baselines.kernel_base import PatternKernel, PatternKernelConfig
 from igsd.baselines.limits import check_time, reserve
 from igsd.baselines.node_keys import Keys, node_keys
 from igsd.baselines.patterns import Patterns
+from igsd.errors import warn_user
 from igsd.estimators.parameters import settings_as_parameters
 from igsd.graphs.adjacency import ranges
 from igsd.graphs.graphset import GraphSet
@@ -42,6 +43,9 @@ class RandomWalkKernel(PatternKernel):
 
     def _fit(self, graphs: GraphSet) -> None:
         self.state_["source"] = "none" if graphs.node_labels is None else "label"
+        if graphs.node_labels is None:
+            self.notes_ = (f"{graphs.name!r} has no node labels: all nodes count as alike.",)
+            warn_user(self.notes_[0])
         self._learn_columns(graphs)
 
     def _represent(self, graphs: GraphSet) -> Patterns:

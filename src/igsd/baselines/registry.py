@@ -1,4 +1,4 @@
-"""Every method by its name: ``make("wl")`` is an estimator, whatever it takes to import it."""
+"""Every method by its name: ``make_method("wl")`` is an estimator, imported when asked for."""
 
 from __future__ import annotations
 
@@ -92,11 +92,17 @@ METHODS: dict[str, Method] = {
 def method(name: str) -> Method:
     """Return the method with this name; raises ``ConfigError`` with the nearest names."""
     if name not in METHODS:
-        raise ConfigError(f"There is no method {name!r}. {nearest(name, METHODS)}")
+        raise ConfigError(f"There is no method {name!r}. {_nearest(name)}")
     return METHODS[name]
 
 
-def make(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
+def _nearest(name: str) -> str:
+    """Return the methods whose title holds the name, such as CMC-Graph, or else the nearest."""
+    titled = [key for key, known in METHODS.items() if name.lower() in known.title.lower()]
+    return nearest(titled[0], titled) if name and titled else nearest(name, METHODS)
+
+
+def make_method(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
     """Return an unfitted estimator of the method, its parameters changed where given.
 
     Raises ``ConfigError`` for an unknown method, or a parameter that it does not have.
@@ -186,8 +192,14 @@ def svm_kernel(estimator: Any, protocol: str) -> str:
 
 def name_of(estimator: Any) -> str | None:
     """Return the name of an estimator's method, None for one that is not in the registry."""
-    place = f":{type(estimator).__name__}"
-    return next((n for n, m in METHODS.items() if m.path.endswith(place)), None)
+    place, given = f":{type(estimator).__name__}", estimator.get_params(deep=False)
+    found = {
+        name: len(known.settings)
+        for name, known in METHODS.items()
+        if known.path.endswith(place) and known.settings.items() <= given.items()
+    }
+    # The one that says the most of it: an IGSD without epochs is the untrained encoder.
+    return max(found, key=lambda name: found[name], default=None)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

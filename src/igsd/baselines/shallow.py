@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -12,7 +11,7 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.errors import IGSDWarning
+from igsd.errors import warn_user
 from igsd.estimator_base import ConfiguredEstimator
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.graphset import GraphSet
@@ -60,11 +59,9 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         graphs = as_graphset(X)
         rows = np.asarray(self._transform(graphs), dtype=np.float32)
         if not rows.any():
-            warnings.warn(
+            warn_user(
                 f"Nothing that {type(self).__name__} counts in {graphs.name!r} was seen in "
                 "training: all its vectors are zero. Are the node labels written in another way?",
-                IGSDWarning,
-                stacklevel=2,
             )
         return rows
 

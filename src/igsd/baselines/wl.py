@@ -32,7 +32,7 @@ class WLKernel(PatternKernel):
     """
 
     def _fit(self, graphs: GraphSet) -> None:
-        self.state_["source"], self.notes_ = key_source(graphs, type(self).__name__)
+        self.state_["source"], self.notes_ = key_source(graphs)
         self._learn_columns(graphs)
 
     def _represent(self, graphs: GraphSet) -> Patterns:

@@ -80,6 +80,7 @@ def shared_out(changes: Mapping[str, Any], names: Sequence[str]) -> dict[str, di
     for key, value in changes.items():
         owner, _, plain = key.rpartition(".")
         if owner and owner not in shares:
+            method(owner)  # an unknown name is told first
             raise ConfigError(
                 f"{key} is a setting of {owner!r}, which is not run: {', '.join(names)}. Add it to "
                 "the methods, or leave the setting out."

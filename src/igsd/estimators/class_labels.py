@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, warn_user
 from igsd.wording import counted, enumerated
 
 _NO_LABEL = "Mark graphs without a label by None or NaN"
@@ -156,9 +155,7 @@ def _warn_of_single_graphs(codes: np.ndarray, classes: list[Any]) -> None:
     counts = np.bincount(codes[codes >= 0], minlength=len(classes))
     single = [classes[code] for code in np.flatnonzero(counts == 1)]
     if single:
-        warnings.warn(
+        warn_user(
             f"{counted(len(single), 'class has', 'classes have')} a single labelled graph: "
             f"{enumerated(single)}. What such graphs have in common cannot be seen from one.",
-            IGSDWarning,
-            stacklevel=3,
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, warn_user
 from igsd.wording import counted, enumerated
 
 
@@ -33,11 +32,9 @@ class TargetScale:
         deviation = np.nanstd(targets, axis=0)
         if (deviation == 0).any():
             which = [str(names[i]) if names else str(i) for i in np.flatnonzero(deviation == 0)]
-            warnings.warn(
+            warn_user(
                 f"All known values of target {', '.join(which)} are the same: there is nothing to "
                 "learn from them. Are they the right ones?",
-                IGSDWarning,
-                stacklevel=4,
             )
         scale = np.where(deviation > 0, deviation, 1.0)
         return cls(np.nanmean(targets, axis=0), scale, is_single, names)

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from igsd.baselines.histogram import LabelDegreeHistogram
-from igsd.baselines.untrained import untrained_encoder
+from igsd.baselines.untrained import untrained_twin
 from igsd.config import Config
+from igsd.estimators import IGSD
 from igsd.experiments.plan import Record, complete_record
 from igsd.experiments.records import Identity, find_finished, record_path, start_record
 from igsd.experiments.scoring import Scoring, check_scorable, num_scores, score_seed
@@ -83,7 +84,7 @@ class RecipePlan:
         config = self.config_of(trained.seed)
         vectors = {
             "igsd": trained.vectors,
-            "untrained": untrained_encoder(config).fit_transform(self.graphs),
+            "untrained": untrained_twin(IGSD.from_config(config)).fit_transform(self.graphs),
             "histogram": LabelDegreeHistogram().fit_transform(self.graphs),
         }
         begin = time.perf_counter()

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.learned import LearnedEstimator
 from igsd.baselines.load_model import load_model
 from igsd.baselines.registry import name_of, svm_kernel
-from igsd.baselines.untrained import untrained_encoder
+from igsd.baselines.untrained import untrained_twin
 from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.estimators.label_estimator import LabelEstimator
@@ -26,9 +27,10 @@ def source_vectors(
 ) -> tuple[dict[str, Vectors], list[str]]:
     """Return (vectors by method, notes) for MODEL or EMBEDDINGS: what ``score_seed`` takes.
 
-    A kernel gives its matrix, or what ``protocol`` asks for. The untrained encoder has the settings
-    and seed of an ``IGSD`` model. For other models, and for embeddings from a file, there is none:
-    that row stays empty. Raises ``DataError`` when the number of rows is wrong.
+    A kernel gives its matrix, or what ``protocol`` asks for. The untrained network has the settings
+    and seed of the model. For models without a network, for those trained with labels, and for
+    embeddings from a file, there is none: that row stays empty. Raises ``DataError`` when the
+    number of rows is wrong.
     """
     histogram = LabelDegreeHistogram().fit_transform(graphs)
     if _is_vectors(source):
@@ -42,19 +44,21 @@ def source_vectors(
         notes = ["the untrained encoder of embeddings from a file is not known"]
         return {"igsd": vectors, "histogram": histogram}, notes
     model = load_model(source)
-    if not isinstance(model, IGSD):
-        notes = [f"{type(model).__name__} has no untrained encoder"]
-        if isinstance(model, LabelEstimator):
-            notes.append(
-                "the model was trained with labels; of graphs whose labels it has seen this is no "
-                "honest score: protocol semi gives one"
-            )
-        return {"histogram": histogram} | {
-            _row_name(model): _vectors(model, graphs, protocol)
-        }, notes
-    model.verbose = verbose
-    untrained = untrained_encoder(model.config()).fit_transform(graphs)
-    return {"igsd": model.transform(graphs), "untrained": untrained, "histogram": histogram}, []
+    name, notes = name_of(model) or "igsd", []
+    if isinstance(model, LabelEstimator):
+        notes.append(
+            "the model was trained with labels; of graphs whose labels it has seen this is no "
+            "honest score: protocol semi gives one"
+        )
+    has_network = isinstance(model, IGSD | LearnedEstimator)
+    if has_network:
+        model.set_params(verbose=verbose)
+    else:
+        notes.insert(0, "there is no untrained network to compare with")
+    rows = {"histogram": histogram} | {name: _vectors(model, graphs, protocol)}
+    if has_network and name != "untrained":
+        rows["untrained"] = untrained_twin(model).fit_transform(graphs)
+    return rows, notes
 
 
 def score_seeds(
@@ -69,11 +73,6 @@ def score_seeds(
     total = num_seeds * num_scores(tuple(vectors), scoring)
     with progress_bar("scoring", total, shown=verbose) as advance:
         return [score_seed(vectors, graphs, scoring, seed, advance) for seed in range(num_seeds)]
-
-
-def _row_name(model: Any) -> str:
-    """Return what the row of a model is called; models with labels are all IGSD's kin."""
-    return name_of(model) or "igsd"
 
 
 def _vectors(model: Any, graphs: GraphSet, protocol: str) -> Vectors:

@@ -20,7 +20,7 @@ import numpy as np
 
 from igsd.errors import DataError
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.wording import counted
 
 
@@ -31,7 +31,7 @@ def from_edges(
     *,
     edge_labels: np.ndarray | None = None,
     edge_attributes: np.ndarray | None = None,
-    name: str = "graphs",
+    name: str = UNNAMED,
     notes: tuple[str, ...] = (),
     **columns: Any,
 ) -> GraphSet:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from igsd.errors import DataError
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import UNNAMED, GraphSet
 
 _ACCEPTED = (
     "Accepted are a GraphSet, and a list of NetworkX graphs, of PyG Data objects, of SMILES "
@@ -14,7 +14,7 @@ _ACCEPTED = (
 )
 
 
-def as_graphset(graphs: Any, *, name: str = "graphs") -> GraphSet:
+def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
     """Return ``graphs`` as a set: a ``GraphSet`` as it is, a list of one kind of graph converted.
 
     Lists, tuples, arrays, generators, PyG data sets and PyG batches are fine, and so is a list of
@@ -93,6 +93,6 @@ def _single_graph(kind: str, graph: Any) -> str:
         return (
             f"A list of graphs was expected, found the text {graph[:60]!r}. Put a SMILES string "
             "into a list, [text]; open a data set or file with igsd.load_dataset or "
-            "igsd.graphs.datasets.open_data."
+            "igsd.open_data."
         )
     return f"A list of graphs was expected, found a single {kind}. Put it into a list: [graph]."

@@ -14,9 +14,11 @@ import hashlib
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from igsd.errors import DataError, StorageError
 from igsd.graphs.catalogue import CATALOGUE, CatalogueEntry, find_entry, unknown_name
+from igsd.graphs.convert import as_graphset
 from igsd.graphs.dataset_files import (
     DATA_VARIABLE,
     downloaded_file,
@@ -26,7 +28,7 @@ from igsd.graphs.dataset_files import (
     parsed_file,
 )
 from igsd.graphs.download import Progress, download
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.qm9_files import is_qm9, qm9_digest
 from igsd.graphs.tu import read_tu
 from igsd.graphs.tu_files import find_tu_files
@@ -82,15 +84,17 @@ def load_dataset(
     return _fetch(entry, progress)
 
 
-def open_data(text: str | os.PathLike[str], *, progress: Progress | None = None) -> GraphSet:
+def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
     """Return the graphs that DATA stands for.
 
     DATA is a file written by ``GraphSet.save``, a TU folder or zip, a SMILES table (CSV or TSV,
-    also .gz) or the name of a data set; a path that exists goes before a name. Raises
+    also .gz) or the name of a data set; a path that exists goes before a name. A list of NetworkX
+    graphs, PyTorch Geometric ``Data`` objects or SMILES strings becomes a set. Raises
     ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
     """
-    path = Path(text).expanduser()
-    shown = os.fspath(text)
+    if not isinstance(data, str | os.PathLike):
+        return as_graphset(data)
+    path, shown = Path(data).expanduser(), os.fspath(data)
     # os.path.exists and not Path.exists: text that can be no path at all is no error here.
     if not os.path.exists(path):
         is_path = "/" in shown or os.sep in shown
@@ -107,7 +111,9 @@ def open_data(text: str | os.PathLike[str], *, progress: Progress | None = None)
         return read_tu(path)
     refuse_pickle(path)
     if read_header(path) is not None:
-        return GraphSet.load(path)
+        graphs = GraphSet.load(path)
+        # A set that nobody gave a name has its file's, so that records of two do not meet.
+        return replace(graphs, name=path.stem) if graphs.name == UNNAMED else graphs
     return _open_foreign(path)
 
 

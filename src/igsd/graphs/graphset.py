@@ -17,6 +17,10 @@ from igsd.graphs.adjacency import Adjacency, ranges
 Name = str | int | float | bool
 
 
+UNNAMED = "graphs"
+"""What a set is called that nobody gave a name."""
+
+
 @dataclass(frozen=True, eq=False)
 class GraphSet:
     """A set of undirected graphs with labels, attributes, classes and targets.
@@ -59,7 +63,7 @@ class GraphSet:
     graph_names: tuple[str, ...] | None = None
     lines: np.ndarray | None = None
     ids: tuple[str, ...] | None = None
-    name: str = "graphs"
+    name: str = UNNAMED
     notes: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from igsd.errors import DataError
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import UNNAMED, GraphSet
 
 _COLUMNS = (
     "node_labels",
@@ -23,7 +23,7 @@ _COLUMNS = (
 )
 
 
-def join_sets(sets: Sequence[GraphSet], *, name: str = "graphs") -> GraphSet:
+def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
     """Return the graphs of all sets, one set after the other.
 
     The sets must have the same columns with the same names, as parts of one set have. Raises

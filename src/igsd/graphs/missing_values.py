@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 
-from igsd.errors import IGSDWarning
+from igsd.errors import warn_user
 from igsd.wording import counted, enumerated
 
 MARKERS = ("?", "-", "na", "n/a", "#n/a", "nan", "none", "null")
@@ -39,9 +38,7 @@ def warn_of_markers(texts: Sequence[str], name: str) -> None:
     listed = enumerated([f"{marker!r} ({count})" for marker, count in found.most_common()])
     filled = sum(1 for text in texts if text)
     unknown = "1 is" if found.total() == 1 else f"{found.total()} are"
-    warnings.warn(
+    warn_user(
         f"Of {counted(filled, 'filled cell')} in {name!r}, {unknown} taken as unknown: {listed}. "
         "Write a class that is called so in other words.",
-        IGSDWarning,
-        stacklevel=3,
     )

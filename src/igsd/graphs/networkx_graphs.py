@@ -25,11 +25,11 @@ import numpy as np
 from igsd.errors import DataError
 from igsd.graphs.build import from_edges
 from igsd.graphs.column_names import NAMES_KEY, common_names, names_text
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.loose_columns import graph_columns, label_columns, number_columns
 
 
-def from_networkx(graphs: Iterable[Any], *, name: str = "graphs") -> GraphSet:
+def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     """Return the set of these NetworkX graphs, in their order.
 
     Raises ``DataError`` for an empty list, a graph without nodes, a number that only some nodes or

@@ -27,14 +27,14 @@ from igsd.errors import DataError
 from igsd.graphs.adjacency import pointers
 from igsd.graphs.build import from_edges
 from igsd.graphs.column_names import NAMES_KEY, common_names, names_text
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.loose_columns import Known, graph_columns
 
 _FIELDS = {"edge_index", "num_nodes", "x", "edge_attr", "y", "name", "smiles"}
 _OWN_FIELDS = {"node_label", "edge_label", "target", NAMES_KEY}
 
 
-def from_pyg(graphs: Iterable[Any], *, name: str = "graphs") -> GraphSet:
+def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     """Return the set of these PyG ``Data`` objects, in their order.
 
     Raises ``DataError`` naming the graph for columns whose lengths do not fit, a field that only

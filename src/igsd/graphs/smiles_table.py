@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, warn_user
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.missing_values import warn_of_markers, without_markers
@@ -109,11 +108,9 @@ def _warn_of_failures(table: TextTable, failures: Sequence[SmilesFailure]) -> No
     what = "was left out, being no molecule: line" if len(failures) == 1 else ""
     what = what or "were left out, being no molecules: lines"
     first = f"{'' if len(failures) == 1 else 'the first: '}{failures[0].text!r}"
-    warnings.warn(
+    warn_user(
         f"{len(failures)} of {counted(len(table.rows), 'row')} of {table.path.name} {what} {lines} "
         f"({first}, {failures[0].reason}).",
-        IGSDWarning,
-        stacklevel=3,
     )
 
 

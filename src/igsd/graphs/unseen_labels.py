@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from igsd.errors import IGSDWarning
+from igsd.errors import warn_user
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 from igsd.wording import counted, enumerated
@@ -46,4 +44,4 @@ def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
             f"{enumerated(features.label_names, _MOST_NAMES)}. All nodes count as without a label, "
             "and vectors made so are hardly of use. Are the labels written in another way?"
         )
-    warnings.warn(text, IGSDWarning, stacklevel=3)
+    warn_user(text)

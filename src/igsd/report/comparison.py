@@ -78,9 +78,11 @@ class Comparison:
 
     def notes(self) -> list[str]:
         """Return, each once, what the methods have to say and why some have no figure."""
-        told = [note for line in self.lines for note in line.notes]
-        told += [f"{line.method}: {line.reason}" for line in self.lines if line.reason]
-        return list(dict.fromkeys(told))
+        said: dict[str, list[str]] = {}
+        for line in self.lines:
+            for note in (*line.notes, *([line.reason] if line.reason else ())):
+                said.setdefault(note, []).append(line.method)
+        return [f"{', '.join(methods)}: {note}" for note, methods in said.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values for JSON."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from igsd.errors import IGSDWarning
+from igsd.errors import warn_user
 
 
 def round_starts(epochs: int, start: int, rounds: int) -> list[int]:
@@ -28,12 +27,10 @@ def round_starts(epochs: int, start: int, rounds: int) -> list[int]:
 def warn_if_never(epochs: int, start: int) -> None:
     """Warn where the last epoch is over before the first round of labelling."""
     if 0 < epochs <= start:
-        warnings.warn(
+        warn_user(
             f"Self-training never begins: its first round is at self_training_start={start}, and "
             f"there are epochs={epochs}. The model learns from the given labels alone. Set "
             f"self_training_start below {epochs}, train longer, or switch self_training off.",
-            IGSDWarning,
-            stacklevel=2,
         )
 
 
@@ -118,13 +115,11 @@ class PseudoLabelStore(nn.Module):
         if len(self.graphs) == 0:
             # Cut, not rounded: 0.99997 is below a threshold of 1.
             highest = math.floor(float(self.highest) * 10_000) / 10_000
-            warnings.warn(
+            warn_user(
                 "Self-training gave no pseudo-label: the highest confidence seen was "
                 f"{highest:.4f}, below self_training_threshold={threshold}. The model "
                 "was trained on the given labels alone. Lower the threshold, or switch "
                 "self_training off.",
-                IGSDWarning,
-                stacklevel=2,
             )
 
 

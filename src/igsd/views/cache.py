@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 import zlib
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from igsd.cache import cache_dir
-from igsd.errors import IGSDWarning, StorageError
+from igsd.errors import StorageError, warn_user
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
 from igsd.storage import read_arrays, write_arrays
@@ -43,11 +42,9 @@ def cached_view(graphs: GraphSet, spec: ViewSpec) -> Adjacency:
     try:
         _write(path, key, view)
     except StorageError as error:
-        warnings.warn(
+        warn_user(
             f"The view of {graphs.name!r} could not be cached and will be computed again next "
             f"time. {error} Set IGSD_CACHE to a folder that can be written.",
-            IGSDWarning,
-            stacklevel=2,
         )
     return view
 
