@@ -172,4 +172,5 @@ def measure(plan: MethodPlan, seed: int) -> Measured:
         memory = _SHARE_OF_FREE * free_memory() / GIB
     graphs, config = plan.graphs.without_labels(), plan.config.updated({"seed": seed})
     about = (graphs, plan.method, config, plan.scoring.protocol)
-    return run_measured(represent, *about, memory_gib=memory, seconds=plan.seconds)
+    limits = {"memory_gib": memory, "seconds": plan.seconds}
+    return run_measured(represent, *about, **limits, modules=method(plan.method).modules)
