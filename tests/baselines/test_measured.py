@@ -99,6 +99,13 @@ def test_the_clock_begins_with_the_method(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
+def test_a_limit_below_a_bare_process_says_so() -> None:
+    rule = r"^OMR: of the limit of 0.001 GiB, Python and its libraries take 0\.\d\d GiB before"
+    with pytest.raises(MemoryLimitError, match=rule):
+        run_measured(wait, 60.0, memory_gib=0.001)
+
+
+@pytest.mark.slow
 def test_errors_come_back() -> None:
     with pytest.raises(MemoryLimitError, match="OMR: a matrix needs"):
         run_measured(ask, "a matrix", memory_gib=100.0)

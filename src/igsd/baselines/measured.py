@@ -36,7 +36,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class _Ready:
-    """What a child says before it begins."""
+    """What a child says before it begins: how much its process holds already."""
+
+    held_bytes: int
 
 
 def run_measured(
@@ -65,7 +67,7 @@ def run_measured(
     try:
         answer = _wait(receiver, child, lambda: None)
         if isinstance(answer, _Ready):
-            answer = _watch(receiver, child, memory_gib, seconds)
+            answer = _watch(receiver, child, answer, memory_gib, seconds)
     finally:
         child.kill()
         child.join()
@@ -76,10 +78,15 @@ def run_measured(
 
 
 def _watch(
-    receiver: Connection, child: Any, memory_gib: float | None, seconds: float | None
+    receiver: Connection, child: Any, ready: _Ready, memory_gib: float | None, seconds: float | None
 ) -> Any:
     """Return the answer of a child that has begun, or the limit that it exceeded."""
     start = time.monotonic()
+    if memory_gib is not None and ready.held_bytes > memory_gib * GIB:
+        return MemoryLimitError(
+            f"OMR: of the limit of {memory_gib:g} GiB, Python and its libraries take "
+            f"{ready.held_bytes / GIB:.2f} GiB before the method begins. Use a larger limit."
+        )
 
     def exceeded() -> LimitError | None:
         if seconds is not None and time.monotonic() - start > seconds:
@@ -125,7 +132,7 @@ def _child(
     try:
         for name in modules:
             importlib.import_module(name)
-        sender.send(_Ready())
+        sender.send(_Ready(resident_bytes(os.getpid())))
         start = time.perf_counter()
         with limits(memory_gib=memory_gib, seconds=seconds):
             value = function(*arguments)

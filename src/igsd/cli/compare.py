@@ -35,7 +35,8 @@ DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
 _DESCRIPTION = f"""\
 Runs methods on the graphs of DATA and scores all of them by the same folds: vectors by an RBF SVM,
 kernels by an SVM on their own matrix, C from the same grid. Prints one table with accuracy, the
-seconds to fit and represent the graphs, and the most memory that took, and draws it as a picture.
+seconds to fit and represent the graphs, and the most memory its process held, of which Python and
+its libraries take some 400 MiB, and draws it as a picture.
 
 Each method runs in a process of its own. One that exceeds its time says '> limit', one that exceeds
 its memory 'OMR' (out of memory), and the others go on. Every finished run leaves a record,
