@@ -83,12 +83,15 @@ class MethodPlan:
     def finished(self, seed: int) -> Record | None:
         """Return the record of a run that need not be made again, None where there is none.
 
-        That is one that ended well, or one that exceeded limits which were at least as wide as
-        now. Raises ``ConfigError`` for a record of another run, unless the plan forces.
+        That is one that ended well, with a note where it took more than the limits of now, or one
+        that exceeded limits which were at least as wide as now. Raises ``ConfigError`` for a
+        record of another run, unless the plan forces.
         """
         record = find_record(self.path_of(seed), self.identity(seed), force=self.force)
-        if record is None or record["status"] == "ok":
-            return record
+        if record is None:
+            return None
+        if record["status"] == "ok":
+            return record | {"notes": [*record["notes"], *self._took_more(record)]}
         is_over = record["status"] == "limit" and not self.force
         return record if is_over and self._was_as_wide(record) else None
 
@@ -131,6 +134,15 @@ class MethodPlan:
             "history": made.history,
             "rows": [{"method": name} | result.to_dict() for name, result in scored],
         }
+
+    def _took_more(self, record: Record) -> list[str]:
+        """Return a sentence for each limit that a run which ended well would exceed now."""
+        seconds = record["seconds"]["train"] + record["seconds"]["embed"]
+        gib = record["peak_memory_mib"] * 2**20 / GIB
+        limits = ((seconds, self.seconds, "seconds"), (gib, self.memory_gib, "GiB"))
+        beyond = [(most, of) for took, most, of in limits if most is not None and took > most]
+        said = f"{self.method} took more than the limit of"
+        return [f"{said} {most:g} {of} when it was run; its score stands." for most, of in beyond]
 
     def _was_as_wide(self, record: Record) -> bool:
         """Say whether the limit that a run exceeded was at least as wide as the plan's."""
