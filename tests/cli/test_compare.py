@@ -144,6 +144,7 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         ([toy, "--limit-memory", "-1"], "--limit-memory must be above 0"),
         ([toy, "--records", "file/r"], "for records"),
         ([toy, "--plot", str(tmp_path)], "is a folder"),
+        ([toy, "--plot", "p.jpg"], "how to write a picture. Use one of .png, .svg, .pdf"),
         ([toy, "--plot", "file/p.png"], "file is a file, no folder"),
         ([toy, "--json", "file/t.json"], "file is a file, no folder"),
         ([toy, "--recipe", "sociable"], "no recipe"),

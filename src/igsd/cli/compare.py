@@ -82,7 +82,9 @@ def add_parser(commands: Any) -> None:
         help=f"where the records are kept (default: {RUNS}/records)",
     )
     parser.add_argument(
-        "--plot", metavar="FILE.png", help=f"the picture (default: {RUNS}/compare-DATA.png)"
+        "--plot",
+        metavar="FILE",
+        help=f"the picture: .png, .svg or .pdf (default: {RUNS}/compare-DATA.png)",
     )
     parser.add_argument("--force", action="store_true", help="replace records of other runs")
     add_settings_arguments(parser, "auto")
@@ -93,9 +95,12 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare the methods and return the exit code."""
     from igsd.atomic_file import check_writable
+    from igsd.report.comparison_plot import check_picture
 
     # The usual name follows from the data, which are not read yet; its folder is known.
-    check_writable(args.plot or Path(RUNS) / "compare.png")
+    place = args.plot or Path(RUNS) / "compare.png"
+    check_writable(place)
+    check_picture(place)
     comparison, code = run_and_report(args, args.data, parse_methods(args.methods))
     if comparison.has_scores():
         picture = f"picture: {_draw(args.plot, comparison)}"

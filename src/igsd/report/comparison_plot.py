@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from igsd.atomic_file import atomic_file
+from igsd.errors import StorageError
 from igsd.report.comparison import Comparison, ComparisonLine
 from igsd.wording import counted
 
 # Dark, middle and light: three greys that a print without colour keeps apart.
 _DARK, _MIDDLE, _LIGHT = "#1b4965", "#7a7a7a", "#d9d9d9"
 
+# What a format would add of itself, and of the time, to the same picture.
+_WITHOUT = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+def check_picture(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of a file for a picture; raises ``StorageError`` for another one."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _WITHOUT:
+        raise StorageError(
+            f"The suffix of {str(path)!r} does not say how to write a picture. "
+            f"Use one of {', '.join(_WITHOUT)}."
+        )
+    return suffix
+
 
 def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -> None:
-    """Write a PNG of a comparison, whole or not at all.
+    """Write a PNG, SVG or PDF of a comparison, whole or not at all; the suffix says which.
 
     One line for each method. Left: mean accuracy with the standard deviation over seeds (over folds
     where there is one seed), and the majority class as a dashed line. Middle and right: seconds and
-    peak memory. A method without figures has its word there: OMR, > limit or failed.
+    peak memory. A method without figures has its word there: OMR, > limit or failed. The same input
+    gives the same bytes. Raises ``StorageError`` for another suffix.
     """
+    suffix = check_picture(path)
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -36,8 +55,8 @@ def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -
     left.set_ylim(-0.6, len(lines) - 0.4)
     seeds = counted(comparison.num_seeds, "seed")
     figure.suptitle(f"{comparison.data}, protocol {comparison.scoring.protocol}, {seeds}")
-    with atomic_file(path) as file:
-        figure.savefig(file, format="png", metadata={"Software": None})
+    with rc_context({"svg.hashsalt": "igsd"}), atomic_file(path) as file:
+        figure.savefig(file, format=suffix[1:], metadata=_WITHOUT[suffix])
 
 
 def _draw_accuracy(axes: Any, comparison: Comparison, lines: tuple[ComparisonLine, ...]) -> None:
