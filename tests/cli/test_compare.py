@@ -84,7 +84,11 @@ def test_no_picture_where_no_method_has_a_score(
     code, out, err = igsd("compare", toy, *options, *FAST)
     assert (code, table_of(out)["majority"][0]) == (0, "50.0")
     assert "no picture, since no method has a score" in err
+    assert "earlier run" not in err
     assert not (tmp_path / "p.png").exists()
+    (tmp_path / "p.png").write_bytes(b"older")
+    assert "(p.png is of an earlier run)" in igsd("compare", toy, *options, *FAST)[2]
+    assert (tmp_path / "p.png").read_bytes() == b"older"
 
 
 def test_a_method_that_dies(

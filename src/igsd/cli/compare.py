@@ -102,23 +102,22 @@ def run(args: argparse.Namespace) -> int:
     check_writable(place)
     check_picture(place)
     comparison, code = run_and_report(args, args.data, parse_methods(args.methods))
-    if comparison.has_scores():
-        picture = f"picture: {_draw(args.plot, comparison)}"
-    else:
-        picture = "no picture, since no method has a score"
-    print(f"{picture}, records: {args.records}", file=sys.stderr)
+    print(f"{_draw(args.plot, comparison)}, records: {args.records}", file=sys.stderr)
     return code
 
 
-def _draw(plot: str | None, comparison: Comparison) -> Path:
-    """Draw the comparison and return the file of the picture."""
+def _draw(plot: str | None, comparison: Comparison) -> str:
+    """Draw the comparison where there is something to draw, and return what is said of that."""
     from igsd.experiments.records import plain_name
     from igsd.report.comparison_plot import save_comparison_plot
 
     usual = Path(RUNS) / f"compare-{plain_name(comparison.data)}.png"
     path = usual if plot is None else Path(plot)
-    save_comparison_plot(path, comparison)
-    return path
+    if comparison.has_scores():
+        save_comparison_plot(path, comparison)
+        return f"picture: {path}"
+    older = f" ({path} is of an earlier run)" if path.exists() else ""
+    return f"no picture, since no method has a score{older}"
 
 
 def run_and_report(args: argparse.Namespace, data: str, names: list[str]) -> tuple[Comparison, int]:

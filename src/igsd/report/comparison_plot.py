@@ -68,16 +68,25 @@ def _draw_accuracy(axes: Any, comparison: Comparison, lines: tuple[ComparisonLin
             _say(axes, place, line.word or "-")
             continue
         std = row.std_over_seeds if over == "seeds" else row.std_over_folds
-        axes.errorbar(
-            100 * row.mean, place, xerr=100 * (std or 0), fmt="o", color=_DARK, capsize=3, ms=6
-        )
+        # No accuracy is below 0 or above 1, wherever the deviation would reach.
+        ends = [[100 * min(std or 0, row.mean)], [100 * min(std or 0, 1 - row.mean)]]
+        axes.errorbar(100 * row.mean, place, xerr=ends, fmt="o", color=_DARK, capsize=3, ms=6)
     floor = comparison.majority.rows.get(protocol)
     if floor is not None and floor.mean is not None:
         axes.axvline(100 * floor.mean, color=_MIDDLE, linestyle="--", label="majority class")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize="small")
-    axes.set_xlabel(f"accuracy in per cent, bars: one standard deviation over {over}")
+    kept = ", twins kept in training" if comparison.scoring.twins else ""
+    axes.set_xlabel(f"accuracy in per cent{kept}\nbars: one standard deviation over {over}")
+    _end_at_the_whole(axes)
     axes.grid(axis="x", color=_LIGHT)
     axes.set_axisbelow(True)
+
+
+def _end_at_the_whole(axes: Any) -> None:
+    """Let an axis of per cent have no figures below 0 or above 100, but room for a mark there."""
+    low, high = axes.get_xlim()
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 100])
+    axes.set_xlim(max(low, -2), min(high, 102))
 
 
 def _draw_bars(axes: Any, values: list[float | None], title: str, room: float) -> None:
