@@ -71,7 +71,9 @@ def test_limits_end_in_words(igsd: Run, toy: Path, in_process: Made) -> None:
     code, out, err = igsd("compare", toy, *names, *FAST, "--limit-memory", "1e-9")
     assert (code, table_of(out)["shortest-path"][0]) == (0, "OMR")
     assert table_of(out)["histogram"][0] != "OMR"
-    assert "shortest-path: OMR: the distances of" in err
+    assert "1/2 shortest-path, seed 0: OMR\n" in err
+    assert err.count("OMR: the distances of") == 1
+    assert "note: shortest-path: OMR: the distances of" in err
     options = ["--methods", "graphlet", "--limit-seconds", "1e-9", "--records", "r"]
     code, out, _ = igsd("compare", toy, *options, *FAST)
     assert (code, table_of(out)["graphlet"][:2]) == (0, [">", "limit"])
@@ -104,7 +106,8 @@ def test_a_method_that_dies(
     monkeypatch.setattr(method_plan, "run_measured", run)
     code, out, err = igsd("compare", toy, "--methods", "wl,histogram", *FAST)
     assert (code, table_of(out)["wl"][0]) == (1, "failed")
-    assert "wl: The process of a method ended" in err
+    assert "1/2 wl, seed 0: The process of a method ended" in err
+    assert err.count("The process of a method ended") == 1
     assert float(table_of(out)["histogram"][0]) > 0
 
 

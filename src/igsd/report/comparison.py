@@ -77,10 +77,14 @@ class Comparison:
         return any(row.mean is not None for line in self.lines for row in line.rows.values())
 
     def notes(self) -> list[str]:
-        """Return, each once, what the methods have to say and why some have no figure."""
+        """Return, each once, what the methods have to say and which limits some exceeded.
+
+        A method that failed has said why when it did.
+        """
         said: dict[str, list[str]] = {}
         for line in self.lines:
-            for note in (*line.notes, *([line.reason] if line.reason else ())):
+            over = [line.reason] if line.reason and line.word != FAILED else []
+            for note in (*line.notes, *over):
                 said.setdefault(note, []).append(line.method)
         return [f"{', '.join(methods)}: {note}" for note, methods in said.items()]
 
