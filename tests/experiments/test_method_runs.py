@@ -32,8 +32,9 @@ def test_finished_runs_are_not_made_again(
     assert runs() == [(name, seed, True) for name, seed, _ in first]
     (tmp_path / "nested" / "toy" / "wl" / "seed-1.json").unlink()
     assert [there for *_, there in runs()] == [True, False, True, True]
+    other = replace(plan(labelled, records=tmp_path, changes={"iterations": 1}), label="")
     with pytest.raises(ConfigError, match=r"another run: iterations is 5 there and 1 here"):
-        list(run_methods([plan(labelled, records=tmp_path, changes={"iterations": 1})]))
+        list(run_methods([other]))
 
 
 def test_what_draws_nothing_runs_once(labelled: GraphSet, in_process: Made) -> None:

@@ -43,7 +43,8 @@ its memory 'OMR' (out of memory), and the others go on. Every finished run leave
 DIR/PROTOCOL/DATA/METHOD/seed-N.json (DATA+COLUMN with --labels), and is skipped when the same
 command is given again, so Ctrl-C loses no more than the run under way.
 
-A setting KEY goes to every method that has it, METHOD.KEY to one.
+A setting KEY goes to every method that has it, METHOD.KEY to one. A method with other settings is
+called METHOD+KEY-VALUE in the table and has records of its own under that name.
 
 protocols:
 {PROTOCOLS_HELP}
@@ -147,19 +148,19 @@ def _run(plans: list[MethodPlan], *, quiet: bool) -> dict[str, list[Record]]:
     """Return the records of each method, and say on standard error how far it is."""
     from igsd.experiments.method_runs import run_methods
 
-    records: dict[str, list[Record]] = {plan.method: [] for plan in plans}
+    records: dict[str, list[Record]] = {plan.name: [] for plan in plans}
     num_seeds = plans[0].num_seeds
     total = len(plans) * num_seeds
 
     def place(plan: MethodPlan, seed: int) -> str:
-        return f"{plans.index(plan) * num_seeds + seed + 1}/{total} {plan.method}, seed {seed}"
+        return f"{plans.index(plan) * num_seeds + seed + 1}/{total} {plan.name}, seed {seed}"
 
     def on_start(plan: MethodPlan, seed: int) -> None:
         if not quiet and sys.stderr.isatty():
             print(f"{place(plan, seed)} ...", end="\r", file=sys.stderr, flush=True)
 
     for plan, record, is_there in run_methods(plans, on_start):
-        records[plan.method].append(record)
+        records[plan.name].append(record)
         outcome = _outcome(record) + (" (has a record, skipped)" if is_there else "")
         if not quiet or record["status"] == "failed":
             print(f"{place(plan, record['seed'])}: {outcome}", file=sys.stderr, flush=True)
