@@ -146,8 +146,8 @@ class MethodPlan:
         gib = record["peak_memory_mib"] * 2**20 / GIB
         limits = ((seconds, self.seconds, "seconds"), (gib, self.memory_gib, "GiB"))
         beyond = [(most, of) for took, most, of in limits if most is not None and took > most]
-        said = f"{self.name} took more than the limit of"
-        return [f"{said} {most:g} {of} when it was run; its score stands." for most, of in beyond]
+        said = "a run took more than the limit of"
+        return [f"{said} {most:g} {of} when it was made; its score stands." for most, of in beyond]
 
     def _was_as_wide(self, record: Record) -> bool:
         """Say whether the limit that a run exceeded was at least as wide as the plan's."""
