@@ -75,6 +75,11 @@ def test_the_names_cost_no_heavy_import() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_what_is_imported_before_the_clock_starts() -> None:
+    assert METHODS["wl"].modules == ("igsd.baselines.wl",)
+    assert METHODS["graph2vec"].modules == ("igsd.baselines.graph2vec", "gensim.models.doc2vec")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_settings_of_every_method(name: str) -> None:
     config = configure(name, "molecules", {"seed": 3})

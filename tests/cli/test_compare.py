@@ -29,13 +29,13 @@ def table_of(out: str) -> dict[str, list[str]]:
 def test_every_method_in_one_table(igsd: Run, toy: Path, in_process: Made) -> None:
     code, out, err = igsd("compare", toy, "--methods", "all", *FAST, *SMALL)
     assert code == 0, err
-    assert list(table_of(out)) == [*METHODS, "majority"]
+    assert [name.split("+")[0] for name in table_of(out)] == [*METHODS, "majority"]
     assert all(float(cells[0]) <= 100 for cells in table_of(out).values())
 
 
 def test_finished_runs_are_skipped(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:
-    names = ["infograph", "wl", "histogram"]
-    command = ["compare", toy, "--methods", ",".join(names), *FAST, *SETTINGS[:4]]
+    names = ["graphlet", "wl", "histogram"]
+    command = ["compare", toy, "--methods", ",".join(names), *FAST]
     code, out, err = igsd(*command)
     assert (code, list(table_of(out))) == (0, [*names, "majority"])
     assert "3/3 histogram, seed 0" in err
@@ -45,6 +45,22 @@ def test_finished_runs_are_skipped(igsd: Run, toy: Path, tmp_path: Path, in_proc
     again = igsd(*command)
     assert again[:2] == (0, out)
     assert again[2].count("skipped") == 3
+    assert len(in_process) == 3
+
+
+def test_other_settings_stand_beside_the_usual_ones(
+    igsd: Run, toy: Path, tmp_path: Path, in_process: Made
+) -> None:
+    command = ["compare", toy, "--methods", "wl,histogram", *FAST]
+    usual = igsd(*command)
+    code, out, err = igsd(*command, "--set", "wl.iterations=2")
+    assert (code, list(table_of(out))) == (0, ["wl+iterations-2", "histogram", "majority"])
+    assert "1/2 wl+iterations-2, seed 0" in err
+    assert len(in_process) == 3
+    records = tmp_path / "runs" / "records" / "nested" / "TOY"
+    assert {path.name for path in records.iterdir()} == {"wl", "wl+iterations-2", "histogram"}
+    # What is set as it is anyway is no other setting.
+    assert igsd(*command, "--set", "iterations=5")[:2] == usual[:2]
     assert len(in_process) == 3
 
 
@@ -62,7 +78,7 @@ def test_json_and_a_place_for_the_picture(
 
 def test_one_method_by_evaluate(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:
     code, out, _ = igsd("evaluate", "--method", "wl", toy, *FAST, "--set", "iterations=2")
-    assert (code, list(table_of(out))) == (0, ["wl", "majority"])
+    assert (code, list(table_of(out))) == (0, ["wl+iterations-2", "majority"])
     assert not (tmp_path / "runs").exists()
 
 
@@ -71,7 +87,9 @@ def test_limits_end_in_words(igsd: Run, toy: Path, in_process: Made) -> None:
     code, out, err = igsd("compare", toy, *names, *FAST, "--limit-memory", "1e-9")
     assert (code, table_of(out)["shortest-path"][0]) == (0, "OMR")
     assert table_of(out)["histogram"][0] != "OMR"
-    assert "shortest-path: OMR: the distances of" in err
+    assert "1/2 shortest-path, seed 0: OMR\n" in err
+    assert err.count("OMR: the distances of") == 1
+    assert "note: shortest-path: OMR: the distances of" in err
     options = ["--methods", "graphlet", "--limit-seconds", "1e-9", "--records", "r"]
     code, out, _ = igsd("compare", toy, *options, *FAST)
     assert (code, table_of(out)["graphlet"][:2]) == (0, [">", "limit"])
@@ -84,7 +102,11 @@ def test_no_picture_where_no_method_has_a_score(
     code, out, err = igsd("compare", toy, *options, *FAST)
     assert (code, table_of(out)["majority"][0]) == (0, "50.0")
     assert "no picture, since no method has a score" in err
+    assert "earlier run" not in err
     assert not (tmp_path / "p.png").exists()
+    (tmp_path / "p.png").write_bytes(b"older")
+    assert "(p.png is of an earlier run)" in igsd("compare", toy, *options, *FAST)[2]
+    assert (tmp_path / "p.png").read_bytes() == b"older"
 
 
 def test_a_method_that_dies(
@@ -100,7 +122,8 @@ def test_a_method_that_dies(
     monkeypatch.setattr(method_plan, "run_measured", run)
     code, out, err = igsd("compare", toy, "--methods", "wl,histogram", *FAST)
     assert (code, table_of(out)["wl"][0]) == (1, "failed")
-    assert "wl: The process of a method ended" in err
+    assert "1/2 wl, seed 0: The process of a method ended" in err
+    assert err.count("The process of a method ended") == 1
     assert float(table_of(out)["histogram"][0]) > 0
 
 
@@ -144,6 +167,7 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         ([toy, "--limit-memory", "-1"], "--limit-memory must be above 0"),
         ([toy, "--records", "file/r"], "for records"),
         ([toy, "--plot", str(tmp_path)], "is a folder"),
+        ([toy, "--plot", "p.jpg"], "how to write a picture. Use one of .png, .svg, .pdf"),
         ([toy, "--plot", "file/p.png"], "file is a file, no folder"),
         ([toy, "--json", "file/t.json"], "file is a file, no folder"),
         ([toy, "--recipe", "sociable"], "no recipe"),

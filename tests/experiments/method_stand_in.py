@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -35,6 +35,7 @@ def run_here(
     *arguments: Any,
     memory_gib: float | None = None,
     seconds: float | None = None,
+    modules: Sequence[str] = (),
 ) -> Measured:
     """Return the answer with a made-up time and peak; the limits that methods ask for hold."""
     with limits(memory_gib=memory_gib, seconds=seconds):

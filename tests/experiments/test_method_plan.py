@@ -50,6 +50,14 @@ def test_classes_never_reach_a_method(labelled: GraphSet, monkeypatch: Any) -> N
     assert plan(labelled).run(0)["error"] == "enough"
 
 
+def test_other_settings_have_a_name(labelled: GraphSet) -> None:
+    assert plan(labelled, changes={"iterations": 5}).name == "wl"
+    assert plan(labelled, changes={"iterations": 2}).name == "wl+iterations-2"
+    # Where it is learned makes no other vectors.
+    changes = {"epochs": 3, "accelerator": "cpu"}
+    assert plan(labelled, "infograph", changes=changes).name == "infograph+epochs-3"
+
+
 def test_time_is_limited_too(labelled: GraphSet, in_process: Made) -> None:
     record = plan(labelled, "graphlet", seconds=1e-9).run(0)
     assert (record["status"], record["word"]) == ("limit", "> limit")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,9 @@ def test_finished_runs_are_not_made_again(
     assert runs() == [(name, seed, True) for name, seed, _ in first]
     (tmp_path / "nested" / "toy" / "wl" / "seed-1.json").unlink()
     assert [there for *_, there in runs()] == [True, False, True, True]
+    other = replace(plan(labelled, records=tmp_path, changes={"iterations": 1}), label="")
     with pytest.raises(ConfigError, match=r"another run: iterations is 5 there and 1 here"):
-        list(run_methods([plan(labelled, records=tmp_path, changes={"iterations": 1})]))
+        list(run_methods([other]))
 
 
 def test_what_draws_nothing_runs_once(labelled: GraphSet, in_process: Made) -> None:
@@ -59,6 +61,23 @@ def test_a_limit_is_an_answer(tmp_path: Path, labelled: GraphSet, in_process: Ma
     assert replace(tight, memory_gib=1.0).finished(0) is None
     assert replace(tight, seconds=1.0).finished(0) is not None
     assert replace(tight, force=True).finished(0) is None
+
+
+def test_a_score_beyond_the_limits_of_now_says_so(
+    tmp_path: Path, labelled: GraphSet, in_process: Made
+) -> None:
+    wide = plan(labelled, records=tmp_path)
+    path = wide.path_of(0)
+    assert path is not None
+    made = json.loads(json.dumps(wide.run(0)))
+    made |= {"seconds": made["seconds"] | {"train": 30.0}, "peak_memory_mib": 432.0}
+    path.write_text(json.dumps(made))
+    assert replace(wide, seconds=60.0, memory_gib=1.0).finished(0) == made
+    for limit, text in (({"memory_gib": 0.4}, "0.4 GiB"), ({"seconds": 20.0}, "20 seconds")):
+        found = replace(wide, **limit).finished(0)
+        assert found is not None
+        told = f"a run took more than the limit of {text} when it was made; its score stands."
+        assert (found["status"], found["notes"]) == ("ok", [told])
 
 
 def test_a_failed_method_does_not_stop_the_others(

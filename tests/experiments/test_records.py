@@ -20,6 +20,7 @@ from igsd.experiments.records import (
     plain_name,
     read_record,
     record_path,
+    variant_label,
     write_record,
 )
 
@@ -130,3 +131,13 @@ def test_what_ends_one_run_and_what_ends_all() -> None:
         assert isinstance(error, RUN_ERRORS)
         with pytest.raises(type(error)):
             failure(error)
+
+
+def test_a_name_for_many_changes_is_short() -> None:
+    first, second = (
+        variant_label("wl", [(f"setting_number_{i}", i + more) for i in range(20)])
+        for more in (0, 1)
+    )
+    assert len(first) == len(second) == len("wl+12345678")
+    assert first != second
+    assert variant_label("wl", []) == "wl"

@@ -44,7 +44,7 @@ def test_figures_of_a_method() -> None:
     assert (wl.seconds, wl.peak, wl.word, wl.notes) == (1.5, 101.0, None, ("degrees",))
     assert (mlg.cell("nested"), mlg.seconds) == ("OMR", None)
     assert (gcc.cell("nested"), gcc.reason) == ("failed", "broken")
-    assert made().notes() == ["wl: degrees", "mlg: OMR: much", "gcc: broken"]
+    assert made().notes() == ["wl: degrees", "mlg: OMR: much"]
 
 
 def test_a_method_of_which_some_seeds_ended_well() -> None:

@@ -7,12 +7,13 @@ from outside and ended when it exceeds a limit; the parent goes on.
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -33,28 +34,40 @@ class Measured:
     peak_bytes: int
 
 
+@dataclass(frozen=True)
+class _Ready:
+    """What a child says before it begins: how much its process holds already."""
+
+    held_bytes: int
+
+
 def run_measured(
     function: Callable[..., Any],
     *arguments: Any,
     memory_gib: float | None = None,
     seconds: float | None = None,
+    modules: Sequence[str] = (),
 ) -> Measured:
     """Return ``function(*arguments)`` from a fresh process, with its time and peak memory.
 
     The function must be importable by name and its arguments and result must be plain data, as
-    for any other process. Raises ``LimitError`` (``MemoryLimitError``, ``TimeLimitError``) for a
-    limit exceeded, ``TrainingError`` for a process that died, and whatever igsd error the function
-    raised.
+    for any other process. Its time begins when the process has started and imported ``modules``;
+    its memory holds Python and these.
+
+    Raises ``LimitError`` (``MemoryLimitError``, ``TimeLimitError``) for a limit exceeded,
+    ``TrainingError`` for a process that died, and whatever igsd error the function raised.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    arguments = (sender, function, arguments, memory_gib, seconds)
+    arguments = (sender, function, arguments, memory_gib, seconds, modules)
     child = context.Process(target=_child, args=arguments, daemon=True)
     with deaf_children():
         child.start()
     sender.close()
     try:
-        answer = _wait(receiver, child, memory_gib, seconds)
+        answer = _wait(receiver, child, lambda: None)
+        if isinstance(answer, _Ready):
+            answer = _watch(receiver, child, answer, memory_gib, seconds)
     finally:
         child.kill()
         child.join()
@@ -64,16 +77,34 @@ def run_measured(
     return answer
 
 
-def _wait(receiver: Connection, child: Any, memory_gib: float | None, seconds: float | None) -> Any:
-    """Return the child's answer, looking at its time and memory in between."""
+def _watch(
+    receiver: Connection, child: Any, ready: _Ready, memory_gib: float | None, seconds: float | None
+) -> Any:
+    """Return the answer of a child that has begun, or the limit that it exceeded."""
     start = time.monotonic()
-    while not receiver.poll(_LOOK_EVERY):
-        if not child.is_alive() and not receiver.poll():
-            return _died(child)
+    if memory_gib is not None and ready.held_bytes > memory_gib * GIB:
+        return MemoryLimitError(
+            f"OMR: of the limit of {memory_gib:g} GiB, Python and its libraries take "
+            f"{ready.held_bytes / GIB:.2f} GiB before the method begins. Use a larger limit."
+        )
+
+    def exceeded() -> LimitError | None:
         if seconds is not None and time.monotonic() - start > seconds:
             return TimeLimitError(f"> limit: the method was not done after {seconds:g} seconds.")
         if memory_gib is not None and resident_bytes(child.pid) > memory_gib * GIB:
             return MemoryLimitError(f"OMR: the method took more than {memory_gib:g} GiB.")
+        return None
+
+    return _wait(receiver, child, exceeded)
+
+
+def _wait(receiver: Connection, child: Any, exceeded: Callable[[], LimitError | None]) -> Any:
+    """Return what the child says next, or the limit that it ``exceeded`` meanwhile."""
+    while not receiver.poll(_LOOK_EVERY):
+        if not child.is_alive() and not receiver.poll():
+            return _died(child)
+        if (error := exceeded()) is not None:
+            return error
     try:
         return receiver.recv()
     except EOFError:
@@ -94,11 +125,15 @@ def _child(
     arguments: tuple[Any, ...],
     memory_gib: float | None,
     seconds: float | None,
+    modules: Sequence[str],
 ) -> None:
     """Compute and answer; an igsd error goes to the parent as it is, another as its text."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    start = time.perf_counter()
     try:
+        for name in modules:
+            importlib.import_module(name)
+        sender.send(_Ready(resident_bytes(os.getpid())))
+        start = time.perf_counter()
         with limits(memory_gib=memory_gib, seconds=seconds):
             value = function(*arguments)
         sender.send(Measured(value, time.perf_counter() - start, peak_bytes()))

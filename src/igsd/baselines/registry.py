@@ -21,13 +21,20 @@ class Method:
 
     ``path``: module and class, imported when the method is first asked for. ``settings``:
     parameters that are fixed by the name. ``title``: its name in a table, with its paper.
-    ``draws``: whether another seed gives other numbers.
+    ``draws``: whether another seed gives other numbers. ``needs``: what its module imports late,
+    so that the others need not wait for it.
     """
 
     path: str
     title: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     draws: bool = True
+    needs: tuple[str, ...] = ()
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """All that is imported between asking for the method and its first result."""
+        return (self.path.split(":")[0], *self.needs)
 
     def estimator(self) -> Any:
         """Return the class; raises ``ImportError`` where a part of the installation is missing."""
@@ -41,7 +48,11 @@ METHODS: dict[str, Method] = {
     "mvgrl": Method("igsd.baselines.mvgrl:MVGRL", "CMC-Graph, MVGRL (Hassani et al., 2020)"),
     "graphcl": Method("igsd.baselines.graphcl:GraphCL", "GraphCL (You et al., 2020)"),
     "gcc": Method("igsd.baselines.gcc:GCC", "GCC (Qiu et al., 2020)"),
-    "graph2vec": Method("igsd.baselines.graph2vec:Graph2Vec", "graph2vec (Narayanan et al., 2017)"),
+    "graph2vec": Method(
+        "igsd.baselines.graph2vec:Graph2Vec",
+        "graph2vec (Narayanan et al., 2017)",
+        needs=("gensim.models.doc2vec",),
+    ),
     "deep-graph-kernel": Method(
         "igsd.baselines.deep_graph_kernel:DeepGraphKernel",
         "Deep Graph Kernels (Yanardag et al., 2015)",

@@ -35,14 +35,16 @@ DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
 _DESCRIPTION = f"""\
 Runs methods on the graphs of DATA and scores all of them by the same folds: vectors by an RBF SVM,
 kernels by an SVM on their own matrix, C from the same grid. Prints one table with accuracy, the
-seconds to fit and represent the graphs, and the most memory that took, and draws it as a picture.
+seconds to fit and represent the graphs, and the most memory its process held, of which Python and
+its libraries take some 400 MiB, and draws it as a picture.
 
 Each method runs in a process of its own. One that exceeds its time says '> limit', one that exceeds
 its memory 'OMR' (out of memory), and the others go on. Every finished run leaves a record,
 DIR/PROTOCOL/DATA/METHOD/seed-N.json (DATA+COLUMN with --labels), and is skipped when the same
 command is given again, so Ctrl-C loses no more than the run under way.
 
-A setting KEY goes to every method that has it, METHOD.KEY to one.
+A setting KEY goes to every method that has it, METHOD.KEY to one. A method with other settings is
+called METHOD+KEY-VALUE in the table and has records of its own under that name.
 
 protocols:
 {PROTOCOLS_HELP}
@@ -81,7 +83,9 @@ def add_parser(commands: Any) -> None:
         help=f"where the records are kept (default: {RUNS}/records)",
     )
     parser.add_argument(
-        "--plot", metavar="FILE.png", help=f"the picture (default: {RUNS}/compare-DATA.png)"
+        "--plot",
+        metavar="FILE",
+        help=f"the picture: .png, .svg or .pdf (default: {RUNS}/compare-DATA.png)",
     )
     parser.add_argument("--force", action="store_true", help="replace records of other runs")
     add_settings_arguments(parser, "auto")
@@ -92,27 +96,29 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare the methods and return the exit code."""
     from igsd.atomic_file import check_writable
+    from igsd.report.comparison_plot import check_picture
 
     # The usual name follows from the data, which are not read yet; its folder is known.
-    check_writable(args.plot or Path(RUNS) / "compare.png")
+    place = args.plot or Path(RUNS) / "compare.png"
+    check_writable(place)
+    check_picture(place)
     comparison, code = run_and_report(args, args.data, parse_methods(args.methods))
-    if comparison.has_scores():
-        picture = f"picture: {_draw(args.plot, comparison)}"
-    else:
-        picture = "no picture, since no method has a score"
-    print(f"{picture}, records: {args.records}", file=sys.stderr)
+    print(f"{_draw(args.plot, comparison)}, records: {args.records}", file=sys.stderr)
     return code
 
 
-def _draw(plot: str | None, comparison: Comparison) -> Path:
-    """Draw the comparison and return the file of the picture."""
+def _draw(plot: str | None, comparison: Comparison) -> str:
+    """Draw the comparison where there is something to draw, and return what is said of that."""
     from igsd.experiments.records import plain_name
     from igsd.report.comparison_plot import save_comparison_plot
 
     usual = Path(RUNS) / f"compare-{plain_name(comparison.data)}.png"
     path = usual if plot is None else Path(plot)
-    save_comparison_plot(path, comparison)
-    return path
+    if comparison.has_scores():
+        save_comparison_plot(path, comparison)
+        return f"picture: {path}"
+    older = f" ({path} is of an earlier run)" if path.exists() else ""
+    return f"no picture, since no method has a score{older}"
 
 
 def run_and_report(args: argparse.Namespace, data: str, names: list[str]) -> tuple[Comparison, int]:
@@ -142,19 +148,19 @@ def _run(plans: list[MethodPlan], *, quiet: bool) -> dict[str, list[Record]]:
     """Return the records of each method, and say on standard error how far it is."""
     from igsd.experiments.method_runs import run_methods
 
-    records: dict[str, list[Record]] = {plan.method: [] for plan in plans}
+    records: dict[str, list[Record]] = {plan.name: [] for plan in plans}
     num_seeds = plans[0].num_seeds
     total = len(plans) * num_seeds
 
     def place(plan: MethodPlan, seed: int) -> str:
-        return f"{plans.index(plan) * num_seeds + seed + 1}/{total} {plan.method}, seed {seed}"
+        return f"{plans.index(plan) * num_seeds + seed + 1}/{total} {plan.name}, seed {seed}"
 
     def on_start(plan: MethodPlan, seed: int) -> None:
         if not quiet and sys.stderr.isatty():
             print(f"{place(plan, seed)} ...", end="\r", file=sys.stderr, flush=True)
 
     for plan, record, is_there in run_methods(plans, on_start):
-        records[plan.method].append(record)
+        records[plan.name].append(record)
         outcome = _outcome(record) + (" (has a record, skipped)" if is_there else "")
         if not quiet or record["status"] == "failed":
             print(f"{place(plan, record['seed'])}: {outcome}", file=sys.stderr, flush=True)
@@ -162,9 +168,9 @@ def _run(plans: list[MethodPlan], *, quiet: bool) -> dict[str, list[Record]]:
 
 
 def _outcome(record: Record) -> str:
-    """Return how a run ended, in a few words."""
+    """Return how a run ended, in a few words; a note below the table says more of a limit."""
     if record["status"] != "ok":
-        return str(record["error"])
+        return str(record.get("word") or record["error"])
     own = [row for row in record["rows"] if row["method"] == record["method"]]
     took = record["seconds"]["train"] + record["seconds"]["embed"]
     return f"{100 * own[-1]['mean']:.1f} %, {took:.1f} s, {record['peak_memory_mib']:.0f} MiB"

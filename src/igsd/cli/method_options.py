@@ -31,8 +31,8 @@ def add_limit_arguments(parser: Any) -> None:
         "--limit-memory",
         type=float,
         metavar="GIB",
-        help="memory of a method's process (default: nearly all that is free); beyond it its cell "
-        "says 'OMR'",
+        help="memory of a method's process, with Python and its libraries (default: nearly all "
+        "that is free); beyond it its cell says 'OMR'",
     )
 
 

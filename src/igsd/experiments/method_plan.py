@@ -19,6 +19,7 @@ from igsd.experiments.records import (
     make_records_folder,
     record_path,
     start_record,
+    variant_label,
     write_record,
 )
 from igsd.experiments.represent import represent
@@ -39,8 +40,8 @@ class MethodPlan:
     """A ``Plan`` of one method; seed s is the method's and the folds' seed.
 
     ``seconds`` and ``memory_gib`` limit what fitting and representing may take in a process of its
-    own; ``memory_gib`` None: nearly all that is free when the run begins. ``label``: what the
-    folder of its records is called where that is not the method, but one of its variants.
+    own; ``memory_gib`` None: nearly all that is free when the run begins. ``label``: what a variant
+    of the method is called.
     """
 
     graphs: GraphSet
@@ -55,6 +56,11 @@ class MethodPlan:
     force: bool = False
     label: str = ""
 
+    @property
+    def name(self) -> str:
+        """What the folder of its records is called, and its row in a table."""
+        return self.label or self.method
+
     def check(self) -> None:
         """Raise for graphs that cannot be scored, or whose published folds are missing."""
         check_scorable(self.graphs, self.scoring.protocol)
@@ -63,8 +69,7 @@ class MethodPlan:
         """Return where the record of this seed stands, None without records."""
         if self.records is None:
             return None
-        label = self.label or self.method
-        return record_path(self.records, self.scoring.protocol, self.graphs.name, label, seed)
+        return record_path(self.records, self.scoring.protocol, self.graphs.name, self.name, seed)
 
     def identity(self, seed: int) -> Identity:
         """Return what makes another run the same as that of this seed."""
@@ -83,12 +88,15 @@ class MethodPlan:
     def finished(self, seed: int) -> Record | None:
         """Return the record of a run that need not be made again, None where there is none.
 
-        That is one that ended well, or one that exceeded limits which were at least as wide as
-        now. Raises ``ConfigError`` for a record of another run, unless the plan forces.
+        That is one that ended well, with a note where it took more than the limits of now, or one
+        that exceeded limits which were at least as wide as now. Raises ``ConfigError`` for a
+        record of another run, unless the plan forces.
         """
         record = find_record(self.path_of(seed), self.identity(seed), force=self.force)
-        if record is None or record["status"] == "ok":
-            return record
+        if record is None:
+            return None
+        if record["status"] == "ok":
+            return record | {"notes": [*record["notes"], *self._took_more(record)]}
         is_over = record["status"] == "limit" and not self.force
         return record if is_over and self._was_as_wide(record) else None
 
@@ -132,6 +140,15 @@ class MethodPlan:
             "rows": [{"method": name} | result.to_dict() for name, result in scored],
         }
 
+    def _took_more(self, record: Record) -> list[str]:
+        """Return a sentence for each limit that a run which ended well would exceed now."""
+        seconds = record["seconds"]["train"] + record["seconds"]["embed"]
+        gib = record["peak_memory_mib"] * 2**20 / GIB
+        limits = ((seconds, self.seconds, "seconds"), (gib, self.memory_gib, "GiB"))
+        beyond = [(most, of) for took, most, of in limits if most is not None and took > most]
+        said = "a run took more than the limit of"
+        return [f"{said} {most:g} {of} when it was made; its score stands." for most, of in beyond]
+
     def _was_as_wide(self, record: Record) -> bool:
         """Say whether the limit that a run exceeded was at least as wide as the plan's."""
         key = "memory_gib" if record["word"] == MemoryLimitError.word else "seconds"
@@ -150,12 +167,16 @@ def plan_method(
 ) -> MethodPlan:
     """Return the plan of a method, with everything checked that can be checked without a run.
 
-    ``recipe`` and ``changes`` as in ``registry.configure``; ``others``: the rest of ``MethodPlan``.
+    ``recipe`` and ``changes`` as in ``registry.configure``; what they change is part of the plan's
+    name. ``others``: the rest of ``MethodPlan``.
     Raises ``ConfigError`` for an unknown name or setting, ``DataError`` for graphs that cannot be
     scored, ``StorageError`` where published folds are missing or records cannot be written.
     """
     config = configure(name, recipe, changes)
-    plan = MethodPlan(graphs, name, recipe, config, scoring, **others)
+    usual = configure(name, recipe).learned()
+    changed = [(key, v) for key, v in config.learned().items() if usual[key] != v]
+    label = variant_label(name, changed)
+    plan = MethodPlan(graphs, name, recipe, config, scoring, label=label, **others)
     plan.check()
     if plan.records is not None:
         make_records_folder(plan.records)
@@ -172,4 +193,5 @@ def measure(plan: MethodPlan, seed: int) -> Measured:
         memory = _SHARE_OF_FREE * free_memory() / GIB
     graphs, config = plan.graphs.without_labels(), plan.config.updated({"seed": seed})
     about = (graphs, plan.method, config, plan.scoring.protocol)
-    return run_measured(represent, *about, memory_gib=memory, seconds=plan.seconds)
+    limits = {"memory_gib": memory, "seconds": plan.seconds}
+    return run_measured(represent, *about, **limits, modules=method(plan.method).modules)

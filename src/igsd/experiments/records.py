@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from igsd.graphs.graphset import GraphSet
 from igsd.settings import Settings
 
 KIND = "igsd record"
+
+_LONGEST = 80
 
 RUN_ERRORS = (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError)
 """What may end a run without being a fault of the program."""
@@ -60,6 +63,20 @@ class Identity:
 def record_path(folder: Path, protocol: str, data: str, recipe: str, seed: int) -> Path:
     """Return where the record of a run stands: ``PROTOCOL/DATA/RECIPE/seed-N.json``."""
     return folder / protocol / plain_name(data) / plain_name(recipe) / f"seed-{seed}.json"
+
+
+def variant_label(base: str, changes: Iterable[tuple[str, Any]]) -> str:
+    """Return what runs are called: their recipe or method, and what is set otherwise.
+
+    Where much is, eight characters stand for it: the name is one of a folder, and of a row.
+
+    >>> variant_label("wl", [("iterations", 2)])
+    'wl+iterations-2'
+    """
+    changed = "+".join(f"{key}-{str(value).lower()}" for key, value in changes)
+    if len(changed) > _LONGEST:
+        changed = hashlib.sha256(changed.encode()).hexdigest()[:8]
+    return f"{base}+{changed}" if changed else base
 
 
 def plain_name(text: str) -> str:

@@ -13,7 +13,7 @@ from igsd.evaluation import PROTOCOLS
 from igsd.evaluation.semi import LABEL_RATE as USUAL_RATE
 from igsd.experiments.exhibit import LABEL_RATE, TARGET, TARGETS, Exhibit, Line, data_facts
 from igsd.experiments.qm9_plan import qm9_config
-from igsd.experiments.records import record_path
+from igsd.experiments.records import record_path, variant_label
 from igsd.graphs.graphset import GraphSet
 
 RECIPES = ("molecules", "social")
@@ -50,7 +50,7 @@ class Run:
     def label(self) -> str:
         """What the record's folder is called: recipe or method, and what is set otherwise."""
         base = self.recipe if self.is_recipe else self.method
-        return "+".join([base, *(f"{key}-{str(value).lower()}" for key, value in self.changes)])
+        return variant_label(base, self.changes)
 
     def config(self) -> Any:
         """Return the settings of this run; raises ``ConfigError`` for one that does not exist."""

@@ -25,7 +25,7 @@ FAILED = "failed"
 
 @dataclass(frozen=True)
 class ComparisonLine:
-    """One method over its seeds.
+    """One method over its seeds; ``method``: its name, and what is set otherwise.
 
     ``rows``: its results by the name of the protocol, with ``TWINS_REMOVED`` added to that where
     twins were removed. ``seconds``: the mean time to fit and to make vectors or kernel; ``peak``:
@@ -77,10 +77,14 @@ class Comparison:
         return any(row.mean is not None for line in self.lines for row in line.rows.values())
 
     def notes(self) -> list[str]:
-        """Return, each once, what the methods have to say and why some have no figure."""
+        """Return, each once, what the methods have to say and which limits some exceeded.
+
+        A method that failed has said why when it did.
+        """
         said: dict[str, list[str]] = {}
         for line in self.lines:
-            for note in (*line.notes, *([line.reason] if line.reason else ())):
+            over = [line.reason] if line.reason and line.word != FAILED else []
+            for note in (*line.notes, *over):
                 said.setdefault(note, []).append(line.method)
         return [f"{', '.join(methods)}: {note}" for note, methods in said.items()]
 
@@ -98,7 +102,7 @@ class Comparison:
 def compare_records(
     graphs: GraphSet, scoring: Scoring, records: Mapping[str, Sequence[Record]]
 ) -> Comparison:
-    """Return the comparison of methods whose runs left these records, by name of the method."""
+    """Return the comparison of methods whose runs left these records, by what each is called."""
     lines = tuple(_line(method, runs) for method, runs in records.items())
     num_seeds = max((len(runs) for runs in records.values()), default=0)
     majority = ComparisonLine("majority", _majority(graphs, scoring, num_seeds))
@@ -147,15 +151,16 @@ def _line(method: str, records: Sequence[Record]) -> ComparisonLine:
     )
 
 
-def _rows(method: str, records: Sequence[Record]) -> dict[str, Row]:
+def _rows(title: str, records: Sequence[Record]) -> dict[str, Row]:
     """Return the rows of a method by protocol, those without twins under a key of their own."""
     gathered: dict[str, list[ProtocolResult]] = {}
     for record in records:
+        method = record["method"]
         for name, result in scored_of(record):
             if name in (method, method + TWINS_REMOVED):
                 key = result.protocol + name.removeprefix(method)
                 gathered.setdefault(key, []).append(result)
-    return {key: Row(method, r[0].protocol, tuple(r)) for key, r in gathered.items()}
+    return {key: Row(title, r[0].protocol, tuple(r)) for key, r in gathered.items()}
 
 
 def _number(value: float | None, digits: int) -> str:

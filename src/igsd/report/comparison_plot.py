@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from igsd.atomic_file import atomic_file
+from igsd.errors import StorageError
 from igsd.report.comparison import Comparison, ComparisonLine
 from igsd.wording import counted
 
 # Dark, middle and light: three greys that a print without colour keeps apart.
 _DARK, _MIDDLE, _LIGHT = "#1b4965", "#7a7a7a", "#d9d9d9"
 
+# What a format would add of itself, and of the time, to the same picture.
+_WITHOUT = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+def check_picture(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of a file for a picture; raises ``StorageError`` for another one."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _WITHOUT:
+        raise StorageError(
+            f"The suffix of {str(path)!r} does not say how to write a picture. "
+            f"Use one of {', '.join(_WITHOUT)}."
+        )
+    return suffix
+
 
 def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -> None:
-    """Write a PNG of a comparison, whole or not at all.
+    """Write a PNG, SVG or PDF of a comparison, whole or not at all; the suffix says which.
 
     One line for each method. Left: mean accuracy with the standard deviation over seeds (over folds
     where there is one seed), and the majority class as a dashed line. Middle and right: seconds and
-    peak memory. A method without figures has its word there: OMR, > limit or failed.
+    peak memory. A method without figures has its word there: OMR, > limit or failed. The same input
+    gives the same bytes. Raises ``StorageError`` for another suffix.
     """
+    suffix = check_picture(path)
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -36,8 +55,8 @@ def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -
     left.set_ylim(-0.6, len(lines) - 0.4)
     seeds = counted(comparison.num_seeds, "seed")
     figure.suptitle(f"{comparison.data}, protocol {comparison.scoring.protocol}, {seeds}")
-    with atomic_file(path) as file:
-        figure.savefig(file, format="png", metadata={"Software": None})
+    with rc_context({"svg.hashsalt": "igsd"}), atomic_file(path) as file:
+        figure.savefig(file, format=suffix[1:], metadata=_WITHOUT[suffix])
 
 
 def _draw_accuracy(axes: Any, comparison: Comparison, lines: tuple[ComparisonLine, ...]) -> None:
@@ -49,16 +68,25 @@ def _draw_accuracy(axes: Any, comparison: Comparison, lines: tuple[ComparisonLin
             _say(axes, place, line.word or "-")
             continue
         std = row.std_over_seeds if over == "seeds" else row.std_over_folds
-        axes.errorbar(
-            100 * row.mean, place, xerr=100 * (std or 0), fmt="o", color=_DARK, capsize=3, ms=6
-        )
+        # No accuracy is below 0 or above 1, wherever the deviation would reach.
+        ends = [[100 * min(std or 0, row.mean)], [100 * min(std or 0, 1 - row.mean)]]
+        axes.errorbar(100 * row.mean, place, xerr=ends, fmt="o", color=_DARK, capsize=3, ms=6)
     floor = comparison.majority.rows.get(protocol)
     if floor is not None and floor.mean is not None:
         axes.axvline(100 * floor.mean, color=_MIDDLE, linestyle="--", label="majority class")
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize="small")
-    axes.set_xlabel(f"accuracy in per cent, bars: one standard deviation over {over}")
+    kept = ", twins kept in training" if comparison.scoring.twins else ""
+    axes.set_xlabel(f"accuracy in per cent{kept}\nbars: one standard deviation over {over}")
+    _end_at_the_whole(axes)
     axes.grid(axis="x", color=_LIGHT)
     axes.set_axisbelow(True)
+
+
+def _end_at_the_whole(axes: Any) -> None:
+    """Let an axis of per cent have no figures below 0 or above 100, but room for a mark there."""
+    low, high = axes.get_xlim()
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 100])
+    axes.set_xlim(max(low, -2), min(high, 102))
 
 
 def _draw_bars(axes: Any, values: list[float | None], title: str, room: float) -> None:
@@ -82,5 +110,7 @@ def _short(value: float) -> str:
 
 
 def _say(axes: Any, place: int, word: str) -> None:
-    """Write a word where a point would stand."""
-    axes.annotate(word, (0.02, place), xycoords=("axes fraction", "data"), va="center", color=_DARK)
+    """Write a word where a point would stand, above the line of the majority."""
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    where = {"xycoords": ("axes fraction", "data"), "va": "center", "color": _DARK}
+    axes.annotate(word, (0.02, place), **where, bbox=ground)
