@@ -12,7 +12,7 @@ from igsd.experiments.label_runs import (
     hide_labels,
     pseudo_label_columns,
 )
-from igsd.graphs.label_column import GivenLabels
+from igsd.graphs.given_labels import GivenLabels
 from tests.estimators.few_labels import ROUNDS, few_graphs, small
 
 CLASSES = GivenLabels(["a", "b"] * 5 + [None, None], True, ("kind",))

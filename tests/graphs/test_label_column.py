@@ -9,7 +9,7 @@ import pytest
 
 from igsd.errors import DataError, IGSDWarning
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.label_column import GivenLabels, check_enough, find_labels, with_classes
+from igsd.graphs.label_column import find_labels, with_classes
 from tests.small_graphs import make_graphs
 
 NAN = float("nan")
@@ -90,6 +90,63 @@ def test_markers_of_missing_values(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.y, [0.5, NAN, NAN, 1])
 
 
+MINUS_ONE = "smiles,y,sign,shift\n" + "".join(
+    f"{'C' * n},{y},{sign},{shift}\n"
+    for n, (y, sign, shift) in enumerate(
+        [
+            ("0", "1", "0.5"),
+            ("1", "-1", "-1"),
+            ("-1", "-1", "2"),
+            ("1.0", "1", "0"),
+            ("-1.0", "", "1"),
+        ],
+        1,
+    )
+)
+
+
+@pytest.fixture
+def minus_one(tmp_path: Path) -> tuple[GraphSet, str]:
+    (tmp_path / "mols.csv").write_text(MINUS_ONE)
+    return replace(make_graphs(5), lines=np.arange(2, 7)), str(tmp_path / "mols.csv")
+
+
+def test_minus_one_beside_other_codes_is_unknown(
+    minus_one: tuple[GraphSet, str], tmp_path: Path
+) -> None:
+    """It was a third class without a word, where ``fit`` takes the same numbers for gaps."""
+    message = r"in 'y', 2 are taken as unknown: '-1' \(1\), '-1.0' \(1\)"
+    with pytest.warns(IGSDWarning, match=message):
+        assert find_labels(*minus_one, "y").y == ["0", "1", None, "1", None]
+    (tmp_path / "y.txt").write_text("0\n1\n-1\n1\n-1\n")
+    with pytest.warns(IGSDWarning, match=r"Of 5 filled cells in 'y', 2 are .*: '-1' \(2\)"):
+        found = find_labels(minus_one[0], "x", str(tmp_path / "y.txt"))
+    assert found.y == ["0", "1", None, "1", None]
+    with pytest.warns(IGSDWarning, match="'-1'"):
+        classes = with_classes(*minus_one, "y").classes
+    assert np.asarray(classes).tolist() == [0, 1, -1, 1, -1]
+
+
+def test_minus_one_beside_one_other_is_a_class(minus_one: tuple[GraphSet, str]) -> None:
+    with pytest.warns(IGSDWarning, match=r"2 cells -1 in 'sign' are taken as a class: -1 means"):
+        assert find_labels(*minus_one, "sign").y == ["1", "-1", "-1", "1", None]
+
+
+def test_minus_one_among_numbers_is_a_number(minus_one: tuple[GraphSet, str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find_labels(*minus_one, "shift").y.tolist() == [0.5, -1, 2, 0, 1]
+        assert find_labels(*minus_one, "y", "numbers").y.tolist() == [0, 1, -1, 1, -1]
+
+
+def test_minus_one_in_the_sets_own_classes_is_a_class(graphs: GraphSet) -> None:
+    own = replace(graphs, classes=np.array([0, 1, 2, 1]), class_names=(-1, 0, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find_labels(own, "MUTAG", "class").y == ["-1", "0", "1", "0"]
+        assert find_labels(graphs, "MUTAG", "class").y == ["-1", "1", "-1", "1"]
+
+
 def test_a_column_that_is_not_there(table: tuple[str, GraphSet], graphs: GraphSet) -> None:
     with pytest.raises(DataError, match=r"There is no file no\.txt, and .* has no column of that"):
         find_labels(table[1], table[0], "no.txt")
@@ -147,22 +204,3 @@ def test_its_own_classes_are_no_other_set(graphs: GraphSet) -> None:
 def test_text_where_numbers_are_asked_for(table: tuple[str, GraphSet]) -> None:
     with pytest.raises(DataError, match="'kind' must hold numbers"):
         find_labels(table[1], table[0], "kind", "numbers")
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (GivenLabels([None, None], True, ("kind",)), "'kind' holds no label: .* of the 2 graphs"),
-        (GivenLabels(["a", "a", None], True, ("kind",)), "All labels in 'kind' are 'a'"),
-        (GivenLabels(np.array([NAN, NAN]), False, ("logP",)), "'logP' holds no label"),
-        (GivenLabels(np.array([NAN, 1.0]), False, ("logP",)), "'logP' is known of 1 graph"),
-    ],
-)
-def test_labels_that_teach_nothing(given: GivenLabels, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        check_enough(given)
-
-
-def test_labels_that_are_enough() -> None:
-    check_enough(GivenLabels(["a", "b", None], True, ("kind",)))
-    check_enough(GivenLabels(np.array([0.5, 1.0, NAN]), False, ("logP",)))

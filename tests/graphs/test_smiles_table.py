@@ -64,6 +64,16 @@ def test_markers_of_missing_values(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.asarray(graphs.targets), [[np.nan], [2], [3]])
 
 
+def test_minus_one_beside_other_codes_is_no_class(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "smiles,y\nC,0\nCC,-1\nCO,1\nCN,-1\n")
+    with pytest.warns(IGSDWarning, match=r"'y', 2 are taken as unknown: '-1' \(2\)"):
+        graphs = read_smiles_table(path).graphs
+    assert graphs.class_names == (0, 1)
+    assert np.asarray(graphs.classes).tolist() == [0, -1, 1, -1]
+    signs = read_smiles_table(write(tmp_path / "s.csv", "smiles,y\nC,1\nCC,-1\n")).graphs
+    assert signs.class_names == (-1, 1)
+
+
 def test_many_rows_left_out_are_counted(tmp_path: Path) -> None:
     # They were once left out without a word, and vectors did not line up with the table.
     text = "smiles\n" + "CCO\n?\n" * 14

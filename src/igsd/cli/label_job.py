@@ -16,8 +16,8 @@ from igsd.settings_text import read_settings
 if TYPE_CHECKING:
     from igsd.config_semi import SemiConfig
     from igsd.experiments.run_folder import RunFolder
+    from igsd.graphs.given_labels import GivenLabels
     from igsd.graphs.graphset import GraphSet
-    from igsd.graphs.label_column import GivenLabels
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _check_labels(used: GivenLabels, num_graphs: int) -> None:
     """Raise for labels that nothing can be learned from, before a folder is made for it."""
     from igsd.estimators.class_labels import encode_classes
     from igsd.estimators.target_values import read_targets
-    from igsd.graphs.label_column import check_enough
+    from igsd.graphs.given_labels import check_enough
 
     check_enough(used)
     with warnings.catch_warnings():

@@ -85,7 +85,8 @@ def _add_label_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN|FILE",
         help="a column of the table DATA, a target of the set, `class` for its classes, or a file "
         "with one label per line, for each graph or each row of the table. Unknown is what is "
-        "empty, ?, -, NA, N/A, #N/A, nan, none or null. Leaves a model for `igsd predict`",
+        "empty, ?, -, NA, N/A, #N/A, nan, none or null, and -1 beside two or more other classes "
+        "that are all whole numbers from 0 on. Leaves a model for `igsd predict`",
     )
     group.add_argument(
         "--label-rate",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, warn_user
+from igsd.graphs.missing_values import is_minus_one, minus_one_is_unknown
 from igsd.wording import counted, enumerated
 
 _NO_LABEL = "Mark graphs without a label by None or NaN"
@@ -18,21 +19,18 @@ def read_classes(y: Any, num_graphs: int) -> list[Any]:
     """Return one plain value per graph: its class, or None where it has none.
 
     None and NaN mark graphs without a label. So does -1, but only in a ``y`` of whole numbers
-    without any of those two whose other values are all >= 0 and at least two different ones. Beside
-    None or NaN, -1 is a class like any other (MUTAG's classes are -1 and 1). Whole numbers in a
-    float array are taken as integers.
+    without any of those two, by the rule of ``minus_one_is_unknown``. Beside None or NaN, -1 is a
+    class like any other (MUTAG's classes are -1 and 1). Whole numbers in a float array are taken as
+    integers.
 
     Raises ``DataError`` for a ``y`` of another length, and for values that are no classes.
     """
     values = [_plain(value, place) for place, value in enumerate(_as_list(y, num_graphs))]
-    if any(value is None for value in values) or not any(_is_minus_one(v) for v in values):
+    if any(value is None for value in values) or not any(is_minus_one(v) for v in values):
         return values
-    others = [value for value in values if not _is_minus_one(value)]
-    whole = all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in others)
-    if whole and not others:
-        return [None] * len(values)
-    if whole and len(set(others)) >= 2 and _holds_integers(y):
-        return [None if _is_minus_one(value) else value for value in values]
+    others = [value for value in values if not is_minus_one(value)]
+    if not others or (minus_one_is_unknown(values) and _holds_integers(y)):
+        return [None if is_minus_one(value) else value for value in values]
     found = enumerated(sorted({str(v) for v in others})) or "nothing"
     raise DataError(
         f"y holds -1 beside {found}. -1 means 'no label' only where y is whole numbers and the "
@@ -83,7 +81,7 @@ def codes_of(y: Any, classes: np.ndarray, num_graphs: int) -> np.ndarray:
     table = {value.item(): code for code, value in enumerate(classes)}
     values = [_plain(value, place) for place, value in enumerate(_as_list(y, num_graphs))]
     if -1 not in table:  # the model has no class -1, so it can only mean a gap
-        values = [None if _is_minus_one(value) else value for value in values]
+        values = [None if is_minus_one(value) else value for value in values]
     unknown = sorted({str(v) for v in values if v is not None and v not in table})
     if unknown:
         raise DataError(
@@ -135,10 +133,6 @@ def _plain(value: Any, place: int) -> Any:
 def _is_missing(value: Any) -> bool:
     """Say whether this is pandas' own sign for a missing value."""
     return type(value).__name__ in ("NAType", "NaTType")
-
-
-def _is_minus_one(value: Any) -> bool:
-    return isinstance(value, int) and value == -1
 
 
 def _holds_integers(y: Any) -> bool:

@@ -14,8 +14,8 @@ from igsd.estimators.label_estimator import LabelEstimator
 from igsd.estimators.predictions import about_graphs
 from igsd.estimators.regressor import GraphRegressor, IGSDRegressor
 from igsd.evaluation.semi import stratified_sample
+from igsd.graphs.given_labels import GivenLabels
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.label_column import GivenLabels
 
 
 def estimator_for(given: GivenLabels) -> type[IGSDClassifier] | type[IGSDRegressor]:

@@ -49,8 +49,8 @@ def read_smiles_table(
 
     ``smiles_column``: by default the first one called smiles, canonical_smiles or the like.
     ``label_column``: becomes the classes (text or whole numbers; empty is unknown, and so is a
-    marker of ``missing_values``, with an ``IGSDWarning``); by default a column called label, class
-    or y, if it holds such values.
+    marker of ``missing_values``, -1 by the rule there, with an ``IGSDWarning``); by default a
+    column called label, class or y, if it holds such values.
     ``target_columns``: become the targets, NaN where empty; by default every other column of
     numbers, except those that only name rows (id, index, no, mol_id and the like) and those whose
     name stands twice.
@@ -80,7 +80,7 @@ def read_smiles_table(
     kept = found.kept
     _warn_of_failures(table, failures)
     if label is not None:
-        warn_of_markers([table.column(label)[row] for row in kept], label)
+        warn_of_markers([table.column(label)[row] for row in kept], label, of_classes=True)
     columns: dict[str, Any] = {"notes": smiles_notes(failures, doubtful)}
     columns |= {"lines": np.array(table.lines, np.int64)[kept], "ids": table_ids(table, kept)}
     if classes is not None:
@@ -172,7 +172,8 @@ def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
 
 def _classes(table: TextTable, column: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Return (codes, names) of the label column."""
-    values = _values(table, column)
+    texts = without_markers(table.column(column), of_classes=True)
+    values = [_value(text) for text in texts]
     for value, line in zip(values, table.lines, strict=True):
         if isinstance(value, float) and not value.is_integer():
             raise DataError(

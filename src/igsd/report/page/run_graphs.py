@@ -6,7 +6,8 @@ import numpy as np
 
 from igsd.errors import IGSDError
 from igsd.graphs.build import encode_categories
-from igsd.graphs.label_column import GivenLabels, find_labels
+from igsd.graphs.given_labels import GivenLabels
+from igsd.graphs.label_column import find_labels
 from igsd.report.page.map_classes import MapClasses
 from igsd.report.page.map_numbers import MapNumbers
 from igsd.report.page.run_data import RunData, source_of

@@ -1,0 +1,151 @@
+"""``GivenLabels``: columns of text as the classes or the numbers that estimators take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from igsd.errors import DataError
+from igsd.graphs.missing_values import (
+    class_of_text,
+    warn_of_class_minus_one,
+    warn_of_markers,
+    without_markers,
+)
+from igsd.wording import counted, enumerated
+
+Task = Literal["auto", "classes", "numbers"]
+
+# Whole numbers with more different values than this are rather counts than classes.
+_MOST_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class LabelTexts:
+    """Columns of labels as they are written: ``texts`` [columns][G], empty where unknown."""
+
+    names: tuple[str, ...]
+    texts: list[list[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLabels:
+    """Labels of the graphs of a set, as estimators take them.
+
+    ``y``: a list of class names, None where unknown; or numbers [G] or [G, t], NaN where unknown.
+    ``names``: of the columns.
+    """
+
+    y: Any
+    are_classes: bool
+    names: tuple[str, ...]
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Whether a graph has a label, [G] bool."""
+        if self.are_classes:
+            return np.array([value is not None for value in self.y])
+        return ~np.isnan(self.y.reshape(len(self.y), -1)).all(axis=1)
+
+
+def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GivenLabels:
+    """Return the labels in columns where markers of ``missing_values`` mean no label.
+
+    ``told``: an ``IGSDWarning`` says which texts are taken for markers, and where -1 is none.
+    """
+    plain = replace(columns, texts=[without_markers(column) for column in columns.texts])
+    task = _settled(plain, task)
+    of_classes = task == "classes"
+    texts = [without_markers(column, of_classes=of_classes) for column in columns.texts]
+    for name, column, rest in zip(columns.names, columns.texts, texts, strict=True):
+        if told:
+            warn_of_markers(column, name, of_classes=of_classes)
+        if told and of_classes:
+            warn_of_class_minus_one(rest, name)
+    return typed_labels(replace(columns, texts=texts), task)
+
+
+def typed_labels(columns: LabelTexts, task: Task) -> GivenLabels:
+    """Return columns of text as classes or as numbers, one entry per graph; empty is unknown.
+
+    Raises ``DataError`` for numbers that are none, and for classes that rather name the graphs.
+    """
+    names = columns.names
+    if _settled(columns, task) == "classes":
+        if len(names) > 1:
+            raise DataError(f"Classes are one column. Got {', '.join(names)}.")
+        classes = [str(class_of_text(text)) if text else None for text in columns.texts[0]]
+        _check_repeats(classes, names[0])
+        return GivenLabels(classes, True, names)
+    pairs = zip(columns.texts, names, strict=True)
+    values = np.array([[_number(text, name) for text in column] for column, name in pairs]).T
+    return GivenLabels(values[:, 0] if len(names) == 1 else values, False, names)
+
+
+def check_enough(given: GivenLabels) -> None:
+    """Raise ``DataError`` for labels that nothing can be learned from.
+
+    Classes must be at least two, and every number known of at least two graphs.
+    """
+    names = enumerated([repr(name) for name in given.names])
+    if not given.is_known.any():
+        raise DataError(
+            f"{names} holds no label: it is empty for each of the {counted(len(given.y), 'graph')}."
+            " Fill it in for some graphs, or train without labels."
+        )
+    if given.are_classes:
+        classes = {value for value in given.y if value is not None}
+        if len(classes) < 2:
+            raise DataError(
+                f"All labels in {names} are {classes.pop()!r}. There must be graphs of at least "
+                "two classes."
+            )
+        return
+    known = (~np.isnan(given.y.reshape(len(given.y), -1))).sum(axis=0)
+    for name, count in zip(given.names, known.tolist(), strict=True):
+        if count < 2:
+            raise DataError(
+                f"{name!r} is known of {counted(count, 'graph')}; it must be of at least two."
+            )
+
+
+def _settled(columns: LabelTexts, task: Task) -> Task:
+    """Return what the labels are, where that is left open."""
+    if task != "auto":
+        return task
+    texts = columns.texts
+    return "numbers" if len(texts) > 1 or all(map(_are_numbers, texts)) else "classes"
+
+
+def _check_repeats(values: list[str | None], name: str) -> None:
+    """Raise ``DataError`` for many classes of which no two graphs share one: names, rather."""
+    known = [value for value in values if value is not None]
+    if len(known) > _MOST_CLASSES and len(set(known)) == len(known):
+        raise DataError(
+            f"No two of the {len(known)} labels in {name!r} are the same, so they are rather names "
+            "than classes, and nothing can be learned from them."
+        )
+
+
+def _are_numbers(texts: list[str]) -> bool:
+    """Say whether a column is rather numbers to predict than classes."""
+    try:
+        values = {float(text) for text in texts if text}
+    except ValueError:
+        return False
+    return any(not value.is_integer() for value in values) or len(values) > _MOST_CLASSES
+
+
+def _number(text: str, name: str) -> float:
+    if not text:
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        raise DataError(
+            f"The label column {name!r} must hold numbers or nothing here. Found {text!r}. Text "
+            "names classes: --task classes, or task='classes' in Python."
+        ) from None
