@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from igsd.errors import DataError
-from igsd.graphs.given_labels import GivenLabels, check_enough
+from igsd.graphs.given_labels import GivenLabels, LabelTexts, check_enough, typed_labels
 
 NAN = float("nan")
 
@@ -26,3 +26,23 @@ def test_labels_that_teach_nothing(given: GivenLabels, message: str) -> None:
 def test_labels_that_are_enough() -> None:
     check_enough(GivenLabels(["a", "b", None], True, ("kind",)))
     check_enough(GivenLabels(np.array([0.5, 1.0, NAN]), False, ("logP",)))
+
+
+def test_text_among_measured_numbers() -> None:
+    """One cell >5 made a class of every number, without a word."""
+    texts = ["0.0", "1.5", ">5", "3.0", "", "low"]
+    message = (
+        r"'logS' must hold numbers or nothing here\. Of 5 filled cells, 2 are neither: "
+        r"'>5' \(line 4\), 'low' \(line 7\)\. Empty such cells .* --task classes"
+    )
+    columns = LabelTexts(("logS",), [texts], list(range(2, 8)))
+    with pytest.raises(DataError, match=message):
+        typed_labels(columns, "auto")
+    assert typed_labels(columns, "classes").y == ["0", "1.5", ">5", "3", None, "low"]
+    with pytest.raises(DataError, match=r"1 is neither: 'x' \(graph 21\)"):
+        typed_labels(LabelTexts(("n",), [[*map(str, range(21)), "x"]]), "auto")
+
+
+@pytest.mark.parametrize("texts", [["1", "2", ">5"], ["1.5", "a", "b"], ["1", "2", "2", "1.0"]])
+def test_few_whole_numbers_and_text_are_classes(texts: list[str]) -> None:
+    assert typed_labels(LabelTexts(("y",), [texts]), "auto").are_classes

@@ -28,13 +28,14 @@ def table(folder: Path, bad: tuple[int, ...]) -> tuple[str, GraphSet]:
 @pytest.mark.parametrize("text", ["a\n\nb\na\n", "kind\na\n\nb\na\n", "a\r\n\r\nb\r\na"])
 def test_a_line_for_each_graph(labels: Path, text: str) -> None:
     labels.write_text(text)
-    assert read_label_file(labels, make_graphs(4), "MUTAG") == ["a", "", "b", "a"]
+    assert read_label_file(labels, make_graphs(4), "MUTAG").texts == [["a", "", "b", "a"]]
 
 
 def test_an_array(tmp_path: Path) -> None:
     np.save(tmp_path / "y.npy", np.array([0.5, np.nan, 1.0, 2.0]))
     found = read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
-    assert found == ["0.5", "", "1.0", "2.0"]
+    assert found.texts == [["0.5", "", "1.0", "2.0"]]
+    assert found.names == ("y",)
     with pytest.raises(DataError, match="4 labels for 3 graphs"):  # an array has no name on top
         read_label_file(tmp_path / "y.npy", make_graphs(3), "MUTAG")
 
@@ -45,19 +46,21 @@ def test_a_line_for_each_row_or_graph_of_a_table(labels: Path, name: str, text: 
     """A file parallel to a table was refused where a row of it was no molecule."""
     data, graphs = table(labels.parent, bad=(1, 4))
     labels.write_text(name + text)
-    assert read_label_file(labels, graphs, data) == ["a", "c", "d", "f", "g"]
+    found = read_label_file(labels, graphs, data)
+    assert found.texts == [["a", "c", "d", "f", "g"]]
+    assert found.lines == [1 + (name + text).split().index(letter) for letter in "acdfg"]
 
 
 def test_a_name_or_the_label_of_the_first_row(labels: Path) -> None:
     data, graphs = table(labels.parent, bad=(2,))
     for text, expected in (("abababa", "abbaba"), ("1234567", "124567")):
         labels.write_text("\n".join(text))
-        assert read_label_file(labels, graphs, data) == list(expected)
+        assert read_label_file(labels, graphs, data).texts == [list(expected)]
     labels.write_text("kind\nb\na\nb\na\nb\na")
     with pytest.raises(DataError, match=r"'kind' may be the name .* one for each of the 6 graphs"):
         read_label_file(labels, graphs, data)
     np.save(labels.with_suffix(".npy"), np.array(list("zbababa")))
-    assert read_label_file(labels.with_suffix(".npy"), graphs, data)[0] == "z"
+    assert read_label_file(labels.with_suffix(".npy"), graphs, data).texts[0][0] == "z"
 
 
 def test_another_length(labels: Path) -> None:

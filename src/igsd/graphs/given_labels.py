@@ -25,10 +25,18 @@ _MOST_CLASSES = 20
 
 @dataclass(frozen=True)
 class LabelTexts:
-    """Columns of labels as they are written: ``texts`` [columns][G], empty where unknown."""
+    """Columns of labels as they are written: ``texts`` [columns][G], empty where unknown.
+
+    ``lines`` [G]: where they stand in their file, if they come from one.
+    """
 
     names: tuple[str, ...]
     texts: list[list[str]]
+    lines: list[int] | None = None
+
+    def place(self, graph: int) -> str:
+        """Return where the labels of a graph stand: its line, or the graph itself."""
+        return f"graph {graph}" if self.lines is None else f"line {self.lines[graph]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +79,8 @@ def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GivenLabels:
 def typed_labels(columns: LabelTexts, task: Task) -> GivenLabels:
     """Return columns of text as classes or as numbers, one entry per graph; empty is unknown.
 
-    Raises ``DataError`` for numbers that are none, and for classes that rather name the graphs.
+    Raises ``DataError`` for classes that rather name the graphs, and for text among numbers. A
+    column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
     """
     names = columns.names
     if _settled(columns, task) == "classes":
@@ -80,8 +89,7 @@ def typed_labels(columns: LabelTexts, task: Task) -> GivenLabels:
         classes = [str(class_of_text(text)) if text else None for text in columns.texts[0]]
         _check_repeats(classes, names[0])
         return GivenLabels(classes, True, names)
-    pairs = zip(columns.texts, names, strict=True)
-    values = np.array([[_number(text, name) for text in column] for column, name in pairs]).T
+    values = np.array([_numbers(columns, place) for place in range(len(names))]).T
     return GivenLabels(values[:, 0] if len(names) == 1 else values, False, names)
 
 
@@ -131,21 +139,32 @@ def _check_repeats(values: list[str | None], name: str) -> None:
 
 
 def _are_numbers(texts: list[str]) -> bool:
-    """Say whether a column is rather numbers to predict than classes."""
-    try:
-        values = {float(text) for text in texts if text}
-    except ValueError:
-        return False
-    return any(not value.is_integer() for value in values) or len(values) > _MOST_CLASSES
+    """Say whether a column is rather numbers to predict than classes, for the most part."""
+    filled = [text for text in texts if text]
+    values = [value for value in map(_number, filled) if value is not None]
+    are_many = len(set(values)) > _MOST_CLASSES
+    is_measured = are_many or any(not value.is_integer() for value in values)
+    return is_measured and 2 * len(values) > len(filled)
 
 
-def _number(text: str, name: str) -> float:
-    if not text:
-        return math.nan
+def _numbers(columns: LabelTexts, column: int) -> list[float]:
+    """Return the numbers of a column, NaN where empty; raises ``DataError`` for other text."""
+    texts = columns.texts[column]
+    values = [_number(text) if text else math.nan for text in texts]
+    bad = [f"{texts[i]!r} ({columns.place(i)})" for i, value in enumerate(values) if value is None]
+    if bad:
+        filled = counted(sum(1 for text in texts if text), "filled cell")
+        raise DataError(
+            f"The label column {columns.names[column]!r} must hold numbers or nothing here. Of "
+            f"{filled}, {'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: "
+            f"{enumerated(bad)}. Empty such cells or write numbers; where all cells name classes, "
+            "say --task classes, or task='classes' in Python."
+        )
+    return [value for value in values if value is not None]
+
+
+def _number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise DataError(
-            f"The label column {name!r} must hold numbers or nothing here. Found {text!r}. Text "
-            "names classes: --task classes, or task='classes' in Python."
-        ) from None
+        return None

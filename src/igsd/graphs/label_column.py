@@ -30,15 +30,14 @@ def find_labels(
     the set, several of those joined by commas, or ``class`` for the classes of the set.
     An empty cell and a marker of ``missing_values`` mean no label, -1 only by the rule there, and
     never among the set's own classes; markers are told in an ``IGSDWarning``, unless ``told`` is
-    False because it was said before. ``task``: by default numbers where a value has a fraction or
-    there are many different ones, else classes.
+    False because it was said before. ``task``: by default numbers where most are numbers and one
+    of them has a fraction or more than 20 are different, else classes.
 
-    Raises ``DataError`` for what is not there, a file of another length, numbers that
-    are none, and columns that name molecules: SMILES, numbers of rows, a new text in every row.
+    Raises ``DataError`` for what is not there, a file of another length, text among numbers, and
+    columns that name molecules: SMILES, numbers of rows, a new text in every row.
     """
     if os.path.isfile(asked):
-        columns = LabelTexts((Path(asked).stem,), [read_label_file(Path(asked), graphs, data)])
-        return read_labels(columns, task, told=told)
+        return read_labels(read_label_file(Path(asked), graphs, data), task, told=told)
     one = asked in graphs.target_names
     names = [asked] if one else [name.strip() for name in asked.split(",")]
     if is_table(data):
@@ -93,7 +92,8 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
     found = [table.column(name) for name in columns]
     for name in columns:
         _check_is_label(table, name)
-    return LabelTexts(tuple(columns), [[texts[row] for row in rows] for texts in found])
+    lines = [table.lines[row] for row in rows]
+    return LabelTexts(tuple(columns), [[texts[row] for row in rows] for texts in found], lines)
 
 
 def _check_is_label(table: TextTable, name: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from igsd.errors import DataError
+from igsd.graphs.given_labels import LabelTexts
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.table_rows import is_table, rows_of
 from igsd.graphs.text_table import read_text_table
@@ -14,8 +15,8 @@ from igsd.pickles import refuse_pickle
 from igsd.wording import counted
 
 
-def read_label_file(path: Path, graphs: GraphSet, data: str) -> list[str]:
-    """Return the labels in a text or ``.npy`` file, one per graph.
+def read_label_file(path: Path, graphs: GraphSet, data: str) -> LabelTexts:
+    """Return the labels in a text or ``.npy`` file, one per graph, called as the file.
 
     The file has one for each graph or, where ``data`` is a table, for each of its rows: those of
     rows that are no molecules are left out. In a text, one line more at the top is the name of the
@@ -32,7 +33,8 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> list[str]:
     for expected, places in ((num_rows, rows), (len(graphs), range(len(graphs)))):
         first = len(lines) - expected
         if first == 0 or (first == 1 and may_have_name and may_be_name(lines)):
-            return [lines[first + place] for place in places]
+            numbers = [first + place + 1 for place in places]
+            return LabelTexts((path.stem,), [[lines[n - 1] for n in numbers]], numbers)
     raise _other_length(path, len(lines), len(graphs), num_rows, data)
 
 
