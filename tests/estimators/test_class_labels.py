@@ -54,6 +54,17 @@ def test_a_minus_one_that_is_not_clear(y: Any) -> None:
         encode_classes(y, 4)
 
 
+@pytest.mark.parametrize("y", [[0, 1, -1, None, 0, 1, -1], [0, 1, -1, NAN, 0.0, 1, -1]])
+def test_two_signs_for_no_label_are_told(y: Any) -> None:
+    """The third class came without a word."""
+    with pytest.warns(
+        IGSDWarning, match=r"y holds -1 \(2\) beside None or NaN \(1\), .* like 0, 1"
+    ):
+        codes, classes = encode_classes(y, 7)
+    assert classes.tolist() == [-1, 0, 1]
+    assert codes.tolist() == [1, 2, 0, -1, 1, 2, 0]
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [

@@ -23,10 +23,14 @@ def read_classes(y: Any, num_graphs: int) -> list[Any]:
     class like any other (MUTAG's classes are -1 and 1). Whole numbers in a float array are taken as
     integers.
 
+    Warns of -1 beside None or NaN where without those it would mark a graph without a label.
     Raises ``DataError`` for a ``y`` of another length, and for values that are no classes.
     """
     values = [_plain(value, place) for place, value in enumerate(_as_list(y, num_graphs))]
-    if any(value is None for value in values) or not any(is_minus_one(v) for v in values):
+    if not any(is_minus_one(v) for v in values):
+        return values
+    if any(value is None for value in values):
+        _warn_of_two_signs(values)
         return values
     others = [value for value in values if not is_minus_one(value)]
     if not others or (minus_one_is_unknown(values) and _holds_integers(y)):
@@ -133,6 +137,17 @@ def _plain(value: Any, place: int) -> Any:
 def _is_missing(value: Any) -> bool:
     """Say whether this is pandas' own sign for a missing value."""
     return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _warn_of_two_signs(values: list[Any]) -> None:
+    known = [value for value in values if value is not None]
+    if minus_one_is_unknown(known):
+        count = sum(1 for value in known if is_minus_one(value))
+        warn_user(
+            f"y holds -1 ({count}) beside None or NaN ({len(values) - len(known)}), so -1 is taken "
+            f"as a class like {enumerated(sorted(set(known) - {-1}))}. {_NO_LABEL} only, if it is "
+            "none."
+        )
 
 
 def _holds_integers(y: Any) -> bool:
