@@ -36,6 +36,16 @@ def test_one_target_or_many() -> None:
     assert np.isfinite(model.score(graphs, both))
 
 
+@pytest.mark.filterwarnings("ignore:All known values")
+def test_a_constant_target_is_predicted() -> None:
+    """Known values of 1.0 alone gave -3.41."""
+    graphs = few_graphs()
+    y = np.stack([some_numbers(graphs), np.ones(len(graphs))], axis=1)
+    found = small(IGSDRegressor).fit(graphs, y).predict(graphs)
+    assert found[:, 1].tolist() == [1.0] * len(graphs)
+    assert len(set(found[:, 0])) > 1
+
+
 def test_units_do_not_count() -> None:
     graphs = few_graphs()
     y = some_numbers(graphs)

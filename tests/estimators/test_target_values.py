@@ -53,7 +53,7 @@ def test_the_scale_is_that_of_known_targets() -> None:
     targets = np.array([[1.0, 5.0], [3.0, NAN], [NAN, 5.0]])
     scale = TargetScale.fit(targets, is_single=False)
     assert scale.mean.tolist() == [2.0, 5.0]
-    assert scale.scale.tolist() == [1.0, 1.0]  # a constant target keeps its size
+    assert scale.scale.tolist() == [1.0, 0.0]
     made = scale.standardised(targets)
     assert made.dtype == np.float32
     np.testing.assert_array_equal(made, [[-1, 0], [1, NAN], [NAN, 0]])
@@ -64,6 +64,16 @@ def test_the_scale_is_that_of_known_targets() -> None:
 def test_one_number_comes_back_as_one() -> None:
     scale = TargetScale.fit(np.array([[2.0], [4.0]]), is_single=True)
     assert scale.restored(np.array([[1.0], [-1.0]])).tolist() == [4.0, 2.0]
+
+
+@pytest.mark.filterwarnings("ignore:All known values")
+def test_a_constant_target_is_predicted() -> None:
+    """The network's own output was added to it; the deviation of equal numbers is not always 0."""
+    targets = np.full((3, 1), 0.1)
+    assert np.std(targets) > 0
+    scale = TargetScale.fit(targets, is_single=True)
+    assert scale.standardised(targets).tolist() == [[0.0]] * 3
+    assert scale.restored(np.array([[-4.41], [3.0]])).tolist() == [0.1, 0.1]
 
 
 def test_a_constant_target_is_told() -> None:

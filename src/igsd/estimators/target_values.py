@@ -28,20 +28,25 @@ class TargetScale:
     def fit(
         cls, targets: np.ndarray, *, is_single: bool, names: tuple[str, ...] = ()
     ) -> TargetScale:
-        """Return the scale of targets [G, t], NaN left out; a constant target has scale 1."""
-        deviation = np.nanstd(targets, axis=0)
-        if (deviation == 0).any():
-            which = [str(names[i]) if names else str(i) for i in np.flatnonzero(deviation == 0)]
+        """Return the scale of targets [G, t], NaN left out.
+
+        A constant target has scale 0, so that its value is what is predicted, whatever is learned.
+        """
+        is_constant = np.nanmin(targets, axis=0) == np.nanmax(targets, axis=0)
+        if is_constant.any():
+            which = [str(names[i]) if names else str(i) for i in np.flatnonzero(is_constant)]
             warn_user(
                 f"All known values of target {', '.join(which)} are the same: there is nothing to "
-                "learn from them. Are they the right ones?",
+                "learn from them, and that value is predicted. Are they the right ones?",
             )
-        scale = np.where(deviation > 0, deviation, 1.0)
-        return cls(np.nanmean(targets, axis=0), scale, is_single, names)
+        # Mean and deviation of equal numbers may be off by rounding.
+        mean = np.where(is_constant, np.nanmin(targets, axis=0), np.nanmean(targets, axis=0))
+        scale = np.where(is_constant, 0.0, np.nanstd(targets, axis=0))
+        return cls(mean, scale, is_single, names)
 
     def standardised(self, targets: np.ndarray) -> np.ndarray:
-        """Return the targets with mean 0 and deviation 1, float32."""
-        return ((targets - self.mean) / self.scale).astype(np.float32)
+        """Return the targets with mean 0 and deviation 1, float32; constant ones are 0."""
+        return ((targets - self.mean) / np.where(self.scale > 0, self.scale, 1)).astype(np.float32)
 
     def restored(self, outputs: np.ndarray) -> np.ndarray:
         """Return outputs [G, t] in the units of the targets; [G] where there is one per graph."""
