@@ -40,6 +40,14 @@ def test_it_changes_where_the_labels_begin() -> None:
     assert len(ends[0].history) == len(ends[1].history) == 2
 
 
+def test_its_bar_has_a_name_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two bars were called training, and the first said nothing of labels."""
+    graphs, labels = make_graphs(12), Labels(np.arange(12) % 2, 2)
+    fit_labelled(graphs, labels, SemiConfig(**SETTINGS), SemiSupervisedIGSD(), verbose=True)
+    titles = [line.split(":")[0] for line in capsys.readouterr().err.splitlines()]
+    assert titles == ["pretraining"] * 2 + ["training"] * 2
+
+
 def test_an_encoder_of_ones_own_is_trained_too() -> None:
     graphs, labels = make_graphs(12), Labels(np.arange(12) % 2, 2)
     config = SemiConfig(**(SETTINGS | {"node_features": "degree"}))

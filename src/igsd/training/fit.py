@@ -82,10 +82,12 @@ def fit_self_supervised(
     checkpoint: str | os.PathLike[str] | None = None,
     log_dir: str | os.PathLike[str] | None = None,
     verbose: bool = False,
+    title: str = "training",
 ) -> Fitted:
     """Return IGSD trained on ``graphs``, whose classes and targets are never read.
 
     With ``epochs=0`` the result is the untrained encoder. The caller's random state is untouched.
+    ``title``: of the progress bar that ``verbose`` shows.
     """
     check_trainable(graphs, config)
     features = fit_features(graphs, config)
@@ -122,5 +124,6 @@ def fit_self_supervised(
             identity={"data": graphs.without_labels().checksum} | config.learned(),
             on_epoch=epoch_logger(log_dir) if fabric.is_global_zero else None,
             verbose=verbose and fabric.is_global_zero,
+            title=title,
         )
     return Fitted(model, features, history)

@@ -49,12 +49,14 @@ def run_training(
     identity: dict[str, Any] | None = None,
     on_epoch: Callable[[dict[str, float]], None] | None = None,
     verbose: bool = False,
+    title: str = "training",
 ) -> list[dict[str, float]]:
     """Train to the end and return the history: one dictionary of mean losses per epoch.
 
     With ``checkpoint`` the run continues from that file where it exists, and saves itself there
     every so many steps, at the end, and when it is told to stop. A run that was stopped and
-    continued gives the same weights, bit for bit on the CPU, as one that was not.
+    continued gives the same weights, bit for bit on the CPU, as one that was not. ``title``: what
+    the progress bar of ``verbose`` is called.
     """
     identity = identity or {}
     progress = Progress()
@@ -71,7 +73,7 @@ def run_training(
     with (
         kept_memory(),
         StopSignals() as stop,
-        progress_bar("training", task.epochs, shown=verbose, done=progress.epoch) as advance,
+        progress_bar(title, task.epochs, shown=verbose, done=progress.epoch) as advance,
     ):
         since_saved = 0
         while progress.epoch < task.epochs:

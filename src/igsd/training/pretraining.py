@@ -38,6 +38,7 @@ def pretrain(
         encoder=encoder,
         checkpoint=own,
         verbose=verbose,
+        title="pretraining",
     )
     network.igsd.load_state_dict(fitted.model.state_dict())
 
