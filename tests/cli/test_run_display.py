@@ -28,7 +28,10 @@ def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str], tmp_path: 
     with RunDisplay(work, tmp_path, 1, None, shown=True) as display:
         assert display.may_start(job(0))
         display.start(job(0))
+        # A log file said nothing until the first run had ended, which may take hours.
+        begin = capsys.readouterr().err
         display.end(job(0), [record(0.9)])
+    assert begin == "2 runs left, for how long is not known yet\nwl on A, seed 0 ...\n"
     err = capsys.readouterr().err
     assert err.startswith("1/2 wl on A, seed 0: 90.0 %, 0.0 s; 1 run left, about 20 s")
 
@@ -37,13 +40,15 @@ def test_budget(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     work = Work(jobs=[job(0), job(1, 2)], sizes={"A": 10})
     with RunDisplay(work, tmp_path, 1, 0.0, shown=True) as display:
         assert not display.may_start(job(0))
-    left = "3 runs left, for how long is not known yet. The same command goes on."
-    assert capsys.readouterr().err == f"The budget is used up: {left}\n"
+    left = "3 runs left, for how long is not known yet"
+    over = f"The budget is used up: {left}. The same command goes on."
+    assert capsys.readouterr().err == f"{left}\n{over}\n"
 
 
 def test_quiet_speaks_of_failures_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     work = Work(jobs=[job(0), job(1)], sizes={"A": 10})
     with RunDisplay(work, tmp_path, 1, None, shown=False) as display:
+        display.start(job(0))
         display.end(job(0), [record(0.9)])
         display.end(job(1), [record(0.0, "failed", error="It broke.")])
     assert capsys.readouterr().err == "2/2 wl on A, seed 1: It broke.\n"

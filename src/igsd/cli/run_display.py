@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class RunDisplay:
     """Follows jobs from start to end and decides whether another one may be started.
 
-    On a terminal a line with what runs and what is left stays below the others. ``budget``: the
-    seconds after which nothing is started any more.
+    On a terminal a line with what runs and what is left stays below the others; elsewhere (a log
+    file) there is a line at the beginning and one at each start. ``budget``: the seconds after
+    which nothing is started any more.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class RunDisplay:
 
             self._status = Console(stderr=True, markup=False, highlight=False).status("")
             self._status.__enter__()
+        elif self._shown and self._left:
+            self._say(self._rest())
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -66,6 +69,8 @@ class RunDisplay:
     def start(self, job: Job) -> None:
         """Note that a job is started."""
         self._running[job] = time.monotonic()
+        if self._shown and self._status is None:
+            self._say(f"{job} ...")
         self._show()
 
     def end(self, job: Job, records: Sequence[Record]) -> None:
