@@ -38,7 +38,7 @@ def test_finished_runs_are_skipped(igsd: Run, toy: Path, tmp_path: Path, in_proc
     command = ["compare", toy, "--methods", ",".join(names), *FAST]
     code, out, err = igsd(*command)
     assert (code, list(table_of(out))) == (0, [*names, "majority"])
-    assert "3/3 histogram, seed 0" in err
+    assert "3/3 histogram, seed 0 ...\n3/3 histogram, seed 0: " in err  # a log names what runs
     assert (tmp_path / "runs" / "compare-TOY.png").exists()
     records = tmp_path / "runs" / "records" / "nested" / "TOY"
     assert {path.name for path in records.iterdir()} == set(names)

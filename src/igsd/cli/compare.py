@@ -156,8 +156,9 @@ def _run(plans: list[MethodPlan], *, quiet: bool) -> dict[str, list[Record]]:
         return f"{plans.index(plan) * num_seeds + seed + 1}/{total} {plan.name}, seed {seed}"
 
     def on_start(plan: MethodPlan, seed: int) -> None:
-        if not quiet and sys.stderr.isatty():
-            print(f"{place(plan, seed)} ...", end="\r", file=sys.stderr, flush=True)
+        if not quiet:
+            end = "\r" if sys.stderr.isatty() else "\n"
+            print(f"{place(plan, seed)} ...", end=end, file=sys.stderr, flush=True)
 
     for plan, record, is_there in run_methods(plans, on_start):
         records[plan.name].append(record)
