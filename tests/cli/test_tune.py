@@ -22,7 +22,7 @@ SEMI = ["--protocol", "semi", "--seeds", "1", "--set=pretraining_epochs=0", "--s
 def test_a_search_leaves_a_recipe_that_train_takes(igsd: Run, toy: Path, tmp_path: Path) -> None:
     code, out, err = igsd("tune", toy, "-o", "t", "--trials", 3, "--jobs", 1, *GRID)
     assert code == 0, err
-    assert "trial 0 (the recipe as it is): epochs=4 head_dim=256:" in err
+    assert "trial 0 (the recipe, within --grid): epochs=1 head_dim=4:" in err
     assert len([line for line in err.splitlines() if line.startswith("trial ")]) == 3
     assert out.splitlines()[0] == "TOY, nested, best of 3 trials"
     assert f"igsd train {toy} --config t/recipe.toml" in out

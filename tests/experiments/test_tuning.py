@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,14 @@ def test_the_recipe_comes_first_and_all_is_tried(tmp_path: Path) -> None:
     assert len(failed) == 2
     assert failed[0].error == "TrainingError: The loss is not finite."
     assert search(tmp_path).folder.read(search(tmp_path).identity()) == trials
+
+
+def test_the_first_trial_keeps_to_what_the_user_listed(tmp_path: Path) -> None:
+    """With --grid epochs=1,2 the recipe's 20 was tried all the same, and could be chosen."""
+    made = replace(search(tmp_path), given=frozenset({"epochs"}))
+    assert made.first() == {"epochs": 1, "num_layers": Config().num_layers}
+    inside = replace(made, config=Config(epochs=3))
+    assert inside.first() == {"epochs": 3, "num_layers": Config().num_layers}
 
 
 def test_the_best_becomes_a_recipe(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ _SHOWN = 10
 _DESCRIPTION = """\
 Searches the paper's grids for settings that suit DATA, by Optuna's TPE sampler, and writes the best
 as a recipe: RUN/recipe.toml, for --config of train, evaluate and compare. The first trial is the
-recipe as it is, so that the best is never worse by the score that is searched by.
+recipe as it is, also where the paper's grid lacks a value of it, so that the best is never worse by
+the score that is searched by; only a --grid that leaves out the recipe's value is kept to.
 
 That score comes from inside training parts, on seeds (100, 101, ...) that no table uses:
   nested  without labels: the SVM's accuracy on the inner folds, mean over the outer folds (default)
@@ -64,7 +65,8 @@ def add_parser(commands: Any) -> None:
         action="append",
         default=[],
         help="values to try of a setting, instead of the paper's or besides; may be given many "
-        "times. What --set gives is not searched",
+        "times. No other value of it is tried: where the recipe's is not among them, the first "
+        "trial has the first of them. What --set gives is not searched",
     )
     parser.add_argument(
         "--trials", type=int, default=30, metavar="N", help="trials in all (default: 30)"
@@ -178,7 +180,10 @@ def _run(
 
 def _outcome(search: Search, trial: Trial) -> str:
     """Return the settings and the score of a trial as a line."""
-    name = f"trial {trial.number}" + (" (the recipe as it is)" if trial.number == 0 else "")
+    name = f"trial {trial.number}"
+    if trial.number == 0:
+        is_own = all(getattr(search.config, key) == v for key, v in trial.settings.items())
+        name += " (the recipe as it is)" if is_own else " (the recipe, within --grid)"
     score = trial.error if trial.score is None else f"{100 * trial.score:.1f} %"
     return f"{name}: {trial.in_words()}: {score}, {trial.seconds:.1f} s"
 

@@ -38,7 +38,8 @@ def make_search(args: argparse.Namespace) -> Search:
     task.check(config)
     tail = "" if args.protocol == "nested" else f"-{args.protocol}"
     folder = args.output or Path(RUNS) / f"tune-{plain_name(graphs.name)}{tail}"
-    return Search(task, config, grid, args.trials, args.seed, TuningFolder(folder))
+    where = TuningFolder(folder)
+    return Search(task, config, grid, args.trials, args.seed, where, frozenset(given))
 
 
 def _config(args: argparse.Namespace, recipe: str, changes: dict[str, Any]) -> Config:

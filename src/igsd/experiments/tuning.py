@@ -19,7 +19,10 @@ from igsd.experiments.tuning_trial import Trial, ranked
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched: the settings of ``grid`` over those of ``config``, in ``num_trials``."""
+    """What is searched: the settings of ``grid`` over those of ``config``, in ``num_trials``.
+
+    ``given``: those whose values the user listed, so that no other value of them is tried.
+    """
 
     task: TuningTask
     config: Config
@@ -27,6 +30,13 @@ class Search:
     num_trials: int
     seed: int
     folder: TuningFolder
+    given: frozenset[str] = frozenset()
+
+    def first(self) -> dict[str, Any]:
+        """Return the settings of the first trial: the recipe's own, or the first value given."""
+        settings = {key: getattr(self.config, key) for key in self.grid}
+        outside = {key for key in self.given if settings[key] not in self.grid[key]}
+        return settings | {key: self.grid[key][0] for key in outside}
 
     def identity(self) -> Identity:
         """Return what makes another search the same; the number of trials may grow."""
@@ -48,9 +58,10 @@ def run_trials(
 ) -> Iterator[Trial]:
     """Yield the trials that are still to be made, each once it is written to the folder.
 
-    The first of all is the recipe as it is. ``may_start`` is asked before each, with its number.
-    A training that fails gives a trial without a score; a folder that cannot be written stops the
-    search (``StorageError``). Ends early where everything in the grid has been tried.
+    The first of all is the recipe as it is (``Search.first``). ``may_start`` is asked before each,
+    with its number. A training that fails gives a trial without a score; a folder that cannot be
+    written stops the search (``StorageError``). Ends early where everything in the grid has been
+    tried.
     """
     trials = list(finished)
     while len(trials) < search.num_trials and may_start(len(trials)):
@@ -64,7 +75,7 @@ def run_trials(
 
 def _next_settings(search: Search, trials: list[Trial]) -> dict[str, Any] | None:
     if not trials:
-        return {key: getattr(search.config, key) for key in search.grid}
+        return search.first()
     return suggest(search.grid, trials, search.seed)
 
 
