@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from igsd.baselines.limits import MemoryLimitError, TimeLimitError, limits
 from igsd.baselines.shortest_path import ShortestPathKernel
+from igsd.errors import IGSDWarning
 from igsd.graphs.build import from_edges
 from tests.reference.grakel_graphs import to_grakel
 from tests.small_graphs import make_graphs
@@ -35,6 +38,19 @@ def test_a_graph_without_paths_is_like_no_other() -> None:
     graphs = from_edges([2, 2], np.array([2]), np.array([3]), node_labels=np.zeros(4, np.int32))
     K = ShortestPathKernel().fit(graphs).kernel(graphs)
     assert K.tolist() == [[0, 0], [0, 1]]
+
+
+def test_graphs_without_any_path_are_told() -> None:
+    """Vectors without a column came without a word, or with one about node labels."""
+    none = np.array([], np.int64)
+    graphs = from_edges([2, 3], none, none, node_labels=np.zeros(5, np.int32))
+    with pytest.warns(IGSDWarning, match="ShortestPathKernel has nothing to count in .*edges"):
+        kernel = ShortestPathKernel().fit(graphs)
+    assert len(kernel.notes_) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel.transform(graphs).shape == (2, 0)
+        assert kernel.kernel(graphs).tolist() == [[0, 0], [0, 0]]
 
 
 def test_limits_end_in_the_words_of_the_table() -> None:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from igsd.baselines.limits import reserve
 from igsd.baselines.patterns import Patterns, products
 from igsd.baselines.shallow import ShallowConfig, ShallowEstimator
+from igsd.errors import warn_user
 from igsd.graphs.convert import as_graphset
 from igsd.graphs.graphset import GraphSet
 from igsd.settings import setting
@@ -95,10 +96,17 @@ class PatternKernel(KernelEstimator):
     """
 
     def _learn_columns(self, graphs: GraphSet) -> None:
-        """Keep the patterns that become columns of ``transform``."""
+        """Keep the patterns that become columns of ``transform``; warns where there are none."""
         patterns = self._represent(graphs)
         keys = patterns.most_common(self.config_.max_features)
         self.state_["columns"] = keys.view(np.int64)
+        if not len(keys):
+            note = (
+                f"{type(self).__name__} has nothing to count in {graphs.name!r}: vectors have no "
+                "columns, and no two graphs are alike. Have the graphs lost their edges?"
+            )
+            self.notes_ += (note,)
+            warn_user(note)
 
     def _products(self, a: Patterns, b: Patterns | None) -> np.ndarray:
         return products(a, b)

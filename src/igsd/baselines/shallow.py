@@ -58,7 +58,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         check_is_fitted(self, "config_")
         graphs = as_graphset(X)
         rows = np.asarray(self._transform(graphs), dtype=np.float32)
-        if not rows.any():
+        if rows.size and not rows.any():  # without a column, fit has said so
             warn_user(
                 f"Nothing that {type(self).__name__} counts in {graphs.name!r} was seen in "
                 "training: all its vectors are zero. Are the node labels written in another way?",
