@@ -65,7 +65,7 @@ def test_wrong_use(graphs: GraphSet, tmp_path: Path) -> None:
         """Another class."""
 
     Other().fit(graphs).save(tmp_path / "m")
-    with pytest.raises(StorageError, match="holds a Other model, but no NodeCount"):
+    with pytest.raises(StorageError, match="holds a model of Other, not of NodeCount"):
         NodeCount.load(tmp_path / "m")
 
 
