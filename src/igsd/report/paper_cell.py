@@ -12,7 +12,7 @@ import numpy as np
 from igsd.errors import ConfigError
 from igsd.experiments.estimates import run_seconds
 from igsd.experiments.exhibit import ACCURACY, Printed
-from igsd.experiments.records import Identity, is_fresh, read_record
+from igsd.experiments.records import Identity, is_fresh, usable_record
 from igsd.experiments.runs import Run
 from igsd.report.result_cell import mean_and_std
 
@@ -98,7 +98,7 @@ class RecordFolder:
         self._found: dict[Path, list[Found]] = {}
 
     def of(self, run: Run) -> list[Found]:
-        """Return the records of a run, of whatever seed; raises ``StorageError`` for other files.
+        """Return the records of a run, of whatever seed; warns of files that are none.
 
         >>> RecordFolder(Path("no/such")).of(Run("nested", "MUTAG", "igsd", "molecules", 0))
         []
@@ -106,7 +106,7 @@ class RecordFolder:
         folder = run.path(self.path).parent
         if folder not in self._found:
             paths = sorted(folder.glob("seed-*.json"))
-            read = [(path.relative_to(self.path).as_posix(), read_record(path)) for path in paths]
+            read = [(path.relative_to(self.path).as_posix(), usable_record(path)) for path in paths]
             there = [(path, record) for path, record in read if record is not None]
             self._found[folder] = sorted(there, key=lambda pair: pair[1]["seed"])
         return self._found[folder]

@@ -57,8 +57,8 @@ def table(
     """Return a table of the paper by its name, e.g. ``table-1``, filled from a folder of records.
 
     ``data``: names of data sets for the columns in place of the table's own. A folder that does
-    not exist gives a table in which nothing was run. Raises ``ConfigError`` for a name that is no
-    table, ``StorageError`` where something else stands in the place of a record.
+    not exist gives a table in which nothing was run; a file that is no record is warned of and left
+    out. Raises ``ConfigError`` for a name that is no table.
     """
     exhibit = read_exhibit(name)
     if exhibit.axis is not None:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from igsd.errors import StorageError
+from igsd.experiments.records import read_record
 from igsd.report.marked_page import read_page, update_page
 from igsd.report.marked_text import replace_between
 from igsd.report.paper_cell import NOT_RUN
@@ -41,6 +42,8 @@ def render_results(folder: str | os.PathLike[str]) -> str:
     """
     if not Path(folder).is_dir():
         raise StorageError(f"There is no folder {folder}; `igsd reproduce` makes one.")
+    for path in sorted(Path(folder).glob("*/*/*/seed-*.json")):
+        read_record(path)
     parts = []
     for name, plot in zip(TABLES, result_plots(folder), strict=True):
         made = table(name, folder)

@@ -63,7 +63,7 @@ def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
 
     A folder that holds nothing of the paper's data sets is somebody's own: no exhibits then.
     """
-    groups = read_groups(folder)
+    groups, broken = read_groups(folder)
     exhibits = {name: _exhibit(name, folder) for name in exhibit_names()}
     shown = {
         path.rpartition("/")[0]
@@ -80,8 +80,10 @@ def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
     if other is not None:
         entries.append(("other", "Other data", ""))
         sections.append(other)
-    entries.append(("records", "Records", counted(_num_records(groups.values()), "record")))
-    return page_title, entries, [*sections, _records(list(groups.values()))]
+    much = counted(_num_records(groups.values()), "record")
+    much += f", {counted(len(broken), 'file')} left out" if broken else ""
+    entries.append(("records", "Records", much))
+    return page_title, entries, [*sections, _records(list(groups.values()), broken)]
 
 
 def _exhibit(name: str, folder: Path) -> tuple[str, Html, list[PaperCell]]:
@@ -101,15 +103,24 @@ def _num_records(groups: Iterable[RecordGroup]) -> int:
     return sum(len(group.records) for group in groups)
 
 
-def _records(groups: Sequence[RecordGroup]) -> Html:
+def _records(groups: Sequence[RecordGroup], broken: Sequence[str]) -> Html:
     intro = "Every figure above comes from these: settings, commit, versions, folds and times."
     return tag(
         "section",
         tag("h2", "Records"),
         tag("p", intro if groups else "There are no records yet."),
+        _no_records(broken) if broken else None,
         *(record_section(group) for group in groups),
         id="records",
     )
+
+
+def _no_records(broken: Sequence[str]) -> Html:
+    """Return what is said of files in the places of records."""
+    out = "They are left out of all tables. Move them away, or run them again with --force:"
+    named = [tag("li", place) for place in broken]
+    title = tag("h3", "Files that are no records")
+    return tag("div", title, tag("p", out), tag("ul", *named), class_="error")
 
 
 def _document(title: str, entries: Sequence[Entry], sections: Sequence[Html]) -> str:
