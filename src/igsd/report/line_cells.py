@@ -9,7 +9,7 @@ from typing import Any
 from igsd.experiments.exhibit import ACCURACY, Exhibit, Line
 from igsd.experiments.qm9_table import error_ratios, errors_by_split
 from igsd.experiments.runs import Run, points, recipe_of
-from igsd.report.paper_cell import PaperCell, RecordFolder, fresh, make_cell, row_figures
+from igsd.report.paper_cell import NONE, PaperCell, RecordFolder, fresh, make_cell, row_figures
 
 
 def line_cells(
@@ -20,6 +20,9 @@ def line_cells(
     printed = line.printed.get(data) if protocol == exhibit.printed_under else None
     about: dict[str, Any] = {"wanted": exhibit.num_seeds(data), "spread": exhibit.spread}
     about["shows_best"] = protocol == exhibit.best_under
+    if protocol != exhibit.protocol and line.shows != line.method:
+        # What rides along has no epochs of which one could be the best.
+        return [PaperCell(NONE, "-")] * (len(exhibit.axis.values) if exhibit.axis else 1)
     cells = []
     for run in points(exhibit, line, data, recipe):
         if exhibit.baseline is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from igsd.experiments.exhibit import Exhibit
-from igsd.report.paper_cell import NOT_RUN, OK, PaperCell
+from igsd.report.paper_cell import NONE, NOT_RUN, OK, PaperCell
 
 Cells = Sequence[PaperCell]
 
@@ -25,7 +25,7 @@ def paired_lines(
         yield (
             other,
             tuple(
-                difference_cell(*pair) if protocol == exhibit.protocol else PaperCell(NOT_RUN)
+                difference_cell(*pair) if protocol == exhibit.protocol else PaperCell(NONE)
                 for protocol, *pair in columns
             ),
         )

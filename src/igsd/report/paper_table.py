@@ -26,12 +26,16 @@ class Column:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A row of a table; ``group`` is the heading it stands under, ``method`` what was run."""
+    """A row of a table; ``group`` is the heading it stands under, ``method`` what was run.
+
+    ``is_difference``: whether it holds other rows against each other.
+    """
 
     title: str
     group: str
     method: str
     cells: tuple[PaperCell, ...]
+    is_difference: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def _paired_rows(
     cells = {method: row.cells for method, row in own.items()}
     for other, made in paired_lines(exhibit, cells, [column.protocol for column in columns]):
         group = f"{own[exhibit.compared].title} less"
-        yield PaperRow(f"... {own[other].title}", group, exhibit.compared, made)
+        yield PaperRow(f"... {own[other].title}", group, exhibit.compared, made, True)
 
 
 def _data(exhibit: Exhibit, records: Path) -> list[str]:

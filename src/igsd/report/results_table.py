@@ -18,7 +18,7 @@ from igsd.errors import StorageError
 from igsd.experiments.records import read_record
 from igsd.report.marked_page import read_page, update_page
 from igsd.report.marked_text import replace_between
-from igsd.report.paper_cell import NOT_RUN
+from igsd.report.paper_cell import NONE, NOT_RUN
 from igsd.report.paper_table import PaperTable, table
 from igsd.report.paper_text import markdown
 from igsd.report.results_plot import result_plots
@@ -81,7 +81,9 @@ def _render(readme: Path, results: Path) -> dict[Path, str]:
 
 def _rows_run(made: PaperTable) -> list[str]:
     """Return the table of the rows of which anything is run, and a word on the others."""
-    run = tuple(row for row in made.rows if any(cell.status != NOT_RUN for cell in row.cells))
+    run = tuple(
+        row for row in made.rows if any(cell.status not in (NOT_RUN, NONE) for cell in row.cells)
+    )
     parts = [markdown(replace(made, rows=run))] if run else []
     left = len(made.rows) - len(run)
     if left:

@@ -19,7 +19,7 @@ from igsd.report.page.record_section import record_section
 from igsd.report.page.run import run_section
 from igsd.report.page.run_data import read_run
 from igsd.report.page.table import table_section
-from igsd.report.paper_cell import PaperCell
+from igsd.report.paper_cell import NONE, PaperCell
 from igsd.report.paper_table import PaperTable
 from igsd.wording import counted
 
@@ -87,16 +87,18 @@ def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
 
 
 def _exhibit(name: str, folder: Path) -> tuple[str, Html, list[PaperCell]]:
-    """Return title, section and cells of a table or figure."""
+    """Return title, section and cells of a table or figure; differences are no cells to fill."""
     made = fill(read_exhibit(name), folder)
     if isinstance(made, PaperTable):
-        return made.title, table_section(made), [c for row in made.rows for c in row.cells]
+        rows = [row for row in made.rows if not row.is_difference]
+        return made.title, table_section(made), [c for row in rows for c in row.cells]
     return made.title, figure_section(made), [c for one in made.series for c in one.cells]
 
 
 def _progress(cells: Sequence[PaperCell]) -> str:
+    """Return how many cells are filled, of those that can be."""
     done = sum(cell.mean is not None for cell in cells)
-    return f"{done} of {len(cells)} cells"
+    return f"{done} of {sum(cell.status != NONE for cell in cells)} cells"
 
 
 def _num_records(groups: Iterable[RecordGroup]) -> int:
