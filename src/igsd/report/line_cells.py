@@ -32,7 +32,9 @@ def line_cells(
         values = {r["seed"]: row_figures(r, line.shows, protocol, exhibit.metric) for _, r in found}
         known = {seed: folds for seed, folds in values.items() if folds is not None}
         about["digits"] = 1 if exhibit.metric == ACCURACY else 3
-        cells.append(make_cell(found, run, known, printed=printed, **about))
+        cell = make_cell(found, run, known, printed=printed, **about)
+        # The time is that of the method; rows that ride along took next to none of it.
+        cells.append(cell if line.shows == line.method else replace(cell, seconds=None))
     return cells
 
 

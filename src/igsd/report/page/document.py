@@ -25,8 +25,8 @@ from igsd.wording import counted
 
 _KEY = """\
 A cell shows our mean and its deviation, below it the paper's figure with ours less the paper's, \
-then the other deviation, the number of seeds and the time of a whole run, with the rows it is \
-measured against. A dash: the runs are there and have no such figure. Figures lead to their \
+then the other deviation, the number of seeds and the time of a whole run, in the row of the method \
+that was run. A dash: the runs are there and have no such figure. Figures lead to their \
 records."""
 
 Entry = tuple[str, str, str]
