@@ -9,7 +9,16 @@ from typing import Any
 from igsd.experiments.exhibit import ACCURACY, Exhibit, Line
 from igsd.experiments.qm9_table import error_ratios, errors_by_split
 from igsd.experiments.runs import Run, points, recipe_of
-from igsd.report.paper_cell import NONE, PaperCell, RecordFolder, fresh, make_cell, row_figures
+from igsd.experiments.scoring import TWINS_REMOVED
+from igsd.report.paper_cell import (
+    NONE,
+    NOT_RUN,
+    PaperCell,
+    RecordFolder,
+    fresh,
+    make_cell,
+    row_figures,
+)
 
 
 def line_cells(
@@ -33,9 +42,18 @@ def line_cells(
         known = {seed: folds for seed, folds in values.items() if folds is not None}
         about["digits"] = 1 if exhibit.metric == ACCURACY else 3
         cell = make_cell(found, run, known, printed=printed, **about)
-        # The time is that of the method; rows that ride along took next to none of it.
-        cells.append(cell if line.shows == line.method else replace(cell, seconds=None))
+        cells.append(cell if line.shows == line.method else _riding(cell, line, run, records))
     return cells
+
+
+def _riding(cell: PaperCell, line: Line, run: Run, records: RecordFolder) -> PaperCell:
+    """Return the cell of a row that rode along in a run: it took next to none of the time.
+
+    Runs that were scored without it, on a set that has twins, are still to be made.
+    """
+    if cell.status == NONE and line.shows.endswith(TWINS_REMOVED) and records.has_twins(run):
+        return replace(cell, status=NOT_RUN, word=NOT_RUN, records=())
+    return replace(cell, seconds=None)
 
 
 def _ratios(

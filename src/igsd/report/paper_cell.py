@@ -103,7 +103,16 @@ class RecordFolder:
         >>> RecordFolder(Path("no/such")).of(Run("nested", "MUTAG", "igsd", "molecules", 0))
         []
         """
-        folder = run.path(self.path).parent
+        return self._read(run.path(self.path).parent)
+
+    def has_twins(self, run: Run) -> bool:
+        """Say whether any run on the same data was scored with the twins removed too."""
+        folder = run.path(self.path).parent.parent
+        places = sorted(folder.iterdir()) if folder.is_dir() else []
+        records = (record for place in places for _, record in self._read(place))
+        return any(record["protocol"].get("twins") for record in records)
+
+    def _read(self, folder: Path) -> list[Found]:
         if folder not in self._found:
             paths = sorted(folder.glob("seed-*.json"))
             read = [(path.relative_to(self.path).as_posix(), usable_record(path)) for path in paths]

@@ -26,7 +26,7 @@ from igsd.wording import counted
 _KEY = """\
 A cell shows our mean and its deviation, below it the paper's figure with ours less the paper's, \
 then the other deviation, the number of seeds and the time of a whole run, in the row of the method \
-that was run. A dash: the runs are there and have no such figure. Figures lead to their \
+that was run. A dash: there is no such figure, e.g. without twins on a set that has none. Figures lead to their \
 records."""
 
 Entry = tuple[str, str, str]
