@@ -28,7 +28,7 @@ def line_cells(
     recipe = recipe_of(data, records.path, exhibit.protocol)
     printed = line.printed.get(data) if protocol == exhibit.printed_under else None
     about: dict[str, Any] = {"wanted": exhibit.num_seeds(data), "spread": exhibit.spread}
-    about["shows_best"] = protocol == exhibit.best_under
+    about |= {"shows_best": protocol == exhibit.best_under, "printed_by": exhibit.printed_by}
     if protocol != exhibit.protocol and line.shows != line.method:
         # What rides along has no epochs of which one could be the best.
         return [PaperCell(NONE, "-")] * (len(exhibit.axis.values) if exhibit.axis else 1)

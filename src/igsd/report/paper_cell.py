@@ -34,7 +34,8 @@ class PaperCell:
     or -. ``notes`` qualify the result: stale, fewer seeds than wanted, failed seeds, other
     settings. ``spread``: which deviation is printed, that over ``seeds`` or over ``folds``.
     ``shows_best``: whether the best seed is told too. ``by_seed``: (seed, mean over its folds).
-    ``seconds``: the mean time of a run. ``records``: the paths of the records, inside their folder.
+    ``seconds``: the mean time of a run. ``printed_by``: what stands before the printed figure, as
+    ``Exhibit`` has it. ``records``: the paths of the records, inside their folder.
     """
 
     status: str
@@ -50,6 +51,7 @@ class PaperCell:
     notes: tuple[str, ...] = ()
     seconds: float | None = None
     printed: Printed | None = None
+    printed_by: str = "paper"
     records: tuple[str, ...] = ()
 
     @property

@@ -43,7 +43,7 @@ class PaperTable:
     """A table of the paper with our results.
 
     ``statistics``: (title, text for each column) of the data sets, empty for most tables.
-    ``about`` says what the figures are, ``source`` where the paper's stand.
+    ``about`` says what the figures are, ``source`` where those of others stand.
     """
 
     name: str

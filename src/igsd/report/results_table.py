@@ -47,7 +47,7 @@ def render_results(folder: str | os.PathLike[str]) -> str:
     parts = []
     for name, plot in zip(TABLES, result_plots(folder), strict=True):
         made = table(name, folder)
-        parts += [f"**{made.title}.** {made.about}", *_rows_run(made), f"Paper: {made.source}."]
+        parts += [f"**{made.title}.** {made.about}", *_rows_run(made), f"{made.source}."]
         parts.append(f"![{plot.about}]({FIGURES}/{plot.name})")
     return "\n\n".join(parts)
 

@@ -23,7 +23,7 @@ def figure_section(figure: PaperFigure) -> Html:
         tag("p", figure.about),
         tag("figure", chart, class_="wide"),
         scroll_box(_figures(figure), f"{figure.title}, the figures"),
-        tag("p", f"The paper's figure: {figure.source}.", class_="source"),
+        tag("p", f"{figure.source}.", class_="source"),
         id=figure.name,
     )
 
