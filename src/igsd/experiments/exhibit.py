@@ -85,9 +85,10 @@ class Exhibit:
     """A table, or with ``axis`` a figure.
 
     ``source``: a sentence on where the figures of others stand, or the data; ``printed_by``: what
-    stands before such a figure. ``protocol`` is run, ``shown`` are the protocols whose results are shown, the paper's figures
-    stand beside those of ``printed_under``. ``seeds`` holds for all data sets but those of
-    ``seeds_of``. ``settings_of``: what is set otherwise for a data set, for all methods.
+    stands before such a figure. ``protocol`` is run, ``shown`` are the protocols whose results are
+    shown, printed figures stand beside those of ``printed_under``. ``seeds`` holds for all data
+    sets but those of ``seeds_of``. ``settings_of``: what is set otherwise for a data set, whatever
+    the method.
     ``spread``: whether the deviation is over ``seeds`` or over ``folds``. ``other_data``: whether
     data sets of the user may be added. ``best_under``: the protocol under which the best seed is
     told too. ``metric``: the figure of a row of a record that is shown. ``target``: the number that

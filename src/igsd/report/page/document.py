@@ -26,9 +26,9 @@ from igsd.wording import counted
 _KEY = """\
 A cell shows our mean and its deviation, below it the paper's figure with ours less the paper's, \
 then the other deviation, the number of seeds and, in the row of the method that was run, the time \
-of a whole run. Deviations are of the population (ddof 0), standard errors of differences of the sample \
-(ddof 1). A dash: there is no such figure, e.g. without twins on a set that has none. Figures lead \
-to their records."""
+of a whole run. Deviations are of the population (ddof 0), standard errors of differences of the \
+sample (ddof 1). A dash: there is no such figure, e.g. without twins on a set that has none. \
+Figures lead to their records."""
 
 Entry = tuple[str, str, str]
 """A line of the contents: identifier, title, and how much of it there is."""
