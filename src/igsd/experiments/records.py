@@ -7,14 +7,13 @@ import hashlib
 import json
 import os
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from igsd.atomic_file import write_json
-from igsd.errors import ConfigError, IGSDError, IGSDWarning, StorageError
+from igsd.errors import ConfigError, IGSDError, StorageError, warn_user
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import commit, now, versions
 from igsd.experiments.rows import result_from_dict
@@ -113,7 +112,7 @@ def usable_record(path: Path) -> dict[str, Any] | None:
     try:
         return read_record(path)
     except StorageError as error:
-        warnings.warn(str(error), IGSDWarning, stacklevel=3)
+        warn_user(str(error))
         return None
 
 

@@ -21,12 +21,13 @@ def figure_section(figure: PaperFigure) -> Html:
     axes = ChartAxes(figure.x_title, figure.y_title, figure.log_x, names, level)
     drawn = [one for one in figure.series if one.method != figure.baseline]
     chart = line_chart([_chart_series(one, x) for one in drawn], axes, figure.title)
+    remarks = _remarks(figure, drawn)
     return tag(
         "section",
         tag("h2", figure.title),
         tag("p", figure.about),
         tag("figure", chart, class_="wide"),
-        tag("p", " ".join(_remarks(figure, drawn)), class_="note"),
+        tag("p", " ".join(remarks), class_="note") if remarks else None,
         scroll_box(_figures(figure), f"{figure.title}, the figures"),
         tag("p", f"{figure.source}.", class_="source"),
         id=figure.name,
@@ -34,9 +35,12 @@ def figure_section(figure: PaperFigure) -> Html:
 
 
 def _remarks(figure: PaperFigure, drawn: Sequence[Series]) -> list[str]:
-    """Return what a reader of the chart must know of its line and its bars."""
+    """Return what a reader of the chart must know of its line and its bars, if there is one."""
+    points = [cell for one in drawn for cell in one.cells if cell.mean is not None]
+    if not points:
+        return []
     remarks = ["Bars: one standard deviation."]
-    if any(cell.mean is not None and cell.std is None for one in drawn for cell in one.cells):
+    if any(cell.std is None for cell in points):
         remarks.append("Points without one are of one seed, which has no deviation.")
     remarks += [f"The line at 1: {s.title}." for s in figure.series if s.method == figure.baseline]
     return remarks
