@@ -22,6 +22,19 @@ def test_a_run_alone_needs_no_records(igsd: Run, trained: Path, tmp_path: Path) 
     assert 'id="table-1"' not in (tmp_path / "page.html").read_text()
 
 
+def test_a_broken_record_is_named_and_left_out(igsd: Run, tmp_path: Path) -> None:
+    for seed in (0, 1):
+        write(tmp_path / "results", make_record("MUTAG", "molecules", seed, {"igsd": 0.9}))
+    path = tmp_path / "results" / "nested" / "MUTAG" / "molecules" / "seed-1.json"
+    path.write_text(path.read_text()[:100])
+    code, _, err = igsd("report", "-o", "page.html")
+    assert code == 0
+    assert err.count("seed-1.json is not a record of igsd") == 1
+    text = (tmp_path / "page.html").read_text()
+    assert "1 record, 1 file left out" in text
+    assert "<li>nested/MUTAG/molecules/seed-1.json</li>" in text
+
+
 def test_bad_input(igsd: Run, tmp_path: Path, trained: Path) -> None:
     (tmp_path / "results").mkdir()
     wrong = {

@@ -109,6 +109,22 @@ def test_failed_and_stale_runs_are_shown(
     assert "2/2" in err
 
 
+def test_a_broken_record_is_named_once_and_the_table_is_printed(
+    igsd: Command, small: str, tmp_path: Path
+) -> None:
+    options = ("reproduce", "table-3", "--jobs", 1, "--seeds", 1, "--quiet")
+    _, whole, _ = igsd(*options)
+    (path,) = (tmp_path / "results").glob("nested/toy/histogram/seed-0.json")
+    path.write_text(path.read_text()[:50])
+    code, out, err = igsd(*options)
+    assert code == 0
+    assert err.count("histogram/seed-0.json is not a record of igsd") == 1
+    assert "not run" in out
+    assert len(path.read_text()) == 50
+    code, out, _ = igsd(*options, "--force")
+    assert (code, out) == (0, whole)
+
+
 def test_a_limit_exceeded_is_an_answer(
     igsd: Command, small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

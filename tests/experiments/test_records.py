@@ -8,7 +8,7 @@ import pytest
 
 from igsd.baselines.wl import WLConfig
 from igsd.config import Config
-from igsd.errors import ConfigError, StorageError, TrainingError
+from igsd.errors import ConfigError, IGSDWarning, StorageError, TrainingError
 from igsd.experiments.records import (
     KIND,
     RUN_ERRORS,
@@ -20,6 +20,7 @@ from igsd.experiments.records import (
     plain_name,
     read_record,
     record_path,
+    usable_record,
     variant_label,
     write_record,
 )
@@ -36,6 +37,8 @@ def record(**changes: Any) -> dict[str, Any]:
         "data": {"checksum": "abc"},
         "protocol": PROTOCOL,
         "config": Config().to_json(),
+        "seed": 0,
+        "rows": [],
     }
     return values | changes
 
@@ -113,11 +116,17 @@ def test_another_run_is_not_replaced_unasked(
     assert find_finished(path, IDENTITY, force=True) is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"kind": "other"}'])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"kind": "other"}', f'{{"kind": "{KIND}"}}'])
 def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "r.json").write_text(text)
+    path = tmp_path / "r.json"
+    path.write_text(text)
     with pytest.raises(StorageError, match="not a record"):
-        read_record(tmp_path / "r.json")
+        read_record(path)
+    with pytest.raises(StorageError, match="not a record"):
+        find_record(path, IDENTITY)
+    for found in (usable_record, lambda path: find_record(path, IDENTITY, force=True)):
+        with pytest.warns(IGSDWarning, match=r"not a record of igsd\. Move it away, or .* --force"):
+            assert found(path) is None
 
 
 def test_what_ends_one_run_and_what_ends_all() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from igsd.experiments.exhibit import read_exhibit
+from igsd.experiments.exhibit import data_facts, read_exhibit
 from igsd.experiments.runs import Run, points, recipe_of, runs_of, seeds_of, unknown_data
 
 
@@ -33,6 +33,16 @@ def test_the_first_seeds_come_first_and_each_run_once() -> None:
     runs = runs_of(read_exhibit("table-1"), {"MUTAG": "molecules", "PTC": "molecules"}, 2)
     assert len(set(runs)) == len(runs) == 2 * 2 * 15
     assert [run.seed for run in runs] == [0] * 30 + [1] * 30
+
+
+def test_table_2_says_how_long_each_set_is_trained() -> None:
+    exhibit = read_exhibit("table-2")
+    for data in exhibit.data:
+        facts = data_facts()[data]
+        (run,) = points(exhibit, exhibit.lines[0], data, facts.recipe)
+        budget = f"{exhibit.num_seeds(data)} splits and {run.config().epochs} epochs"
+        said = next(part for part in exhibit.about.split(";") if facts.short in part)
+        assert budget in said
 
 
 def test_labels_vary_the_protocol_and_nothing_else() -> None:

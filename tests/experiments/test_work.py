@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from igsd.errors import ConfigError
+from igsd.errors import ConfigError, IGSDWarning
 from igsd.experiments.dispatch import execute, failed_record
 from igsd.experiments.exhibit import find_exhibits
 from igsd.experiments.job import cached_data
@@ -50,6 +50,26 @@ def test_other_settings_are_kept_unless_forced(
     assert len(plan_work(exhibits, tmp_path, force=True).jobs) == 1
     path.write_text(json.dumps(record | {"algorithm": 0}))
     assert len(plan_work(exhibits, tmp_path).jobs) == 1
+
+
+def test_a_broken_file_costs_its_own_run(
+    tmp_path: Path,
+    in_process: list[tuple[str, int]],  # noqa: F811
+) -> None:
+    exhibits = narrowed([small_exhibit(write_data(tmp_path), seeds=3)], [], ["histogram"])
+    (job,) = plan_work(exhibits, tmp_path).jobs
+    path = job.path_of(1)
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    with pytest.warns(IGSDWarning, match=r"seed-1\.json is not a record"):
+        (rest,) = plan_work(exhibits, tmp_path).jobs
+    # The seeds of a method that draws nothing share a job, which must not replace the file.
+    assert [record["seed"] for record in execute(rest)] == [0, 2]
+    assert path.read_text() == "{"
+    with pytest.warns(IGSDWarning, match=r"seed-1\.json is not a record"):
+        (forced,) = plan_work(exhibits, tmp_path, force=True).jobs
+    assert [record["status"] for record in execute(forced)] == ["ok"]
+    assert len(plan_work(exhibits, tmp_path).done) == 3
 
 
 def test_seeds_after_an_exceeded_limit_are_not_run(tmp_path: Path) -> None:

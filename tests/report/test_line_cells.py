@@ -44,6 +44,30 @@ def test_ratios_of_targets_learned_alone(tmp_path: Path) -> None:
     assert [cell.text for cell in made["igsd"]] == ["not run", "0.50", "not run"]
 
 
+def test_the_time_is_that_of_the_method(tmp_path: Path) -> None:
+    scores = {"igsd": 0.9, "majority": 0.6}
+    record = make_record("MUTAG", "molecules", 0, scores, seconds={"train": 2.0})
+    write_record(record_path(tmp_path, "nested", "MUTAG", "molecules", 0), record)
+    rows = {row.title: row.cells[0] for row in table("table-1", tmp_path, ["MUTAG"]).rows}
+    assert rows["IGSD"].seconds == 2.0
+    assert rows["majority class"].mean == 60.0
+    assert rows["majority class"].seconds is None
+
+
+def test_a_row_without_twins_is_to_be_run_where_another_run_has_it(tmp_path: Path) -> None:
+    def word() -> str:
+        rows = {row.title: row.cells[0] for row in table("beyond", tmp_path, ["COLLAB"]).rows}
+        return rows["IGSD, twins removed"].text
+
+    record = make_record("COLLAB", "social", 0, {"igsd": 0.8})
+    write_record(record_path(tmp_path, "nested", "COLLAB", "social", 0), record)
+    assert word() == "-"
+    record = make_record("COLLAB", "wl", 0, {"wl": 0.8, "wl, twins removed": 0.7}, method="wl")
+    record["protocol"]["twins"] = True
+    write_record(record_path(tmp_path, "nested", "COLLAB", "wl", 0), record)
+    assert word() == "not run"
+
+
 def test_another_figure_than_the_accuracy(tmp_path: Path) -> None:
     for seed, error in enumerate((0.5, 0.6)):
         record = make_record("B3DB", "molecules", seed, {}, protocol="semi")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from igsd.report.page.cell import result_cell
 from igsd.report.paired_cells import difference_cell
 from igsd.report.paper_cell import NOT_RUN, OK, PaperCell
 from igsd.report.paper_table import table
@@ -17,6 +18,16 @@ def test_the_seeds_of_both_count() -> None:
     ours, theirs = cell(s0=71, s1=73, s2=72, s3=90), cell(s0=70, s1=70, s2=70, s4=1)
     assert difference_cell(ours, theirs).text == "+2.0 ± 0.6"
     assert difference_cell(theirs, ours).text == "−2.0 ± 0.6"
+
+
+def test_a_difference_leads_to_the_records_of_the_method_it_is_named_after() -> None:
+    ours, theirs = (
+        PaperCell(OK, by_seed=((0, 70.0), (1, 71.0)), records=(f"semi/A/{name}/seed-0.json",))
+        for name in ("igsd", "gin")
+    )
+    made = difference_cell(ours, theirs)
+    assert made.records == ("semi/A/gin/seed-0.json", "semi/A/igsd/seed-0.json")
+    assert '<a href="#records/semi/A/gin">' in result_cell(made)
 
 
 def test_without_a_seed_in_common() -> None:

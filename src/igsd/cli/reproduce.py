@@ -79,7 +79,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--backend", choices=("local", "dask"), default="local", help="who runs it")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster")
     parser.add_argument(
-        "--force", action="store_true", help="replace records of other settings in these places"
+        "--force", action="store_true", help="replace broken records and those of other settings"
     )
     parser.add_argument("--quiet", action="store_true", help="do not say how far it is")
     add_limit_arguments(parser)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from igsd.errors import ConfigError
 from igsd.experiments import ALGORITHM
 from igsd.experiments.job import Job, cached_data, is_shared
 from igsd.experiments.method_plan import MethodPlan
-from igsd.experiments.method_runs import run_methods
+from igsd.experiments.method_runs import measure_once
 from igsd.experiments.plan import Plan, Record
 from igsd.experiments.qm9_plan import QM9Plan
 from igsd.experiments.recipe_plan import RecipePlan
-from igsd.experiments.records import failure, read_record, start_record, write_record
+from igsd.experiments.records import failure, start_record, usable_record, write_record
 from igsd.experiments.runs import Run
 from igsd.experiments.scoring import Scoring, has_many_twins, usual_standardise
 from igsd.experiments.semi_plan import SemiPlan
@@ -21,9 +19,10 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9 import QM9_TARGETS
 
 DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"
-OTHER = "other settings"
+OTHER, BROKEN = "other settings", "broken"
 """How a run stands. ``limit``: it exceeded limits at least as wide as those of now. ``stale``: its
-record is of another version of the algorithm, ``other settings``: of another run."""
+record is of another version of the algorithm, ``other settings``: of another run; ``broken``: the
+file in its place is no record."""
 
 
 def execute(job: Job) -> list[Record]:
@@ -39,10 +38,11 @@ def execute(job: Job) -> list[Record]:
 
 
 def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
-    """Return how a run stands, by its record."""
-    record = read_record(run.path(job.records))
+    """Return how a run stands, by its record; warns of another file in its place."""
+    path = run.path(job.records)
+    record = usable_record(path)
     if record is None:
-        return MISSING
+        return BROKEN if path.exists() else MISSING
     if record["algorithm"] != ALGORITHM:
         return STALE
     plan = plan_of(job, run, graphs)
@@ -108,10 +108,13 @@ def _execute_shared(job: Job, graphs: GraphSet) -> list[Record]:
     plan = plan_of(job, job.runs[0], graphs)
     if not isinstance(plan, MethodPlan):
         raise TypeError(f"{job} has no plan of a method.")
-    seeds = {run.seed for run in job.runs}
-    # What must not be replaced has been sorted out before; a stale record must be.
-    ended = run_methods([replace(plan, force=True, num_seeds=max(seeds) + 1)])
-    return [record for _, record, is_there in ended if not is_there]
+    measured, made = measure_once(), list[Record]()
+    for run in job.runs:
+        made.append(plan.run(run.seed, measured))
+        # What exceeds its limits with one seed is not tried with the next.
+        if made[-1]["status"] == "limit":
+            break
+    return made
 
 
 def _execute(job: Job, run: Run, graphs: GraphSet) -> Record:

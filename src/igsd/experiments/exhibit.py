@@ -84,9 +84,11 @@ class Axis:
 class Exhibit:
     """A table, or with ``axis`` a figure.
 
-    ``protocol`` is run, ``shown`` are the protocols whose results are shown, the paper's figures
-    stand beside those of ``printed_under``. ``seeds`` holds for all data sets but those of
-    ``seeds_of``. ``settings_of``: what is set otherwise for a data set, for all methods.
+    ``source``: a sentence on where the figures of others stand, or the data; ``printed_by``: what
+    stands before such a figure. ``protocol`` is run, ``shown`` are the protocols whose results are
+    shown, printed figures stand beside those of ``printed_under``. ``seeds`` holds for all data
+    sets but those of ``seeds_of``. ``settings_of``: what is set otherwise for a data set, whatever
+    the method.
     ``spread``: whether the deviation is over ``seeds`` or over ``folds``. ``other_data``: whether
     data sets of the user may be added. ``best_under``: the protocol under which the best seed is
     told too. ``metric``: the figure of a row of a record that is shown. ``target``: the number that
@@ -109,6 +111,7 @@ class Exhibit:
     statistics: bool = False
     other_data: bool = False
     baseline: str | None = None
+    printed_by: str = "paper"
     best_under: str = ""
     metric: str = ACCURACY
     target: str = ""

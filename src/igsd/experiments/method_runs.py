@@ -22,7 +22,7 @@ def run_methods(
     """
     found = {(p.method, s): p.finished(s) for p in plans for s in range(p.num_seeds)}
     for plan in plans:
-        measured = measure if method(plan.method).draws else _once()
+        measured = measure if method(plan.method).draws else measure_once()
         for seed in range(plan.num_seeds):
             record = found[plan.method, seed]
             if record is None:
@@ -35,8 +35,8 @@ def run_methods(
                 break
 
 
-def _once() -> Measure:
-    """Return a ``measure`` that runs once and remembers."""
+def measure_once() -> Measure:
+    """Return a ``measure`` that runs once and remembers, for a method that draws nothing."""
     kept: list[Measured] = []
 
     def remembered(plan: MethodPlan, seed: int) -> Measured:

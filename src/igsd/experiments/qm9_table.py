@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from igsd.experiments.qm9_plan import QM9_METHODS, SUPERVISED, QM9Plan, qm9_config
-from igsd.experiments.records import is_fresh, read_record
+from igsd.experiments.records import is_fresh, usable_record
 
 FLOORS = ("untrained", "histogram", "mean")
 STALE, OTHER = "stale", "other settings"
@@ -100,7 +100,7 @@ def _stored(plan: QM9Plan, method: str) -> tuple[Sequence[Record], tuple[str, ..
     """Return the records of another method on the same splits, and what is wrong with them."""
     other = replace(plan, method=method, config=_config_like(plan, method))
     paths = (other.path_of(seed) for seed in range(plan.num_seeds))
-    read = (None if path is None else read_record(path) for path in paths)
+    read = (None if path is None else usable_record(path) for path in paths)
     found = [record for record in read if record is not None and _is_alike(record, plan)]
     current = [record for record in found if is_fresh(record)]
     used, notes = (current, ()) if current or not found else (found, (STALE,))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.atomic_file import write_json
-from igsd.errors import ConfigError, IGSDError, StorageError
+from igsd.errors import ConfigError, IGSDError, StorageError, warn_user
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import commit, now, versions
 from igsd.experiments.rows import result_from_dict
@@ -27,6 +27,8 @@ _LONGEST = 80
 
 RUN_ERRORS = (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError)
 """What may end a run without being a fault of the program."""
+
+_NEEDED = {"algorithm", "status", "seed", "data", "protocol", "config", "rows"}
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,28 @@ def read_record(path: Path) -> dict[str, Any] | None:
         return None
     try:
         record = json.loads(path.read_text())
-        if record["kind"] == KIND:
+        if record["kind"] == KIND and record.keys() >= _NEEDED:
             return record
     except OSError as error:
         raise StorageError(f"Cannot read the record {path}: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError):
         pass
-    raise StorageError(f"{path} is not a record of igsd. Move it away or use another folder.")
+    raise StorageError(
+        f"{path} is not a record of igsd. Move it away, or run it again with --force, which "
+        "replaces it (force=True in Python)."
+    )
+
+
+def usable_record(path: Path) -> dict[str, Any] | None:
+    """Return the record at ``path``, None where there is none; warns of any other file.
+
+    One broken file must not cost what all the others say.
+    """
+    try:
+        return read_record(path)
+    except StorageError as error:
+        warn_user(str(error))
+        return None
 
 
 def is_fresh(record: dict[str, Any]) -> bool:
@@ -120,10 +137,12 @@ def find_record(
 ) -> dict[str, Any] | None:
     """Return the record at ``path`` if it is of this very run, however that ended, else None.
 
-    Raises ``ConfigError`` for a record of another run, unless ``force`` says that it may be
-    replaced.
+    Raises ``ConfigError`` for a record of another run and ``StorageError`` for a file that is no
+    record, unless ``force`` says that it may be replaced.
     """
-    record = None if path is None else read_record(path)
+    if path is None:
+        return None
+    record = usable_record(path) if force else read_record(path)
     if record is None:
         return None
     differences = identity.differences(record)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from igsd.errors import ConfigError, IGSDError, nearest
-from igsd.experiments.dispatch import DONE, LIMIT, OTHER, check_run, state_of
+from igsd.experiments.dispatch import BROKEN, DONE, LIMIT, OTHER, check_run, state_of
 from igsd.experiments.exhibit import Exhibit, data_facts
 from igsd.experiments.job import Job, cached_data, is_limited, make_jobs
 from igsd.experiments.runs import Run, fitting_recipe, runs_of
@@ -80,7 +80,7 @@ def plan_work(
 
     Opens every data set that is asked for, by ``open_source``. One that is not to be had, or cannot
     be scored, is a problem and does not keep the others from running. ``force``: run again what has
-    a record of another run in its place.
+    a record of another run in its place, or a file that is none, which is warned of.
     """
     work, sources = Work(), dict.fromkeys(d for e in exhibits for d in e.data)
     for source in sources:
@@ -125,6 +125,8 @@ def _sort_out(jobs: Sequence[Job], graphs: GraphSet, work: Work, force: bool) ->
             work.done.append(run)
         elif states[run] == OTHER and not force:
             work.others.append(run)
+        elif states[run] == BROKEN and not force:
+            continue  # state_of has named the file, which is kept
         elif not _refused(job, first, graphs, refused):
             todo.append(run)
     work.problems += list(dict.fromkeys(text for text in refused.values() if text))

@@ -9,7 +9,16 @@ from typing import Any
 from igsd.experiments.exhibit import ACCURACY, Exhibit, Line
 from igsd.experiments.qm9_table import error_ratios, errors_by_split
 from igsd.experiments.runs import Run, points, recipe_of
-from igsd.report.paper_cell import PaperCell, RecordFolder, fresh, make_cell, row_figures
+from igsd.experiments.scoring import TWINS_REMOVED
+from igsd.report.paper_cell import (
+    NONE,
+    NOT_RUN,
+    PaperCell,
+    RecordFolder,
+    fresh,
+    make_cell,
+    row_figures,
+)
 
 
 def line_cells(
@@ -19,7 +28,10 @@ def line_cells(
     recipe = recipe_of(data, records.path, exhibit.protocol)
     printed = line.printed.get(data) if protocol == exhibit.printed_under else None
     about: dict[str, Any] = {"wanted": exhibit.num_seeds(data), "spread": exhibit.spread}
-    about["shows_best"] = protocol == exhibit.best_under
+    about |= {"shows_best": protocol == exhibit.best_under, "printed_by": exhibit.printed_by}
+    if protocol != exhibit.protocol and line.shows != line.method:
+        # What rides along has no epochs of which one could be the best.
+        return [PaperCell(NONE, "-")] * (len(exhibit.axis.values) if exhibit.axis else 1)
     cells = []
     for run in points(exhibit, line, data, recipe):
         if exhibit.baseline is not None:
@@ -29,8 +41,19 @@ def line_cells(
         values = {r["seed"]: row_figures(r, line.shows, protocol, exhibit.metric) for _, r in found}
         known = {seed: folds for seed, folds in values.items() if folds is not None}
         about["digits"] = 1 if exhibit.metric == ACCURACY else 3
-        cells.append(make_cell(found, run, known, printed=printed, **about))
+        cell = make_cell(found, run, known, printed=printed, **about)
+        cells.append(cell if line.shows == line.method else _riding(cell, line, run, records))
     return cells
+
+
+def _riding(cell: PaperCell, line: Line, run: Run, records: RecordFolder) -> PaperCell:
+    """Return the cell of a row that rode along in a run: it took next to none of the time.
+
+    Runs that were scored without it, on a set that has twins, are still to be made.
+    """
+    if cell.status == NONE and line.shows.endswith(TWINS_REMOVED) and records.has_twins(run):
+        return replace(cell, status=NOT_RUN, word=NOT_RUN, records=())
+    return replace(cell, seconds=None)
 
 
 def _ratios(

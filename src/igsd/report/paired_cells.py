@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from igsd.experiments.exhibit import Exhibit
-from igsd.report.paper_cell import NOT_RUN, OK, PaperCell
+from igsd.report.paper_cell import NONE, NOT_RUN, OK, PaperCell
 
 Cells = Sequence[PaperCell]
 
@@ -25,7 +25,7 @@ def paired_lines(
         yield (
             other,
             tuple(
-                difference_cell(*pair) if protocol == exhibit.protocol else PaperCell(NOT_RUN)
+                difference_cell(*pair) if protocol == exhibit.protocol else PaperCell(NONE)
                 for protocol, *pair in columns
             ),
         )
@@ -33,6 +33,8 @@ def paired_lines(
 
 def difference_cell(cell: PaperCell, other: PaperCell) -> PaperCell:
     """Return the mean difference over the seeds that both have, and its standard error.
+
+    Its records are those of ``other``, after which its row is named, then those of ``cell``.
 
     >>> a, b = (PaperCell(OK, by_seed=seeds) for seeds in (((0, 70.0), (1, 72.0)), ((0, 69.0),)))
     >>> difference_cell(a, b).word
@@ -42,10 +44,11 @@ def difference_cell(cell: PaperCell, other: PaperCell) -> PaperCell:
     apart = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
     if not apart:
         return PaperCell(NOT_RUN, NOT_RUN)
+    records = (*other.records, *cell.records)
     if len(apart) == 1:
-        return PaperCell(OK, f"{_signed(apart[0])} (1 split)")
+        return PaperCell(OK, f"{_signed(apart[0])} (1 split)", records=records)
     mean, error = float(np.mean(apart)), float(np.std(apart, ddof=1) / np.sqrt(len(apart)))
-    return PaperCell(OK, f"{_signed(mean)} ± {error:.1f}")
+    return PaperCell(OK, f"{_signed(mean)} ± {error:.1f}", records=records)
 
 
 def _signed(difference: float) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from igsd.errors import ConfigError
 from igsd.experiments.estimates import run_seconds
 from igsd.experiments.exhibit import ACCURACY, Printed
-from igsd.experiments.records import Identity, is_fresh, read_record
+from igsd.experiments.records import Identity, is_fresh, usable_record
 from igsd.experiments.runs import Run
 from igsd.report.result_cell import mean_and_std
 
@@ -34,7 +34,8 @@ class PaperCell:
     or -. ``notes`` qualify the result: stale, fewer seeds than wanted, failed seeds, other
     settings. ``spread``: which deviation is printed, that over ``seeds`` or over ``folds``.
     ``shows_best``: whether the best seed is told too. ``by_seed``: (seed, mean over its folds).
-    ``seconds``: the mean time of a run. ``records``: the paths of the records, inside their folder.
+    ``seconds``: the mean time of a run. ``printed_by``: what stands before the printed figure, as
+    ``Exhibit`` has it. ``records``: the paths of the records, inside their folder.
     """
 
     status: str
@@ -50,6 +51,7 @@ class PaperCell:
     notes: tuple[str, ...] = ()
     seconds: float | None = None
     printed: Printed | None = None
+    printed_by: str = "paper"
     records: tuple[str, ...] = ()
 
     @property
@@ -98,15 +100,24 @@ class RecordFolder:
         self._found: dict[Path, list[Found]] = {}
 
     def of(self, run: Run) -> list[Found]:
-        """Return the records of a run, of whatever seed; raises ``StorageError`` for other files.
+        """Return the records of a run, of whatever seed; warns of files that are none.
 
         >>> RecordFolder(Path("no/such")).of(Run("nested", "MUTAG", "igsd", "molecules", 0))
         []
         """
-        folder = run.path(self.path).parent
+        return self._read(run.path(self.path).parent)
+
+    def has_twins(self, run: Run) -> bool:
+        """Say whether any run on the same data was scored with the twins removed too."""
+        folder = run.path(self.path).parent.parent
+        places = sorted(folder.iterdir()) if folder.is_dir() else []
+        records = (record for place in places for _, record in self._read(place))
+        return any(record["protocol"].get("twins") for record in records)
+
+    def _read(self, folder: Path) -> list[Found]:
         if folder not in self._found:
             paths = sorted(folder.glob("seed-*.json"))
-            read = [(path.relative_to(self.path).as_posix(), read_record(path)) for path in paths]
+            read = [(path.relative_to(self.path).as_posix(), usable_record(path)) for path in paths]
             there = [(path, record) for path, record in read if record is not None]
             self._found[folder] = sorted(there, key=lambda pair: pair[1]["seed"])
         return self._found[folder]

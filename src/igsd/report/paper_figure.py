@@ -25,7 +25,10 @@ class Series:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """A figure of the paper with our results: ``series`` over the values ``x``."""
+    """A figure of the paper with our results: ``series`` over the values ``x``.
+
+    ``baseline``: the method to which the others are ratios, if they are.
+    """
 
     name: str
     title: str
@@ -37,6 +40,7 @@ class PaperFigure:
     x: tuple[Any, ...]
     log_x: bool
     series: tuple[Series, ...]
+    baseline: str | None = None
 
 
 def figure(name: str, records: str | os.PathLike[str]) -> PaperFigure:
@@ -69,4 +73,5 @@ def fill_figure(exhibit: Exhibit, records: Path) -> PaperFigure:
         axis.values,
         axis.log,
         tuple(series),
+        exhibit.baseline,
     )

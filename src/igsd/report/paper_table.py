@@ -26,12 +26,16 @@ class Column:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A row of a table; ``group`` is the heading it stands under, ``method`` what was run."""
+    """A row of a table; ``group`` is the heading it stands under, ``method`` what was run.
+
+    ``is_difference``: whether it holds other rows against each other.
+    """
 
     title: str
     group: str
     method: str
     cells: tuple[PaperCell, ...]
+    is_difference: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class PaperTable:
     """A table of the paper with our results.
 
     ``statistics``: (title, text for each column) of the data sets, empty for most tables.
-    ``about`` says what the figures are, ``source`` where the paper's stand.
+    ``about`` says what the figures are, ``source`` where those of others stand.
     """
 
     name: str
@@ -57,8 +61,8 @@ def table(
     """Return a table of the paper by its name, e.g. ``table-1``, filled from a folder of records.
 
     ``data``: names of data sets for the columns in place of the table's own. A folder that does
-    not exist gives a table in which nothing was run. Raises ``ConfigError`` for a name that is no
-    table, ``StorageError`` where something else stands in the place of a record.
+    not exist gives a table in which nothing was run; a file that is no record is warned of and left
+    out. Raises ``ConfigError`` for a name that is no table.
     """
     exhibit = read_exhibit(name)
     if exhibit.axis is not None:
@@ -100,7 +104,7 @@ def _paired_rows(
     cells = {method: row.cells for method, row in own.items()}
     for other, made in paired_lines(exhibit, cells, [column.protocol for column in columns]):
         group = f"{own[exhibit.compared].title} less"
-        yield PaperRow(f"... {own[other].title}", group, exhibit.compared, made)
+        yield PaperRow(f"... {own[other].title}", group, exhibit.compared, made, True)
 
 
 def _data(exhibit: Exhibit, records: Path) -> list[str]:

@@ -17,10 +17,11 @@ def table_lines(table: PaperTable) -> tuple[list[str], Lines]:
 
     A group of rows has a line of its own with its name.
     """
-    paired = [any(row.cells[i].printed for row in table.rows) for i in range(len(table.columns))]
-    header = ["method"]
-    for column, has_printed in zip(table.columns, paired, strict=True):
-        header += [column.title, "paper"] if has_printed else [column.title]
+    header, paired = ["method"], []
+    for i, column in enumerate(table.columns):
+        printed = [row.cells[i] for row in table.rows if row.cells[i].printed]
+        header += [column.title, *(cell.printed_by for cell in printed[:1])]
+        paired.append(bool(printed))
     lines = [[title, *_spread(texts, paired)] for title, texts in table.statistics]
     rows = [(row, _cells(row.cells, paired)) for row in table.rows]
     return header, [*lines, *_grouped(rows, "-- {}")]
@@ -41,7 +42,7 @@ def exhibit_text(shown: PaperTable | PaperFigure) -> str:
     else:
         header, lines = figure_lines(shown)
     text = plain_table(header, lines, shown.title)
-    return f"{text}\n{shown.about}\nSource: {shown.source}."
+    return f"{text}\n{shown.about}\n{shown.source}."
 
 
 def markdown(table: PaperTable) -> str:
@@ -66,7 +67,7 @@ def _grouped(rows: Sequence[tuple[PaperRow, list[str]]], heading: str) -> Iterat
 
 
 def _stacked(cell: PaperCell) -> str:
-    return cell.text + (f"<br>paper: {cell.printed_text}" if cell.printed_text else "")
+    return cell.text + (f"<br>{cell.printed_by}: {cell.printed_text}" if cell.printed_text else "")
 
 
 def _cells(cells: Sequence[PaperCell], paired: Sequence[bool]) -> list[str]:

@@ -29,10 +29,7 @@ class ResultPlot:
 
 
 def result_plots(records: str | os.PathLike[str]) -> list[ResultPlot]:
-    """Return the plots of Table 1 and Table 2 from a folder of records.
-
-    Raises ``StorageError`` where a file in a record's place is none.
-    """
+    """Return the plots of Table 1 and Table 2 from a folder of records."""
     return [plot_table_1(table("table-1", records)), plot_table_2(table("table-2", records))]
 
 

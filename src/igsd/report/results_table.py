@@ -15,9 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from igsd.errors import StorageError
+from igsd.experiments.records import read_record
 from igsd.report.marked_page import read_page, update_page
 from igsd.report.marked_text import replace_between
-from igsd.report.paper_cell import NOT_RUN
+from igsd.report.paper_cell import NONE, NOT_RUN
 from igsd.report.paper_table import PaperTable, table
 from igsd.report.paper_text import markdown
 from igsd.report.results_plot import result_plots
@@ -41,10 +42,12 @@ def render_results(folder: str | os.PathLike[str]) -> str:
     """
     if not Path(folder).is_dir():
         raise StorageError(f"There is no folder {folder}; `igsd reproduce` makes one.")
+    for path in sorted(Path(folder).glob("*/*/*/seed-*.json")):
+        read_record(path)
     parts = []
     for name, plot in zip(TABLES, result_plots(folder), strict=True):
         made = table(name, folder)
-        parts += [f"**{made.title}.** {made.about}", *_rows_run(made), f"Paper: {made.source}."]
+        parts += [f"**{made.title}.** {made.about}", *_rows_run(made), f"{made.source}."]
         parts.append(f"![{plot.about}]({FIGURES}/{plot.name})")
     return "\n\n".join(parts)
 
@@ -78,7 +81,9 @@ def _render(readme: Path, results: Path) -> dict[Path, str]:
 
 def _rows_run(made: PaperTable) -> list[str]:
     """Return the table of the rows of which anything is run, and a word on the others."""
-    run = tuple(row for row in made.rows if any(cell.status != NOT_RUN for cell in row.cells))
+    run = tuple(
+        row for row in made.rows if any(cell.status not in (NOT_RUN, NONE) for cell in row.cells)
+    )
     parts = [markdown(replace(made, rows=run))] if run else []
     left = len(made.rows) - len(run)
     if left:

@@ -27,6 +27,11 @@ def test_a_cell_says_all_and_leads_to_its_records() -> None:
     assert "± 7.0 folds, 5 seeds, 18 s" in made.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def test_a_figure_of_another_paper() -> None:
+    cell = PaperCell("ok", mean=85.0, printed=Printed(84.5, 1.7), printed_by="published")
+    assert "published 84.5 ± 1.7" in result_cell(cell)
+
+
 def test_the_other_deviation_where_that_over_folds_is_printed() -> None:
     cell = PaperCell("ok", mean=1.0, std_over_seeds=2.0, std_over_folds=3.0, spread="folds")
     assert "±\N{NO-BREAK SPACE}2.0\N{NO-BREAK SPACE}seeds" in result_cell(cell)

@@ -34,7 +34,15 @@ def test_names_on_the_axis_have_no_line() -> None:
     drawn = line_chart([ChartSeries("a", [0, 1], [1.0, 2.0])], axes, "about")
     assert ">gap</text>" in drawn
     assert 'class="line"' not in drawn
+    both = [ChartSeries(name, [0, 1], [1.0, 2.0]) for name in "ab"]
+    assert 'class="line"' not in line_chart(both, axes, "about")  # nor has the legend
     assert "<title>a, gap: 2</title>" in drawn
+
+
+def test_a_level_has_a_line_and_is_on_the_axis() -> None:
+    drawn = line_chart([ChartSeries("a", [1], [0.5])], ChartAxes("x", "y", level=1.0), "about")
+    assert drawn.count('class="level"') == 1
+    assert ">1.0</text>" in drawn
 
 
 def test_whole_numbers_have_whole_ticks() -> None:

@@ -35,3 +35,10 @@ def test_only_those_that_can_be_checked_count_as_right() -> None:
     made = pseudo_label_charts({"a": rounds})
     assert made is not None
     assert "a, 1: 50" in made
+
+
+def test_no_chart_of_right_ones_where_none_can_be_checked() -> None:
+    made = pseudo_label_charts({"a": {"rounds": [1], "given": [4], "checked": [0], "right": [0]}})
+    assert made is not None
+    assert made.count("<figure>") == 1
+    assert "nothing to draw" not in made

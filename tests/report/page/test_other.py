@@ -19,9 +19,20 @@ def test_a_set_of_the_user_is_listed_with_all_its_methods() -> None:
     assert made is not None
     assert "mine&lt;, protocol nested" in made
     assert made.count('href="#records/nested/mine&lt;/wl"') == 2
-    assert made.count('href="#records/nested/mine&lt;/igsd"') == 2
+    # The majority class is the same for both.
+    assert made.count('href="#records/nested/mine&lt;/igsd"') == 1
+    assert made.count("majority") == 1
     assert "<td>55.0</td><td>5.0</td>" in made
     assert "2.0 s" in made
+
+
+def test_the_protocol_of_the_table_comes_first() -> None:
+    record = make_record("mine", "molecules", 0, {"igsd": 0.5, "majority": 0.5})
+    rows = [row | {"protocol": name} for name in ("nested", "paper") for row in record["rows"]]
+    made = other_section([RecordGroup("paper/mine/molecules", (record | {"rows": rows},))], set())
+    assert made is not None
+    assert made.index(">igsd<") < made.index(">igsd, nested<")
+    assert made.count("majority") == 1
 
 
 def test_sets_of_the_paper_only_where_no_table_has_them() -> None:

@@ -54,7 +54,7 @@ def _paper(cell: PaperCell) -> Html | None:
     """Return the paper's figure and how far ours is from it."""
     if not cell.printed_text:
         return None
-    said = f"paper {cell.printed_text} "
+    said = f"{cell.printed_by} {cell.printed_text} "
     apart = None if cell.difference is None else difference_tag(cell.difference)
     return tag("div", said, apart, class_="paper")
 

@@ -41,12 +41,16 @@ class ChartSeries:
 
 @dataclass(frozen=True)
 class ChartAxes:
-    """Titles of the axes. ``names``: x counts 0, 1, ... and these stand below, without lines."""
+    """Titles of the axes. ``names``: x counts 0, 1, ... and these stand below, without lines.
+
+    ``level``: a value of y that has a line of its own.
+    """
 
     x_title: str
     y_title: str
     log_x: bool = False
     names: Sequence[str] = ()
+    level: float | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def line_chart(series: Sequence[ChartSeries], axes: ChartAxes, about: str) -> Ht
         return tag("p", "There is nothing to draw yet.", class_="missing")
     box = f"0 0 {WIDTH:.0f} {HEIGHT:.0f}"
     drawing = tag("svg", parts, viewBox=box, class_="chart", role="group", aria_label=about)
-    return joined(drawing, _legend(series) if len(series) > 1 else None)
+    return joined(drawing, _legend(series, axes) if len(series) > 1 else None)
 
 
 def chart_parts(series: Sequence[ChartSeries], axes: ChartAxes) -> Html | None:
@@ -87,6 +91,7 @@ def chart_parts(series: Sequence[ChartSeries], axes: ChartAxes) -> Html | None:
     if not points:
         return None
     bounds = [y + side * spread for _, y, spread, _ in points for side in (-1, 1)]
+    bounds += [] if axes.level is None else [axes.level]
     y_ticks = nice_ticks(min(bounds), max(bounds))
     y_scale = _Scale(y_ticks[0], y_ticks[-1], HEIGHT - _BOTTOM, _TOP)
     # Places without a value yet are on the axis too.
@@ -94,6 +99,7 @@ def chart_parts(series: Sequence[ChartSeries], axes: ChartAxes) -> Html | None:
     x_ticks, x_scale = _x_axis(places, axes)
     return joined(
         _y_grid(y_ticks, y_scale),
+        None if axes.level is None else _across(y_scale(axes.level), "level"),
         _x_grid(x_ticks, x_scale, axes),
         _titles(axes),
         *(_line(place, series, x_scale, y_scale, axes) for place in range(len(series))),
@@ -126,10 +132,14 @@ def _y_grid(ticks: Sequence[float], scale: _Scale) -> Html:
     parts = []
     for tick in ticks:
         y = scale(tick)
-        parts.append(tag("path", d=f"M{_LEFT:.0f} {y:.1f}H{WIDTH - _RIGHT:.0f}", class_="grid"))
+        parts.append(_across(y, "grid"))
         text = tick_text(tick, ticks)
         parts.append(tag("text", text, x=f"{_LEFT - 7:.0f}", y=f"{y + 4:.1f}", class_="end"))
     return joined(*parts)
+
+
+def _across(y: float, kind: str) -> Html:
+    return tag("path", d=f"M{_LEFT:.0f} {y:.1f}H{WIDTH - _RIGHT:.0f}", class_=kind)
 
 
 def _x_grid(ticks: Sequence[float], scale: _Scale, axes: ChartAxes) -> Html:
@@ -174,11 +184,12 @@ def _line(place: int, series: Sequence[ChartSeries], x: _Scale, y: _Scale, axes:
     return tag("g", *parts, class_=f"series s{style}")
 
 
-def _legend(series: Sequence[ChartSeries]) -> Html:
+def _legend(series: Sequence[ChartSeries], axes: ChartAxes) -> Html:
+    """Return the titles with what the points look like, on a line where they have one."""
     entries = []
     for place, one in enumerate(series):
         style = place % NUM_STYLES
-        line = tag("path", d="M1 8H35", class_="line")
+        line = None if axes.names else tag("path", d="M1 8H35", class_="line")
         sample = tag("g", line, tag("path", d=mark(style, 18, 8, 4.2), class_="mark"))
         drawn = tag("svg", tag("g", sample, class_=f"series s{style}"), viewBox="0 0 36 16")
         entries.append(tag("li", drawn, one.title))

@@ -41,7 +41,7 @@ def pseudo_label_charts(rounds: Mapping[str, Mapping[str, Sequence[int]]]) -> Ht
     ]
     charts = [_framed("Pseudo-labels over the rounds", line_chart(totals, axes, "Pseudo-labels"))]
     shares = [_shares(name, values) for name, values in given.items() if values.get("right")]
-    if shares:
+    if any(one.points() for one in shares):
         axes = ChartAxes("round of self-training", "right so far in per cent")
         charts.append(_framed("How many are right", line_chart(shares, axes, "Right ones")))
     return tag("div", *charts, class_="charts")

@@ -19,15 +19,16 @@ from igsd.report.page.record_section import record_section
 from igsd.report.page.run import run_section
 from igsd.report.page.run_data import read_run
 from igsd.report.page.table import table_section
-from igsd.report.paper_cell import PaperCell
+from igsd.report.paper_cell import NONE, PaperCell
 from igsd.report.paper_table import PaperTable
 from igsd.wording import counted
 
 _KEY = """\
 A cell shows our mean and its deviation, below it the paper's figure with ours less the paper's, \
-then the other deviation, the number of seeds and the time of a whole run, with the rows it is \
-measured against. A dash: the runs are there and have no such figure. Figures lead to their \
-records."""
+then the other deviation, the number of seeds and, in the row of the method that was run, the time \
+of a whole run. Deviations are of the population (ddof 0), standard errors of differences of the \
+sample (ddof 1). A dash: there is no such figure, e.g. without twins on a set that has none. \
+Figures lead to their records."""
 
 Entry = tuple[str, str, str]
 """A line of the contents: identifier, title, and how much of it there is."""
@@ -63,7 +64,7 @@ def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
 
     A folder that holds nothing of the paper's data sets is somebody's own: no exhibits then.
     """
-    groups = read_groups(folder)
+    groups, broken = read_groups(folder)
     exhibits = {name: _exhibit(name, folder) for name in exhibit_names()}
     shown = {
         path.rpartition("/")[0]
@@ -80,36 +81,49 @@ def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
     if other is not None:
         entries.append(("other", "Other data", ""))
         sections.append(other)
-    entries.append(("records", "Records", counted(_num_records(groups.values()), "record")))
-    return page_title, entries, [*sections, _records(list(groups.values()))]
+    much = counted(_num_records(groups.values()), "record")
+    much += f", {counted(len(broken), 'file')} left out" if broken else ""
+    entries.append(("records", "Records", much))
+    return page_title, entries, [*sections, _records(list(groups.values()), broken)]
 
 
 def _exhibit(name: str, folder: Path) -> tuple[str, Html, list[PaperCell]]:
-    """Return title, section and cells of a table or figure."""
+    """Return title, section and cells of a table or figure; differences are no cells to fill."""
     made = fill(read_exhibit(name), folder)
     if isinstance(made, PaperTable):
-        return made.title, table_section(made), [c for row in made.rows for c in row.cells]
+        rows = [row for row in made.rows if not row.is_difference]
+        return made.title, table_section(made), [c for row in rows for c in row.cells]
     return made.title, figure_section(made), [c for one in made.series for c in one.cells]
 
 
 def _progress(cells: Sequence[PaperCell]) -> str:
+    """Return how many cells are filled, of those that can be."""
     done = sum(cell.mean is not None for cell in cells)
-    return f"{done} of {len(cells)} cells"
+    return f"{done} of {sum(cell.status != NONE for cell in cells)} cells"
 
 
 def _num_records(groups: Iterable[RecordGroup]) -> int:
     return sum(len(group.records) for group in groups)
 
 
-def _records(groups: Sequence[RecordGroup]) -> Html:
+def _records(groups: Sequence[RecordGroup], broken: Sequence[str]) -> Html:
     intro = "Every figure above comes from these: settings, commit, versions, folds and times."
     return tag(
         "section",
         tag("h2", "Records"),
         tag("p", intro if groups else "There are no records yet."),
+        _no_records(broken) if broken else None,
         *(record_section(group) for group in groups),
         id="records",
     )
+
+
+def _no_records(broken: Sequence[str]) -> Html:
+    """Return what is said of files in the places of records."""
+    out = "They are left out of all tables. Move them away, or run them again with --force:"
+    named = [tag("li", place) for place in broken]
+    title = tag("h3", "Files that are no records")
+    return tag("div", title, tag("p", out), tag("ul", *named), class_="error")
 
 
 def _document(title: str, entries: Sequence[Entry], sections: Sequence[Html]) -> str:

@@ -15,6 +15,8 @@ from igsd.report.page.record_groups import RecordGroup, anchor
 from igsd.report.page.scroll import scroll_table
 
 _ACCURACY, _ERROR = "accuracy %", "mean absolute error"
+_SHARED = ("majority", "mean")
+"""Rows that every run on the same data has alike; a table shows them once."""
 _AFTER = ("std over seeds", "std over folds", "seeds", "time", "MiB")
 
 
@@ -43,25 +45,32 @@ def other_section(groups: Iterable[RecordGroup], shown: set[str]) -> Html | None
 def _table(data: str, protocol: str, groups: Sequence[RecordGroup]) -> Html:
     title = f"{data}, protocol {protocol}"
     lines = [line for group in groups for line in _lines(group)]
+    lines += [line for group in groups for line in _lines(group, shared=True)][:1]
     figure = _ERROR if any(group.errors() for group in groups) else _ACCURACY
     table = scroll_table(("run", "row", figure, *_AFTER), lines, title, 2)
     return tag("div", tag("h3", title), table)
 
 
-def _lines(group: RecordGroup) -> list[list[object]]:
-    """Return the lines of a group: one for each row with figures, or what stands instead."""
+def _lines(group: RecordGroup, *, shared: bool = False) -> list[list[object]]:
+    """Return the lines of a group: one for each row with figures, or what stands instead.
+
+    Those of the folder's own protocol come first. ``shared``: those that other groups have alike.
+    """
     link = tag("a", group.name, href=f"#{anchor(group.place)}")
     rows, errors = group.rows(), group.errors()
     if errors:
         return [
             [link, _marked(name, group), *_error_figures(values), *_costs(name, group)]
             for name, values in errors.items()
+            if (name in _SHARED) == shared
         ]
-    if not rows:
+    if not rows and not shared:
         ended = [str(r.get("word", r["status"])) for r in group.records]
         return [[link, ", ".join(dict.fromkeys(ended)), *[""] * 6]]
     return [
-        [link, _row_name(row, group), *_figures(row), *_costs(row.method, group)] for row in rows
+        [link, _row_name(row, group), *_figures(row), *_costs(row.method, group)]
+        for row in sorted(rows, key=lambda row: not group.protocol.startswith(row.protocol))
+        if (row.method in _SHARED) == shared
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from igsd.errors import StorageError
 from igsd.experiments import ALGORITHM
-from igsd.experiments.records import read_record
+from igsd.experiments.records import usable_record
 from igsd.experiments.rows import Row, result_from_dict
 
 Record = dict[str, Any]
@@ -72,10 +72,11 @@ class RecordGroup:
         return found
 
 
-def read_groups(folder: Path) -> dict[str, RecordGroup]:
-    """Return the records ``PROTOCOL/DATA/NAME/seed-N.json`` in a folder, by place.
+def read_groups(folder: Path) -> tuple[dict[str, RecordGroup], list[str]]:
+    """Return the records ``PROTOCOL/DATA/NAME/seed-N.json`` in a folder by place, and other files.
 
-    Raises ``StorageError`` where the folder is missing or a file in a record's place is none.
+    Files in a record's place that are none are named, inside the folder, and warned of. Raises
+    ``StorageError`` where the folder is missing.
     """
     if not folder.is_dir():
         raise StorageError(
@@ -83,14 +84,18 @@ def read_groups(folder: Path) -> dict[str, RecordGroup]:
             "`igsd evaluate --records` make one."
         )
     found: dict[str, list[Record]] = {}
+    broken: list[str] = []
     for path in sorted(folder.glob("*/*/*/seed-*.json")):
-        record = read_record(path)
-        if record is not None:
-            found.setdefault(path.parent.relative_to(folder).as_posix(), []).append(record)
-    return {
+        record, place = usable_record(path), path.relative_to(folder)
+        if record is None:
+            broken.append(place.as_posix())
+        else:
+            found.setdefault(place.parent.as_posix(), []).append(record)
+    groups = {
         place: RecordGroup(place, tuple(sorted(records, key=lambda r: r["seed"])))
         for place, records in found.items()
     }
+    return groups, broken
 
 
 def anchor(place: str) -> str:

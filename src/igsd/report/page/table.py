@@ -26,7 +26,7 @@ def table_section(table: PaperTable) -> Html:
         tag("h2", table.title),
         tag("p", table.about),
         scroll_box(whole, table.title),
-        tag("p", f"The paper's figures: {table.source}.", class_="source"),
+        tag("p", f"{table.source}.", class_="source"),
         id=table.name,
     )
 
