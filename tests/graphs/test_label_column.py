@@ -195,6 +195,13 @@ def test_a_column_becomes_the_classes(table: tuple[str, GraphSet]) -> None:
     assert np.asarray(made[0].classes).tolist() == [1, -1, 0, 1]
 
 
+def test_many_whole_numbers_as_own_classes_are_classes() -> None:
+    many = replace(make_graphs(60), classes=np.arange(60) % 30, class_names=tuple(range(30)))
+    given = find_labels(many, "COIL-DEL", "class")
+    assert given.are_classes
+    assert given.y[:2] == ["0", "1"]
+
+
 def test_its_own_classes_are_no_other_set(graphs: GraphSet) -> None:
     assert with_classes(graphs, "MUTAG", "class") is graphs
     targets = replace(graphs, target_names=("y", "count"))
