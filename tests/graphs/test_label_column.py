@@ -202,9 +202,14 @@ def test_many_whole_numbers_as_own_classes_are_classes() -> None:
     assert given.y[:2] == ["0", "1"]
 
 
+def test_fractions_are_no_classes(table: tuple[str, GraphSet]) -> None:
+    with pytest.raises(DataError, match=r"'logS' holds numbers such as 0\.5"):
+        with_classes(table[1], table[0], "logS")
+
+
 def test_its_own_classes_are_no_other_set(graphs: GraphSet) -> None:
     assert with_classes(graphs, "MUTAG", "class") is graphs
-    targets = replace(graphs, target_names=("y", "count"))
+    targets = replace(graphs, target_names=("logP", "y"))
     assert with_classes(targets, "MUTAG", "y").name == "graphs+y"
 
 

@@ -143,7 +143,7 @@ def _are_numbers(texts: list[str]) -> bool:
     filled = [text for text in texts if text]
     values = [value for value in map(_number, filled) if value is not None]
     are_many = len(set(values)) > _MOST_CLASSES
-    is_measured = are_many or any(not value.is_integer() for value in values)
+    is_measured = are_many or any(map(is_fraction, filled))
     return is_measured and 2 * len(values) > len(filled)
 
 
@@ -161,6 +161,12 @@ def _numbers(columns: LabelTexts, column: int) -> list[float]:
             "say --task classes, or task='classes' in Python."
         )
     return [value for value in values if value is not None]
+
+
+def is_fraction(text: str) -> bool:
+    """Say whether a text is a number that is not whole."""
+    value = _number(text)
+    return value is not None and not value.is_integer()
 
 
 def _number(text: str) -> float | None:

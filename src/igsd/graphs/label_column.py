@@ -11,7 +11,14 @@ import numpy as np
 
 from igsd.errors import DataError, nearest
 from igsd.graphs.build import encode_categories
-from igsd.graphs.given_labels import GivenLabels, LabelTexts, Task, read_labels, typed_labels
+from igsd.graphs.given_labels import (
+    GivenLabels,
+    LabelTexts,
+    Task,
+    is_fraction,
+    read_labels,
+    typed_labels,
+)
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_file import read_label_file
 from igsd.graphs.smiles_table import guess_smiles
@@ -57,11 +64,18 @@ def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
     """Return the graphs with the labels that ``asked`` names as their classes, -1 without one.
 
     The set is then called NAME+COLUMN, so that records of two columns have places of their own;
-    with its own classes it stays as it is. Raises ``DataError`` as ``find_labels`` does.
+    with its own classes it stays as it is. Raises ``DataError`` as ``find_labels`` does, and for
+    numbers with a fraction.
     """
     if _means_own_classes(graphs, data, asked):
         return graphs
     given = find_labels(graphs, data, asked, "classes")
+    fraction = next((text for text in given.y if text is not None and is_fraction(text)), None)
+    if fraction is not None:
+        raise DataError(
+            f"{asked!r} holds numbers such as {fraction}, and classes were asked for. Values are "
+            "learned by `igsd train --labels`; they are no classes to tell apart."
+        )
     codes, names = encode_categories(given.y)
     name = f"{graphs.name}+{given.names[0]}"
     return replace(graphs, classes=codes, class_names=names, name=name)
