@@ -56,7 +56,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 def test_the_model_of_another_estimator_is_refused(tmp_path: Path) -> None:
     write_model(tmp_path / "m", {"w": torch.zeros(2)}, {"estimator": "X"})
     assert read_model(tmp_path / "m", "X")[0].keys() == {"w"}
-    with pytest.raises(StorageError, match="holds a X model, but no Y"):
+    with pytest.raises(StorageError, match="holds a model of X, not of Y"):
         read_model(tmp_path / "m", "Y")
 
 

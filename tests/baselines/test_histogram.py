@@ -70,5 +70,5 @@ def test_a_label_never_seen_is_not_counted() -> None:
 
 def test_an_igsd_model_is_no_histogram(tmp_path: Path) -> None:
     IGSD(**(TINY | {"epochs": 0})).fit(make_graphs()).save(tmp_path / "model")
-    with pytest.raises(StorageError, match="no LabelDegreeHistogram"):
+    with pytest.raises(StorageError, match="not of LabelDegreeHistogram"):
         LabelDegreeHistogram.load(tmp_path / "model")

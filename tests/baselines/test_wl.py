@@ -50,7 +50,7 @@ def test_equals_grakel(labels: bool) -> None:
     if labels:
         ours.fit(graphs)
     else:
-        with pytest.warns(DegreeFallbackWarning, match="has none"):
+        with pytest.warns(DegreeFallbackWarning, match="has no node labels"):
             ours.fit(graphs)
     np.testing.assert_array_equal(ours.kernel(graphs), theirs)
 
@@ -88,7 +88,7 @@ def test_columns_are_the_most_common_patterns() -> None:
 
 def test_says_that_degrees_stand_in_for_labels() -> None:
     plain = make_graphs(labels=False, name="plain")
-    with pytest.warns(DegreeFallbackWarning, match=r"WLKernel .*'plain' has none.*degree"):
+    with pytest.warns(DegreeFallbackWarning, match=r"'plain' has no node labels: the degree"):
         kernel = WLKernel().fit(plain)
     assert "degree" in kernel.notes_[0]
 

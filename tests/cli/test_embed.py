@@ -93,7 +93,7 @@ def test_node_labels_never_seen_are_noted(igsd: Run, trained: Path, tmp_path: Pa
     make_graphs(5, seed=9, node_label_names=(0, 1, 7)).save(tmp_path / "new.graphs")
     code, _, err = igsd("embed", trained, "new.graphs", "-o", "v.npy", "--quiet")
     assert code == 0
-    assert "nodes of 'graphs' have labels that the model has not seen (7)" in err
+    assert "nodes of 'new' have labels that the model has not seen (7)" in err
     make_graphs(5, seed=9).save(tmp_path / "new.graphs")
     code, _, err = igsd("embed", trained, "new.graphs", "-o", "v.npy", "--quiet")
     assert code == 0

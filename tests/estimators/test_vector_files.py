@@ -140,7 +140,7 @@ def test_the_model_of_another_estimator(graphs: GraphSet, tmp_path: Path) -> Non
     with pytest.raises(StorageError, match="LabelDegreeHistogram"):
         IGSD.load(tmp_path / "h")
     IGSD(**TINY).fit(graphs).save(tmp_path / "m")
-    with pytest.raises(StorageError, match="no LabelDegreeHistogram"):
+    with pytest.raises(StorageError, match="not of LabelDegreeHistogram"):
         LabelDegreeHistogram.load(tmp_path / "m")
 
 
