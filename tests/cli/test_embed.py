@@ -97,7 +97,7 @@ def test_node_labels_never_seen_are_noted(igsd: Run, trained: Path, tmp_path: Pa
     make_graphs(5, seed=9).save(tmp_path / "new.graphs")
     code, _, err = igsd("embed", trained, "new.graphs", "-o", "v.npy", "--quiet")
     assert code == 0
-    assert err.startswith("igsd: note: Not one node label of 'graphs' was seen in training")
+    assert err.startswith("igsd: note: Not one node label of 'new' was seen in training")
 
 
 def test_a_folder_that_was_made_is_noted(igsd: Run, trained: Path, toy: Path) -> None:
