@@ -68,7 +68,7 @@ class IGSDWarning(UserWarning):
     """Something the user should know, although work goes on; the command line prints a note."""
 
 
-_NOT_THE_USERS = ("igsd", "sklearn", "joblib")
+_NOT_THE_USERS = ("igsd", "sklearn", "joblib", "torch", "contextlib")
 
 
 def warn_user(text: str, category: type[IGSDWarning] = IGSDWarning) -> None:

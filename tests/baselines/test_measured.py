@@ -100,7 +100,7 @@ def test_the_clock_begins_with_the_method(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 def test_a_limit_below_a_bare_process_says_so() -> None:
-    rule = r"^OMR: of the limit of 0.001 GiB, Python and its libraries take 0\.\d\d GiB before"
+    rule = r"^OMR: of the limit of 0.001 GiB, Python, its libraries and the graphs take 0\.\d\d GiB"
     with pytest.raises(MemoryLimitError, match=rule):
         run_measured(wait, 60.0, memory_gib=0.001)
 

@@ -76,7 +76,7 @@ def test_a_score_beyond_the_limits_of_now_says_so(
     for limit, text in (({"memory_gib": 0.4}, "0.4 GiB"), ({"seconds": 20.0}, "20 seconds")):
         found = replace(wide, **limit).finished(0)
         assert found is not None
-        told = f"a run took more than the limit of {text} when it was made; its score stands."
+        told = f"when it was made, a run took more than {text}, the limit of now; its score stands."
         assert (found["status"], found["notes"]) == ("ok", [told])
 
 

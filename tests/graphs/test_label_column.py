@@ -207,6 +207,12 @@ def test_fractions_are_no_classes(table: tuple[str, GraphSet]) -> None:
         with_classes(table[1], table[0], "logS")
 
 
+def test_one_fraction_among_words_is_a_class(tmp_path: Path) -> None:
+    (tmp_path / "l.txt").write_text("low\nhigh\n0.5\nlow\n")
+    graphs = with_classes(make_graphs(4), "graphs", str(tmp_path / "l.txt"))
+    assert set(graphs.class_names) == {"low", "high", "0.5"}
+
+
 def test_its_own_classes_are_no_other_set(graphs: GraphSet) -> None:
     assert with_classes(graphs, "MUTAG", "class") is graphs
     targets = replace(graphs, target_names=("logP", "y"))

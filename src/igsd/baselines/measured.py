@@ -84,7 +84,7 @@ def _watch(
     start = time.monotonic()
     if memory_gib is not None and ready.held_bytes > memory_gib * GIB:
         return MemoryLimitError(
-            f"OMR: of the limit of {memory_gib:g} GiB, Python and its libraries take "
+            f"OMR: of the limit of {memory_gib:g} GiB, Python, its libraries and the graphs take "
             f"{ready.held_bytes / GIB:.2f} GiB before the method begins. Use a larger limit."
         )
 

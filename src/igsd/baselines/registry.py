@@ -109,8 +109,10 @@ def method(name: str) -> Method:
 
 def _nearest(name: str) -> str:
     """Return the methods whose title holds the name, such as CMC-Graph, or else the nearest."""
-    titled = [key for key, known in METHODS.items() if name.lower() in known.title.lower()]
-    return nearest(titled[0], titled) if name and titled else nearest(name, METHODS)
+    if len(name) < 2:
+        return nearest(name, METHODS)
+    titled = [repr(key) for key, known in METHODS.items() if name.lower() in known.title.lower()]
+    return f"Did you mean {' or '.join(titled)}?" if titled else nearest(name, METHODS)
 
 
 def make_method(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:

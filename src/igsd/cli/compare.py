@@ -44,7 +44,8 @@ DIR/PROTOCOL/DATA/METHOD/seed-N.json (DATA+COLUMN with --labels), and is skipped
 command is given again, so Ctrl-C loses no more than the run under way.
 
 A setting KEY goes to every method that has it, METHOD.KEY to one. A method with other settings is
-called METHOD+KEY-VALUE in the table and has records of its own under that name.
+called METHOD+KEY-VALUE in the table (METHOD+ and eight characters where much is set) and has
+records of its own under that name; another --recipe needs --records or --force.
 
 protocols:
 {PROTOCOLS_HELP}
@@ -87,7 +88,9 @@ def add_parser(commands: Any) -> None:
         metavar="FILE",
         help=f"the picture: .png, .svg or .pdf (default: {RUNS}/compare-DATA.png)",
     )
-    parser.add_argument("--force", action="store_true", help="replace records of other runs")
+    parser.add_argument(
+        "--force", action="store_true", help="replace records of other runs, and broken ones"
+    )
     add_settings_arguments(parser, "auto")
     parser.add_argument("--quiet", action="store_true", help="do not say how far it is")
     parser.set_defaults(run=run)

@@ -28,11 +28,11 @@ row per graph of DATA), over several fold seeds. `igsd evaluate --recipe NAME DA
 model per seed, scores each under its own folds, and leaves a run folder. `igsd evaluate --method
 NAME DATA` does what `igsd compare` does, for one method.
 
-The table of a recipe or a model of IGSD ends with the rows igsd, untrained (the same network before
-training), histogram (counts of node labels and degrees) and majority (the most frequent class).
-Embeddings from a file and models without a network have no untrained one, so that row stays
-empty; --method NAME has the rows of the method and of majority alone. Where many graphs cannot be
-told apart, rows with the twins of test graphs removed from training stand before them.
+The table of a recipe or a model ends with the rows untrained (the same network before training),
+histogram (counts of node labels and degrees) and majority (the most frequent class). Embeddings
+from a file, models without a network and those trained with labels have no untrained one, so that
+row stays empty; --method NAME has the rows of the method and of majority alone. Where many graphs
+cannot be told apart, rows with the twins of test graphs removed from training stand before them.
 
 protocols:
 {PROTOCOLS_HELP}

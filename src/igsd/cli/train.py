@@ -99,8 +99,8 @@ def _add_label_arguments(parser: argparse.ArgumentParser) -> None:
         "--task",
         choices=("auto", "classes", "numbers"),
         default="auto",
-        help="what the labels are (default: numbers where one has a fraction or more than 20 are "
-        "different, else classes)",
+        help="what the labels are (default: numbers where most are numbers and one has a fraction "
+        "or more than 20 are different, else classes; those of the set itself are classes)",
     )
 
 

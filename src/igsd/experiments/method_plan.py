@@ -146,8 +146,10 @@ class MethodPlan:
         gib = record["peak_memory_mib"] * 2**20 / GIB
         limits = ((seconds, self.seconds, "seconds"), (gib, self.memory_gib, "GiB"))
         beyond = [(most, of) for took, most, of in limits if most is not None and took > most]
-        said = "a run took more than the limit of"
-        return [f"{said} {most:g} {of} when it was made; its score stands." for most, of in beyond]
+        end = "the limit of now; its score stands."
+        return [
+            f"when it was made, a run took more than {most:g} {of}, {end}" for most, of in beyond
+        ]
 
     def _was_as_wide(self, record: Record) -> bool:
         """Say whether the limit that a run exceeded was at least as wide as the plan's."""

@@ -20,11 +20,11 @@ def run_methods(
     nothing is run once and scored under the folds of every seed. ``on_start`` is called before each
     run that is made. Raises ``ConfigError`` for a record of another run before anything is run.
     """
-    found = {(p.method, s): p.finished(s) for p in plans for s in range(p.num_seeds)}
+    found = {(p.name, s): p.finished(s) for p in plans for s in range(p.num_seeds)}
     for plan in plans:
         measured = measure if method(plan.method).draws else measure_once()
         for seed in range(plan.num_seeds):
-            record = found[plan.method, seed]
+            record = found[plan.name, seed]
             if record is None:
                 on_start(plan, seed)
                 record = plan.run(seed, measured)

@@ -44,7 +44,7 @@ def source_vectors(
         notes = ["the untrained encoder of embeddings from a file is not known"]
         return {"igsd": vectors, "histogram": histogram}, notes
     model = load_model(source)
-    name, notes = name_of(model) or "igsd", []
+    name, notes = name_of(model) or "igsd", []  # models with labels are all IGSD's kin
     if isinstance(model, LabelEstimator):
         notes.append(
             "the model was trained with labels; of graphs whose labels it has seen this is no "

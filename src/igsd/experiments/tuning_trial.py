@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial of a search, whose trial 0 is the recipe as it is.
+    """One trial of a search, whose trial 0 is the recipe, as far as the user's grid has it.
 
     ``settings``: the values of the settings that are searched. ``score``: the share of graphs that
     were right inside the training parts, None where the training failed, as ``error`` says.

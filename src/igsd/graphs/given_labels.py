@@ -125,7 +125,7 @@ def _settled(columns: LabelTexts, task: Task) -> Task:
     if task != "auto":
         return task
     texts = columns.texts
-    return "numbers" if len(texts) > 1 or all(map(_are_numbers, texts)) else "classes"
+    return "numbers" if len(texts) > 1 or all(map(are_numbers, texts)) else "classes"
 
 
 def _check_repeats(values: list[str | None], name: str) -> None:
@@ -138,7 +138,7 @@ def _check_repeats(values: list[str | None], name: str) -> None:
         )
 
 
-def _are_numbers(texts: list[str]) -> bool:
+def are_numbers(texts: list[str]) -> bool:
     """Say whether a column is rather numbers to predict than classes, for the most part."""
     filled = [text for text in texts if text]
     values = [value for value in map(_number, filled) if value is not None]

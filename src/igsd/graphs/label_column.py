@@ -15,6 +15,7 @@ from igsd.graphs.given_labels import (
     GivenLabels,
     LabelTexts,
     Task,
+    are_numbers,
     is_fraction,
     read_labels,
     typed_labels,
@@ -65,16 +66,17 @@ def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
 
     The set is then called NAME+COLUMN, so that records of two columns have places of their own;
     with its own classes it stays as it is. Raises ``DataError`` as ``find_labels`` does, and for
-    numbers with a fraction.
+    a column that is mostly numbers, some with a fraction.
     """
     if _means_own_classes(graphs, data, asked):
         return graphs
     given = find_labels(graphs, data, asked, "classes")
-    fraction = next((text for text in given.y if text is not None and is_fraction(text)), None)
-    if fraction is not None:
+    known = [text for text in given.y if text is not None]
+    fraction = next(filter(is_fraction, known), None)
+    if fraction is not None and are_numbers(known):
         raise DataError(
             f"{asked!r} holds numbers such as {fraction}, and classes were asked for. Values are "
-            "learned by `igsd train --labels`; they are no classes to tell apart."
+            "learned by `igsd train --labels`; write classes that look so as text."
         )
     codes, names = encode_categories(given.y)
     name = f"{graphs.name}+{given.names[0]}"

@@ -67,10 +67,11 @@ def read_smiles_table(
     smiles = smiles_column or guess_smiles(table)
     texts = table.column(smiles)
     label = label_column or _guess_label(table, (smiles, *(target_columns or ())))
+    if label is not None:
+        table.column(label)  # a wrong name is told before the molecules are read
     used = (smiles, label)
     targets = _guess_targets(table, used) if target_columns is None else list(target_columns)
     _check_once(table, [smiles, *([label] if label else []), *targets])
-    classes = None if label is None else _classes(table, label)
     numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
     title = name or table.path.name.split(".")[0]
     found = read_molecules(texts, name=title, check_valence=check_valence)
@@ -79,12 +80,10 @@ def read_smiles_table(
         raise DataError(f"{path}: {failure_report(failures, len(texts), title)}")
     kept = found.kept
     _warn_of_failures(table, failures)
-    if label is not None:
-        warn_of_markers([table.column(label)[row] for row in kept], label, of_classes=True)
     columns: dict[str, Any] = {"notes": smiles_notes(failures, doubtful)}
     columns |= {"lines": np.array(table.lines, np.int64)[kept], "ids": table_ids(table, kept)}
-    if classes is not None:
-        columns |= {"classes": classes[0][kept], "class_names": classes[1]}
+    if label is not None:
+        columns["classes"], columns["class_names"] = _classes(table, label, kept)
     if numbers is not None:
         columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
     return SmilesTable(replace(found.graphs, **columns), failures, kept)
@@ -170,11 +169,13 @@ def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
     return found
 
 
-def _classes(table: TextTable, column: str) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Return (codes, names) of the label column."""
-    texts = without_markers(table.column(column), of_classes=True)
-    values = [_value(text) for text in texts]
-    for value, line in zip(values, table.lines, strict=True):
+def _classes(table: TextTable, column: str, rows: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Return (codes, names) of the label column in these rows, and say what is taken as unknown."""
+    texts = [table.column(column)[row] for row in rows]
+    warn_of_markers(texts, column, of_classes=True)
+    texts = without_markers(texts, of_classes=True)
+    values, lines = [_value(text) for text in texts], [table.lines[row] for row in rows]
+    for value, line in zip(values, lines, strict=True):
         if isinstance(value, float) and not value.is_integer():
             raise DataError(
                 f"{table.path}, line {line}: the label column {column!r} must hold text or whole "

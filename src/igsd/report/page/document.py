@@ -65,18 +65,15 @@ def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
     A folder that holds nothing of the paper's data sets is somebody's own: no exhibits then.
     """
     groups, broken = read_groups(folder)
-    exhibits = {name: _exhibit(name, folder) for name in exhibit_names()}
-    shown = {
-        path.rpartition("/")[0]
-        for _, _, cells in exhibits.values()
-        for cell in cells
-        for path in cell.records
-    }
     page_title, entries, sections = "igsd: records", list[Entry](), list[Html]()
+    shown: set[str] = set()
     if any(group.data in data_facts() for group in groups.values()):
         page_title = "igsd: the paper's tables and figures, run again"
+        exhibits = {name: _exhibit(name, folder) for name in exhibit_names()}
         entries = [(name, title, _progress(cells)) for name, (title, _, cells) in exhibits.items()]
         sections = [tag("p", _KEY), *(section for _, section, _ in exhibits.values())]
+        cells = [cell for _, _, cells in exhibits.values() for cell in cells]
+        shown = {path.rpartition("/")[0] for cell in cells for path in cell.records}
     other = other_section(groups.values(), shown)
     if other is not None:
         entries.append(("other", "Other data", ""))

@@ -45,7 +45,8 @@ def other_section(groups: Iterable[RecordGroup], shown: set[str]) -> Html | None
 def _table(data: str, protocol: str, groups: Sequence[RecordGroup]) -> Html:
     title = f"{data}, protocol {protocol}"
     lines = [line for group in groups for line in _lines(group)]
-    lines += [line for group in groups for line in _lines(group, shared=True)][:1]
+    best = sorted(groups, key=lambda group: (group.is_stale, -len(group.good)))
+    lines += [line for group in best for line in _lines(group, shared=True)][:1]
     figure = _ERROR if any(group.errors() for group in groups) else _ACCURACY
     table = scroll_table(("run", "row", figure, *_AFTER), lines, title, 2)
     return tag("div", tag("h3", title), table)
