@@ -19,14 +19,14 @@ def test_every_graph_keeps_a_node(graphs: GraphSet, rate: float, seed: int) -> N
     assert np.add.reduceat(keep, graphs.node_ptr[:-1]).min() >= 1
 
 
-def test_the_share_removed_is_the_rate_of_each_graph() -> None:
-    ptr = np.array([0, 20_000, 40_000, 60_000])
-    keep = kept_nodes(ptr, np.arange(3), np.array([0.0, 0.2, 0.5]), seed=1).reshape(3, -1)
-    assert keep[0].all()
+def test_the_share_removed_is_the_rate() -> None:
+    ptr = np.array([0, 20_000])
+    none, some, half = (kept_nodes(ptr, np.arange(1), rate, seed=1) for rate in (0.0, 0.2, 0.5))
+    assert none.all()
     # The standard deviation of a share is 0.0035.
-    assert 1 - keep[1:].mean(axis=1) == pytest.approx([0.2, 0.5], abs=0.015)
-    again = kept_nodes(ptr, np.arange(3), 0.2, seed=2).reshape(3, -1)
-    assert (keep[1] & again[1]).mean() == pytest.approx(0.64, abs=0.02)
+    assert [1 - some.mean(), 1 - half.mean()] == pytest.approx([0.2, 0.5], abs=0.015)
+    again = kept_nodes(ptr, np.arange(1), 0.2, seed=2)
+    assert (some & again).mean() == pytest.approx(0.64, abs=0.02)
 
 
 def test_a_graph_loses_the_same_nodes_in_every_batch() -> None:
@@ -34,7 +34,7 @@ def test_a_graph_loses_the_same_nodes_in_every_batch() -> None:
     np.testing.assert_array_equal(kept_nodes(np.array([0, 10]), np.array([1]), 0.4, 3), whole[6:])
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan"), np.array([0.1, 2.0])])
+@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan")])
 def test_a_rate_out_of_range_is_named(rate: float) -> None:
     with pytest.raises(ConfigError, match=r"'rate' parameter of kept_nodes must be in \[0, 1\)"):
         kept_nodes(np.array([0, 2, 4]), np.arange(2), rate, 0)

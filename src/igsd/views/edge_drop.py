@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from igsd.errors import ParameterError
 from igsd.graphs.adjacency import Adjacency
 from igsd.hashing import splitmix64
+from igsd.views.rate import check_rate
 
 
 def edge_drop(
@@ -32,8 +32,7 @@ def kept_edges(
     adjacency: Adjacency, node_ptr: np.ndarray, graph_ids: np.ndarray, rate: float, seed: int
 ) -> np.ndarray:
     """Return which entries ``edge_drop`` keeps, [E] bool, for what else runs along the entries."""
-    if not 0 <= rate < 1:
-        raise ParameterError("rate", "edge_drop", f"must be in [0, 1). Got {rate!r} instead.")
+    check_rate(rate, "edge_drop")
     row_ptr = np.asarray(adjacency.row_ptr)
     local = np.arange(int(node_ptr[-1])) - np.repeat(node_ptr[:-1], np.diff(node_ptr))
     row = np.repeat(local, np.diff(row_ptr))

@@ -7,32 +7,32 @@ import numpy as np
 from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.views.edge_drop import edge_uniform
 from igsd.views.hashed import hashed_uniform
-from igsd.views.rates import checked_rates
+from igsd.views.rate import check_rate
 
 
 def edge_perturb(
     adjacency: Adjacency,
     node_ptr: np.ndarray,
     graph_ids: np.ndarray,
-    rate: float | np.ndarray,
+    rate: float,
     seed: int,
 ) -> Adjacency:
     """Return the adjacency with a random share ``rate`` of edges moved; the input stays as it is.
 
     A moved edge joins two random nodes of its graph and keeps its weight. Where these are one node,
-    or are joined already, it is only taken away. ``rate``: one number, or one for each graph [B].
-    ``graph_ids`` [B]: which graph of the whole set each one is. Entries on the diagonal stay.
+    or are joined already, it is only taken away. ``graph_ids`` [B]: which graph of the whole set
+    each one is. Entries on the diagonal stay.
 
-    Raises ``ConfigError`` unless rates are in [0, 1).
+    Raises ``ConfigError`` unless the rate is in [0, 1).
     """
-    rates = checked_rates(rate, len(node_ptr) - 1, "edge_perturb")
+    check_rate(rate, "edge_perturb")
     rows, columns = adjacency.rows(), adjacency.global_columns(node_ptr)
     entries = np.flatnonzero(rows <= columns)
     u, v = rows[entries], columns[entries]
-    graph = np.repeat(np.arange(len(rates)), np.diff(adjacency.row_ptr[node_ptr]))[entries]
+    graph = np.repeat(np.arange(len(node_ptr) - 1), np.diff(adjacency.row_ptr[node_ptr]))[entries]
     first = node_ptr[graph]
     ids = np.asarray(graph_ids, dtype=np.int64)[graph]
-    moved = (edge_uniform(ids, u - first, v - first, seed) < rates[graph]) & (u < v)
+    moved = (edge_uniform(ids, u - first, v - first, seed) < rate) & (u < v)
     new_u, new_v = _random_ends(ids, u - first, v - first, np.diff(node_ptr)[graph], seed)
     u = np.where(moved, first + new_u, u)
     v = np.where(moved, first + new_v, v)

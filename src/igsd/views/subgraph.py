@@ -9,14 +9,14 @@ from scipy.sparse import csgraph
 from igsd.graphs.adjacency import Adjacency
 from igsd.views.edge_drop import edge_uniform
 from igsd.views.hashed import node_uniform
-from igsd.views.rates import checked_rates
+from igsd.views.rate import check_rate
 
 
 def grown_nodes(
     adjacency: Adjacency,
     node_ptr: np.ndarray,
     graph_ids: np.ndarray,
-    rate: float | np.ndarray,
+    rate: float,
     seed: int,
 ) -> np.ndarray:
     """Return which nodes are in a connected random part of their graph, [n] bool.
@@ -26,19 +26,20 @@ def grown_nodes(
     exponential lengths, nodes join a growing ball in just this order (the exponential distribution
     has no memory), so one shortest-path search finds the parts of all graphs of the batch.
 
-    ``rate``: one number, or one for each graph [B]; a graph with rate 0 keeps all nodes, reached
-    or not. ``induced`` makes the view. Raises ``ConfigError`` unless rates are in [0, 1).
+    With rate 0 all nodes stay, reached or not. ``induced`` makes the view. Raises ``ConfigError``
+    unless the rate is in [0, 1).
     """
+    check_rate(rate, "grown_nodes")
+    if rate == 0:
+        return np.ones(int(node_ptr[-1]), dtype=bool)
     sizes = np.diff(node_ptr)
-    rates = checked_rates(rate, len(sizes), "grown_nodes")
     distances = _distances(adjacency, node_ptr, graph_ids, seed)
-    wanted = sizes - np.floor(rates * sizes).astype(np.int64)
+    wanted = sizes - np.floor(rate * sizes).astype(np.int64)
     graph = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((distances, graph))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(node_ptr[:-1], sizes)
-    whole = np.repeat(rates == 0, sizes)
-    return whole | ((rank < np.repeat(wanted, sizes)) & np.isfinite(distances))
+    return (rank < np.repeat(wanted, sizes)) & np.isfinite(distances)
 
 
 def _distances(
