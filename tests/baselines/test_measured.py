@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from igsd.baselines import measured
 from igsd.baselines.limits import MemoryLimitError, TimeLimitError, check_time, reserve
 from igsd.baselines.measured import resident_bytes, run_measured
 from igsd.errors import DataError, TrainingError
@@ -96,6 +97,15 @@ def test_the_clock_begins_with_the_method(tmp_path: Path, monkeypatch: pytest.Mo
     assert 0.1 <= found.seconds < 2.0
     with pytest.raises(TrainingError, match=r"ModuleNotFoundError: .*not_there"):
         run_measured(wait, 0.1, modules=["not_there"])
+
+
+@pytest.mark.slow
+def test_a_process_that_never_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hangs.py").write_text("import time\n\ntime.sleep(60)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(measured, "_LONGEST_START", 1.0)
+    with pytest.raises(TrainingError, match="had not started after 1 seconds"):
+        run_measured(wait, 0.1, modules=["hangs"])
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from igsd.errors import IGSDError, TrainingError
 from igsd.training.interrupt import deaf_children
 
 _LOOK_EVERY = 0.2
+_LONGEST_START = 600.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def run_measured(
         child.start()
     sender.close()
     try:
-        answer = _wait(receiver, child, lambda: None)
+        answer = _wait(receiver, child, _too_late(time.monotonic()))
         if isinstance(answer, _Ready):
             answer = _watch(receiver, child, answer, memory_gib, seconds)
     finally:
@@ -75,6 +76,20 @@ def run_measured(
     if isinstance(answer, Exception):
         raise answer
     return answer
+
+
+def _too_late(start: float) -> Callable[[], TrainingError | None]:
+    """Return what ends the waiting for a process that never begins."""
+
+    def check() -> TrainingError | None:
+        if time.monotonic() - start < _LONGEST_START:
+            return None
+        return TrainingError(
+            f"The process of a method had not started after {_LONGEST_START:g} seconds. Is the "
+            "disk with the installation slow, or the machine too busy?"
+        )
+
+    return check
 
 
 def _watch(
@@ -98,7 +113,7 @@ def _watch(
     return _wait(receiver, child, exceeded)
 
 
-def _wait(receiver: Connection, child: Any, exceeded: Callable[[], LimitError | None]) -> Any:
+def _wait(receiver: Connection, child: Any, exceeded: Callable[[], Exception | None]) -> Any:
     """Return what the child says next, or the limit that it ``exceeded`` meanwhile."""
     while not receiver.poll(_LOOK_EVERY):
         if not child.is_alive() and not receiver.poll():

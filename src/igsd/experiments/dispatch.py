@@ -40,9 +40,11 @@ def execute(job: Job) -> list[Record]:
 def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
     """Return how a run stands, by its record; warns of another file in its place."""
     path = run.path(job.records)
+    if not path.exists():
+        return MISSING
     record = usable_record(path)
     if record is None:
-        return BROKEN if path.exists() else MISSING
+        return BROKEN
     if record["algorithm"] != ALGORITHM:
         return STALE
     plan = plan_of(job, run, graphs)

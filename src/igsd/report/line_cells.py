@@ -49,7 +49,8 @@ def line_cells(
 def _riding(cell: PaperCell, line: Line, run: Run, records: RecordFolder) -> PaperCell:
     """Return the cell of a row that rode along in a run: it took next to none of the time.
 
-    Runs that were scored without it, on a set that has twins, are still to be made.
+    Runs that were scored without it, on a set that has twins, are still to be made; they are runs
+    of other settings, which ``--force`` replaces.
     """
     if cell.status == NONE and line.shows.endswith(TWINS_REMOVED) and records.has_twins(run):
         return replace(cell, status=NOT_RUN, word=NOT_RUN, records=())
