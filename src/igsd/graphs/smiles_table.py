@@ -79,11 +79,11 @@ def read_smiles_table(
     if found.graphs is None:
         raise DataError(f"{path}: {failure_report(failures, len(texts), title)}")
     kept = found.kept
-    _warn_of_failures(table, failures)
     columns: dict[str, Any] = {"notes": smiles_notes(failures, doubtful)}
     columns |= {"lines": np.array(table.lines, np.int64)[kept], "ids": table_ids(table, kept)}
     if label is not None:
         columns["classes"], columns["class_names"] = _classes(table, label, kept)
+    _warn_of_failures(table, failures)
     if numbers is not None:
         columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
     return SmilesTable(replace(found.graphs, **columns), failures, kept)
@@ -171,9 +171,9 @@ def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
 
 def _classes(table: TextTable, column: str, rows: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Return (codes, names) of the label column in these rows, and say what is taken as unknown."""
-    texts = [table.column(column)[row] for row in rows]
-    warn_of_markers(texts, column, of_classes=True)
-    texts = without_markers(texts, of_classes=True)
+    cells = table.column(column)
+    given = [cells[row] for row in rows]
+    texts = without_markers(given, of_classes=True)
     values, lines = [_value(text) for text in texts], [table.lines[row] for row in rows]
     for value, line in zip(values, lines, strict=True):
         if isinstance(value, float) and not value.is_integer():
@@ -182,6 +182,7 @@ def _classes(table: TextTable, column: str, rows: np.ndarray) -> tuple[np.ndarra
                 f"numbers, found {value}. Name it in 'target_columns' if it is to be predicted as "
                 "a number."
             )
+    warn_of_markers(given, column, of_classes=True)
     return encode_categories(values)
 
 
