@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from igsd.atomic_file import atomic_file, check_writable, write_json, write_text
+from igsd.atomic_file import atomic_file, check_writable, known_suffix, write_json, write_text
 from igsd.errors import StorageError
 
 
@@ -118,3 +118,9 @@ def test_links_are_followed_and_devices_left_alone(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="no ordinary file"):
         write_text(pipe, "new")
     assert pipe.is_fifo()
+
+
+def test_the_suffix_says_how_a_file_is_written() -> None:
+    assert known_suffix("a/B.CSV", (".csv", ".parquet"), "predictions") == ".csv"
+    with pytest.raises(StorageError, match=r"'x\.txt'.*write predictions. Use one of \.csv, \.par"):
+        known_suffix("x.txt", (".csv", ".parquet"), "predictions")

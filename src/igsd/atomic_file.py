@@ -10,7 +10,7 @@ import errno
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -116,3 +116,17 @@ def _write_failure(target: Path, error: OSError) -> str:
         errno.EROFS: "The file system is read-only: choose another folder.",
     }.get(error.errno or 0, "Choose another place.")
     return f"Cannot write {target}: {error.strerror}. {way_out} Nothing was changed."
+
+
+def known_suffix(path: str | os.PathLike[str], suffixes: Iterable[str], what: str) -> str:
+    """Return the suffix of a file, which says how ``what`` is written to it.
+
+    Raises ``StorageError`` for one that is not among ``suffixes``.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in suffixes:
+        raise StorageError(
+            f"The suffix of {str(path)!r} does not say how to write {what}. "
+            f"Use one of {', '.join(suffixes)}."
+        )
+    return suffix

@@ -99,12 +99,12 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare the methods and return the exit code."""
     from igsd.atomic_file import check_writable
-    from igsd.report.comparison_plot import check_picture
+    from igsd.report.comparison_plot import picture_suffix
 
     # The usual name follows from the data, which are not read yet; its folder is known.
     place = args.plot or Path(RUNS) / "compare.png"
     check_writable(place)
-    check_picture(place)
+    picture_suffix(place)
     comparison, code = run_and_report(args, args.data, parse_methods(args.methods))
     print(f"{_draw(args.plot, comparison)}, records: {args.records}", file=sys.stderr)
     return code

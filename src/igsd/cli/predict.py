@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
+from igsd.atomic_file import known_suffix
 from igsd.cli.arguments import add_model_and_data, prepare_output
 from igsd.cli.open_graphs import open_graphs
-from igsd.errors import StorageError
 from igsd.wording import counted
 
 _DESCRIPTION = """\
@@ -46,11 +45,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the predictions and return the exit code."""
-    if Path(args.output).suffix.lower() not in SUFFIXES:
-        raise StorageError(
-            f"The suffix of {args.output!r} does not say how to write predictions. Use one of "
-            f"{', '.join(SUFFIXES)}."
-        )
+    known_suffix(args.output, SUFFIXES, "predictions")
     written = prepare_output(args.output, args.model, args.data)
     from igsd.baselines.load_model import load_model
     from igsd.column_file import write_columns

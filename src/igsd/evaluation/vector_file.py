@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from igsd.atomic_file import atomic_file
+from igsd.atomic_file import atomic_file, known_suffix
 from igsd.errors import DataError, StorageError
 from igsd.pickles import refuse_pickle
 
@@ -29,13 +29,7 @@ class _Layout(NamedTuple):
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
     """Return the suffix of a file for embeddings; raises ``StorageError`` for another one."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise StorageError(
-            f"The suffix of {str(path)!r} does not say how to write embeddings. "
-            f"Use one of {', '.join(SUFFIXES)}."
-        )
-    return suffix
+    return known_suffix(path, SUFFIXES, "embeddings")
 
 
 def write_vectors(

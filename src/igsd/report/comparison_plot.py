@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
-from igsd.atomic_file import atomic_file
-from igsd.errors import StorageError
+from igsd.atomic_file import atomic_file, known_suffix
 from igsd.report.comparison import Comparison, ComparisonLine
 from igsd.wording import counted
 
@@ -18,15 +16,9 @@ _DARK, _MIDDLE, _LIGHT = "#1b4965", "#7a7a7a", "#d9d9d9"
 _WITHOUT = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
-def check_picture(path: str | os.PathLike[str]) -> str:
+def picture_suffix(path: str | os.PathLike[str]) -> str:
     """Return the suffix of a file for a picture; raises ``StorageError`` for another one."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in _WITHOUT:
-        raise StorageError(
-            f"The suffix of {str(path)!r} does not say how to write a picture. "
-            f"Use one of {', '.join(_WITHOUT)}."
-        )
-    return suffix
+    return known_suffix(path, _WITHOUT, "a picture")
 
 
 def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -> None:
@@ -37,7 +29,7 @@ def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -
     peak memory. A method without figures has its word there: OMR, > limit or failed. The same input
     gives the same bytes. Raises ``StorageError`` for another suffix.
     """
-    suffix = check_picture(path)
+    suffix = picture_suffix(path)
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
