@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from igsd.errors import DataError
-from igsd.graphs.given_labels import GivenLabels, LabelTexts, check_enough, typed_labels
+from igsd.graphs.given_labels import GivenLabels, LabelTexts, check_enough, read_labels
 
 NAN = float("nan")
 
@@ -37,12 +37,12 @@ def test_text_among_measured_numbers() -> None:
     )
     columns = LabelTexts(("logS",), [texts], list(range(2, 8)))
     with pytest.raises(DataError, match=message):
-        typed_labels(columns, "auto")
-    assert typed_labels(columns, "classes").y == ["0", "1.5", ">5", "3", None, "low"]
+        read_labels(columns, "auto", told=False)
+    assert read_labels(columns, "classes", told=False).y == ["0", "1.5", ">5", "3", None, "low"]
     with pytest.raises(DataError, match=r"1 is neither: 'x' \(graph 21\)"):
-        typed_labels(LabelTexts(("n",), [[*map(str, range(21)), "x"]]), "auto")
+        read_labels(LabelTexts(("n",), [[*map(str, range(21)), "x"]]), "auto", told=False)
 
 
 @pytest.mark.parametrize("texts", [["1", "2", ">5"], ["1.5", "a", "b"], ["1", "2", "2", "1.0"]])
 def test_few_whole_numbers_and_text_are_classes(texts: list[str]) -> None:
-    assert typed_labels(LabelTexts(("y",), [texts]), "auto").are_classes
+    assert read_labels(LabelTexts(("y",), [texts]), "auto", told=False).are_classes

@@ -5,8 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from igsd.report.embedding_plot import main_directions, save_embedding_plot, save_number_plot
+from igsd.report.embedding_plot import (
+    _numbers,
+    main_directions,
+    save_embedding_plot,
+    save_number_plot,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -46,3 +52,15 @@ def test_numbers_have_a_scale_and_unknown_ones_none(tmp_path: Path) -> None:
     for name, numbers in (("some", values), ("none", np.full(30, np.nan)), ("one", np.ones(30))):
         save_number_plot(tmp_path / f"{name}.png", vectors, numbers, "logBB", "title")
         assert (tmp_path / f"{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize(("known", "num_axes"), [(20, 2), (0, 1)])
+def test_an_outlier_does_not_rule_the_scale(known: int, num_axes: int) -> None:
+    values = np.where(np.arange(30) < known, np.arange(30.0), np.nan)
+    values[:known][:1] = 1e6
+    figure = Figure()
+    _numbers(figure.add_subplot(), RNG.normal(size=(30, 2)), values, "logBB")
+    assert len(figure.axes) == num_axes  # the second one is the scale
+    if known:
+        high = figure.axes[0].collections[-1].get_clim()[1]
+        assert high < 1e6

@@ -65,25 +65,23 @@ def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GivenLabels:
     ``told``: an ``IGSDWarning`` says which texts are taken for markers, and where -1 is none.
     """
     plain = replace(columns, texts=[without_markers(column) for column in columns.texts])
-    task = _settled(plain, task)
-    of_classes = task == "classes"
+    of_classes = _are_classes(plain, task)
     texts = [without_markers(column, of_classes=of_classes) for column in columns.texts]
     for name, column, rest in zip(columns.names, columns.texts, texts, strict=True):
         if told:
             warn_of_markers(column, name, of_classes=of_classes)
         if told and of_classes:
             warn_of_class_minus_one(rest, name)
-    return typed_labels(replace(columns, texts=texts), task)
+    return typed_labels(replace(columns, texts=texts), as_classes=of_classes)
 
 
-def typed_labels(columns: LabelTexts, task: Task) -> GivenLabels:
+def typed_labels(columns: LabelTexts, *, as_classes: bool) -> GivenLabels:
     """Return columns of text as classes or as numbers, one entry per graph; empty is unknown.
 
-    Raises ``DataError`` for classes that rather name the graphs, and for text among numbers. A
-    column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
+    Raises ``DataError`` for classes that rather name the graphs, and for text among numbers.
     """
     names = columns.names
-    if _settled(columns, task) == "classes":
+    if as_classes:
         if len(names) > 1:
             raise DataError(f"Classes are one column. Got {', '.join(names)}.")
         classes = [str(class_of_text(text)) if text else None for text in columns.texts[0]]
@@ -120,12 +118,14 @@ def check_enough(given: GivenLabels) -> None:
             )
 
 
-def _settled(columns: LabelTexts, task: Task) -> Task:
-    """Return what the labels are, where that is left open."""
+def _are_classes(columns: LabelTexts, task: Task) -> bool:
+    """Say whether the labels are classes, by what they look like where that is left open.
+
+    A column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
+    """
     if task != "auto":
-        return task
-    texts = columns.texts
-    return "numbers" if len(texts) > 1 or all(map(are_numbers, texts)) else "classes"
+        return task == "classes"
+    return len(columns.texts) == 1 and not are_numbers(columns.texts[0])
 
 
 def _check_repeats(values: list[str | None], name: str) -> None:

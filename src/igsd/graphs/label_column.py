@@ -54,8 +54,8 @@ def find_labels(
         return read_labels(_target_texts(graphs, names), task, told=told)
     if graphs.classes is not None and _means_own_classes(graphs, data, asked):
         texts = ["" if code < 0 else str(graphs.class_names[code]) for code in graphs.classes]
-        own = "classes" if task == "auto" else task  # classes, however many there are
-        return typed_labels(LabelTexts((asked,), [texts]), own)
+        # Classes, however many there are, unless the user says otherwise.
+        return typed_labels(LabelTexts((asked,), [texts]), as_classes=task != "numbers")
     names = [*graphs.target_names, *(["class"] if graphs.classes is not None else [])]
     hint = nearest(asked, names) if names else "It has neither classes nor targets."
     raise DataError(f"{asked!r} is no file, and {graphs.name!r} has no labels of that name. {hint}")
