@@ -90,7 +90,7 @@ def _draw_bars(axes: Any, values: list[float | None], title: str, room: float) -
     known = [(place, value) for place, value in enumerate(values) if value is not None]
     if known:
         places, widths = zip(*known, strict=True)
-        shown = [max(width, 0.01) for width in widths]
+        shown = [max(width, 0.001) for width in widths]  # what is told in milliseconds
         bars = axes.barh(places, shown, height=0.6, color=_LIGHT, edgecolor=_DARK)
         axes.bar_label(bars, [_short(width) for width in widths], padding=3, fontsize="small")
         axes.set_xlim(right=max(shown) * room)
