@@ -31,8 +31,7 @@ SUPCON_SETTINGS = frozenset({"supcon_weight", "supcon_reduction"})
 IGSD_SETTINGS = (
     group_settings("view", "heads", "loss", "embedding")
     | SUPCON_SETTINGS
-    | {"pretraining_epochs", "encoder_rate", "self_weight", "self_weight_fades"}
-    | {"pseudo_labels_for"}
+    | {"pretraining_epochs", "encoder_rate", "self_weight", "pseudo_labels_for"}
 )
 """The settings of IGSD that a method without student and teacher leaves out."""
 
@@ -83,9 +82,6 @@ class SemiConfig(Config):
         high=1,
     )
     self_weight: float = setting(0.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
-    self_weight_fades: bool = setting(
-        False, "labels", "let w fall to 0 in a straight line over the epochs"
-    )
     supcon_weight: float = setting(1.0, "labels", "w': weight of Eq. supcon", low=0.0)
     supcon_reduction: str = setting(
         "mean",

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.training.graph_source import GraphSource
 from igsd.training.label_batches import LabelBatch
 from igsd.training.label_task import LabelStep
-from igsd.training.semi_supervised import (
-    SemiSupervisedIGSD,
-    SemiSupervisedObjective,
-    self_weight_at,
-)
+from igsd.training.semi_supervised import SemiSupervisedIGSD, SemiSupervisedObjective
 from tests.reference import losses as reference
 from tests.small_graphs import HOST, TINY, make_graphs
 
@@ -105,21 +100,6 @@ def test_parts_without_a_weight_are_not_computed(graphs: GraphSet) -> None:
     assert SemiSupervisedIGSD.view(made.config) is None
     assert not made.uses_unlabelled
     assert objective(graphs, self_weight=0.1).uses_unlabelled
-
-
-def test_the_weight_of_eq_infonce_may_fade(graphs: GraphSet) -> None:
-    steady = SemiConfig(self_weight=0.4, epochs=4)
-    fading = steady.updated({"self_weight_fades": True})
-    assert [self_weight_at(epoch, steady) for epoch in range(4)] == [0.4] * 4
-    assert [self_weight_at(epoch, fading) for epoch in range(4)] == pytest.approx(
-        [0.4, 0.3, 0.2, 0.1]
-    )
-
-    made = objective(graphs, self_weight=0.4, self_weight_fades=True, epochs=4, supcon_weight=0.0)
-    losses = made.losses(replace(step_of(), epoch=3))
-    assert losses["total"].item() == pytest.approx(
-        (losses["supervised"] + 0.1 * losses["selfsup"]).item()
-    )
 
 
 def test_the_teacher_follows(graphs: GraphSet) -> None:

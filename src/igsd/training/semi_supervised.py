@@ -23,12 +23,6 @@ from igsd.training.pretraining import pretrain
 from igsd.views.spec import ViewSpec
 
 
-def self_weight_at(epoch: int, config: SemiConfig) -> float:
-    """Return w of Eq. semi in an epoch, counted from 0: the same throughout, or falling to 0."""
-    left = 1 - epoch / config.epochs if config.self_weight_fades else 1.0
-    return config.self_weight * left
-
-
 class SemiSupervisedObjective:
     """L = L_supervised + w L_selfsup + w' L_supcon. Implements Eq. semi.
 
@@ -60,7 +54,7 @@ class SemiSupervisedObjective:
         total = parts["supervised"]
         if self.self_weight > 0:
             parts["selfsup"] = self._selfsup(per_view)
-            total = total + self_weight_at(step.epoch, self.config) * parts["selfsup"]
+            total = total + self.self_weight * parts["selfsup"]
         if self.supcon_weight > 0:
             parts["supcon"] = self._supcon(per_view, step, with_pseudo="supcon" in feeds)
             total = total + self.supcon_weight * parts["supcon"]
