@@ -58,7 +58,9 @@ def test_numbers(igsd: Run, toy_graphs: GraphSet, toy: Path, tmp_path: Path) -> 
     code, _, err = igsd("train", toy, *options)
     assert code == 0, err
     assert igsd("predict", "run", toy, "-o", "p.csv", "--quiet")[0] == 0
-    assert list(rows_of(tmp_path / "p.csv")[0]) == ["graph", "sizes"]
+    found = rows_of(tmp_path / "p.csv")
+    assert list(found[0]) == ["graph", "sizes", "given"]
+    assert [row["given"] for row in found] == lines
 
 
 def test_stop_and_resume(
