@@ -15,6 +15,7 @@ from igsd.cli.method_options import (
     parse_methods,
 )
 from igsd.cli.notes import say_note
+from igsd.cli.run_place import RUNS
 from igsd.cli.scoring_arguments import (
     PROTOCOLS_HELP,
     add_scoring_arguments,
@@ -22,7 +23,6 @@ from igsd.cli.scoring_arguments import (
     write_table_json,
 )
 from igsd.cli.settings import add_settings_arguments
-from igsd.cli.train_job import RUNS
 from igsd.evaluation import PROTOCOLS
 
 if TYPE_CHECKING:
