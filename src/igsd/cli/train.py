@@ -15,8 +15,8 @@ from igsd.cli.settings import (
     add_settings_arguments,
     check_recipe,
     given_changes,
-    settings_table,
 )
+from igsd.cli.settings_help import MethodHelp, settings_table
 from igsd.cli.train_job import TrainJob, fresh_job, resumed_job, run_to_resume
 from igsd.errors import ConfigError
 from igsd.run_metrics import resume_command
@@ -52,6 +52,10 @@ def add_parser(commands: Any) -> None:
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLES}{methods_text()}\n\n{settings_table()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+    )
+    parser.add_argument(
+        "-h", "--help", action=MethodHelp, help="show this, or the settings of a method, and end"
     )
     add_data_argument(parser)
     parser.add_argument(
@@ -63,8 +67,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--method",
         metavar="NAME",
-        help="another method than igsd, with settings of its own (config.toml lists them); see "
-        "below for the names",
+        help="another method than igsd; see below for the names. Its own settings are listed by "
+        "`igsd train --method NAME --help`",
     )
     add_settings_arguments(parser, AUTO)
     parser.add_argument(
