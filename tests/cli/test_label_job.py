@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from igsd.graphs.graphset import GraphSet
+from igsd.settings_text import read_settings
 from tests.cli.conftest import Run, write_toy
 from tests.cli.test_train_labels import LABELS
+from tests.interrupted import after_label_steps
 
 
 @pytest.mark.parametrize(
@@ -16,6 +19,7 @@ from tests.cli.test_train_labels import LABELS
     [
         (["--labels", "sizes.txt"], "a run with --labels class, and now it is sizes.txt"),
         (["--labels", "class", "--label-rate", "0.5"], "--label-rate 1.0, and now it is 0.5"),
+        (["--labels", "class", "--recipe", "social"], "recipe 'molecules', and 'social' was given"),
     ],
 )
 def test_a_run_goes_on_with_its_own_labels_alone(
@@ -61,3 +65,24 @@ def test_going_on_without_the_labels(igsd: Run, tmp_path: Path, trained: Path) -
     code, _, err = igsd("train", toy, *LABELS, "-o", trained, "--resume")
     assert code == 2
     assert "without --labels" in err
+
+
+def test_the_rest_of_a_run_keeps_its_recipe(
+    igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It once became, in metrics.json, a run of the recipe that fits the data.
+    with monkeypatch.context() as patch:
+        after_label_steps(patch, 1)
+        assert igsd("train", toy, *LABELS, "--recipe", "social", "-o", "r")[0] == 130
+    code, _, err = igsd("train", toy, *LABELS, "--set=checkpoint_every=9", "-o", "r", "--resume")
+    assert code == 0, err
+    assert json.loads((tmp_path / "r" / "metrics.json").read_text())["recipe"] == "social"
+    assert read_settings(tmp_path / "r" / "config.toml")["checkpoint_every"] == 9
+
+
+def test_several_processes_are_refused(
+    igsd: Run, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    code, _, err = igsd("train", toy, *LABELS, "-o", "r")
+    assert (code, "without torchrun" in err) == (2, True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from igsd.cli.settings import choose_recipe, given_changes, refuse_seed, settings_table
+from igsd.cli.settings import choose_recipe, given_changes, refuse_seed
 from igsd.errors import ConfigError
 from tests.small_graphs import make_graphs
 
@@ -36,16 +36,6 @@ def test_changes_are_checked_and_typed() -> None:
     ):
         with pytest.raises(ConfigError, match=text):
             given_changes(arguments(**wrong))
-
-
-def test_the_table_says_that_recipes_change_defaults() -> None:
-    header = settings_table().split("\n\n")[0]
-    assert "the recipe changes some of them; without --recipe it is the one that fits" in header
-    assert "config.toml" in header
-
-
-def test_lines_of_the_table_fit_a_terminal() -> None:
-    assert max(map(len, settings_table().splitlines())) <= 100
 
 
 def test_seeds_are_counted_and_cannot_be_set() -> None:

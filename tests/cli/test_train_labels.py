@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from igsd.errors import StorageError
+from igsd.experiments.run_folder import RunFolder
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
 from tests.interrupted import after_label_steps
@@ -58,7 +60,9 @@ def test_numbers(igsd: Run, toy_graphs: GraphSet, toy: Path, tmp_path: Path) -> 
     code, _, err = igsd("train", toy, *options)
     assert code == 0, err
     assert igsd("predict", "run", toy, "-o", "p.csv", "--quiet")[0] == 0
-    assert list(rows_of(tmp_path / "p.csv")[0]) == ["graph", "sizes"]
+    found = rows_of(tmp_path / "p.csv")
+    assert list(found[0]) == ["graph", "sizes", "given"]
+    assert [row["given"] for row in found] == lines
 
 
 def test_stop_and_resume(
@@ -85,3 +89,17 @@ def test_stop_and_resume(
     code, _, err = igsd("train", toy, *LABELS, "--set=epochs=9", "-o", "cut", "--resume")
     assert code == 2
     assert "epochs 2" in err
+
+
+def test_a_disk_that_is_full_at_the_end_keeps_the_training(
+    igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> None:
+        raise StorageError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "write_model", full)
+        code, _, err = igsd("train", toy, *LABELS, "-o", "r")
+    assert (code, "The disk is full. The training is kept. To go on:" in err) == (2, True)
+    assert igsd("train", toy, *LABELS, "-o", "r", "--resume")[0] == 0
+    assert (tmp_path / "r" / "model.safetensors").exists()

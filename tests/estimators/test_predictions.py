@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -14,11 +15,22 @@ def test_what_the_data_says_itself() -> None:
         targets=np.array([[0.5, 1.5], [np.nan, 2.5], [3.5, np.nan]]),
         target_names=("logP", "logS"),
     )
-    one = {"names": ["logP"], "task": "numbers"}
+    one = {"labels": {"source": "logP", "task": "numbers"}}
     assert given_columns(one, graphs, "X") == {"given": [0.5, None, 3.5]}
-    both = {"names": ["logP", "logS"], "task": "numbers"}
+    both = {"labels": {"source": "logP,logS", "task": "numbers"}}
     assert given_columns(both, graphs, "X")["given_logS"] == [1.5, 2.5, None]
-    classes = {"names": ["class"], "task": "classes"}
+    classes = {"labels": {"source": "class", "task": "classes"}}
     assert given_columns(classes, graphs, "X") == {"given": ["-1", "1", "-1"]}
     assert given_columns(one, make_graphs(3), "X") == {}
     assert given_columns({}, graphs, "X") == {}
+
+
+def test_a_file_of_labels_speaks_of_the_graphs_of_the_training_alone(tmp_path: Path) -> None:
+    graphs, file = make_graphs(3, classes=True), tmp_path / "class.txt"
+    file.write_text("no\n\nyes\n")
+    metrics = {"labels": {"source": str(file), "names": ["class"], "task": "classes"}}
+    metrics["data"] = {"checksum": graphs.checksum}
+    assert given_columns(metrics, graphs, "X") == {"given": ["no", None, "yes"]}
+    assert given_columns(metrics, graphs[[0, 2, 1]], "X") == {}
+    file.unlink()
+    assert given_columns(metrics, graphs, "X") == {}

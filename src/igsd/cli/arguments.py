@@ -43,6 +43,15 @@ def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     return lambda: say_note(f"the folder {target.parent} was made.")
 
 
+def names_in(text: str) -> list[str]:
+    """Return the names in ``NAME,NAME,...``, without the spaces around them.
+
+    >>> names_in("igsd, wl,")
+    ['igsd', 'wl']
+    """
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def parse_time(text: str, option: str) -> float:
     """Return the seconds of a time such as ``2h``, ``1h30m`` or ``90``, which are seconds.
 

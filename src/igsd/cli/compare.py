@@ -15,6 +15,7 @@ from igsd.cli.method_options import (
     parse_methods,
 )
 from igsd.cli.notes import say_note
+from igsd.cli.run_place import RUNS
 from igsd.cli.scoring_arguments import (
     PROTOCOLS_HELP,
     add_scoring_arguments,
@@ -22,7 +23,6 @@ from igsd.cli.scoring_arguments import (
     write_table_json,
 )
 from igsd.cli.settings import add_settings_arguments
-from igsd.cli.train_job import RUNS
 from igsd.evaluation import PROTOCOLS
 
 if TYPE_CHECKING:
@@ -43,9 +43,10 @@ its memory 'OMR' (out of memory), and the others go on. Every finished run leave
 DIR/PROTOCOL/DATA/METHOD/seed-N.json (DATA+COLUMN with --labels), and is skipped when the same
 command is given again, so Ctrl-C loses no more than the run under way.
 
-A setting KEY goes to every method that has it, METHOD.KEY to one. A method with other settings is
-called METHOD+KEY-VALUE in the table (METHOD+ and eight characters where much is set) and has
-records of its own under that name; another --recipe needs --records or --force.
+A setting KEY goes to every method that has it, METHOD.KEY to one; `igsd train --method METHOD
+--help` lists them. A method with other settings is called METHOD+KEY-VALUE in the table (METHOD+
+and eight characters where much is set) and has records of its own under that name; another --recipe
+needs --records or --force.
 
 protocols:
 {PROTOCOLS_HELP}

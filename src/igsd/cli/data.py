@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import prepare_output
+from igsd.cli.arguments import names_in, prepare_output
 from igsd.cli.open_graphs import open_graphs
 from igsd.errors import StorageError
 from igsd.wording import counted
@@ -133,9 +133,10 @@ def _import_graphs(args: argparse.Namespace) -> GraphSet:
 
     if not Path(args.path).is_file():
         raise StorageError(
-            f"Columns can be named for a SMILES table only, and {args.path} is not a file."
+            f"Columns can be named for a SMILES table only, and {args.path} is not a file. Leave "
+            "the options with columns out, or give the path of a table."
         )
-    targets = args.target_columns.split(",") if args.target_columns else None
+    targets = names_in(args.target_columns) if args.target_columns else None
     return read_smiles_table(args.path, args.smiles_column, args.label_column, targets).graphs
 
 

@@ -16,7 +16,8 @@ from igsd.cli.scoring_arguments import (
     scoring_of,
     write_table_json,
 )
-from igsd.cli.settings import add_settings_arguments, settings_table
+from igsd.cli.settings import add_settings_arguments
+from igsd.cli.settings_help import settings_table
 from igsd.errors import ConfigError
 from igsd.evaluation import PROTOCOLS
 

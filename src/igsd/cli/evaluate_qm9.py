@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from igsd.cli.arguments import names_in
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.settings import AUTO
 from igsd.cli.split_runs import Records, changes_for_splits, deliver, plan_fields, run_plan
@@ -35,8 +36,7 @@ def _plan(args: argparse.Namespace) -> QM9Plan:
     recipe = RECIPE if args.recipe in (None, AUTO) else args.recipe
     config = qm9_config(method, recipe, changes)
     graphs = open_graphs(args.inputs[0], quiet=args.quiet)
-    names = tuple(filter(None, (args.targets or "").split(",")))
-    targets = check_targets(names, graphs)
+    targets = check_targets(tuple(names_in(args.targets or "")), graphs)
     check_labels_trainable(graphs, config)
     return QM9Plan(
         graphs=graphs,

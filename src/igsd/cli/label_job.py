@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.open_graphs import open_graphs
+from igsd.cli.run_place import RUNS, claimed_folder, conflict, run_in, stored_recipe
 from igsd.cli.settings import AUTO, choose_recipe, written_settings
-from igsd.cli.train_job import RUNS
 from igsd.errors import ConfigError, IGSDWarning
 from igsd.settings_text import read_settings
 
@@ -39,24 +39,28 @@ class LabelJob:
 def label_job(args: argparse.Namespace) -> LabelJob:
     """Return the training, its folder found or made; raises where it cannot be."""
     from igsd.config_semi import load_semi_recipe
+    from igsd.experiments.environment import num_processes
     from igsd.experiments.label_runs import estimator_for, hide_labels
     from igsd.graphs.label_column import find_labels
     from igsd.training.fit_labelled import check_labels_trainable
 
+    if num_processes() > 1:
+        raise ConfigError("Training with labels is done in one process, without torchrun.")
     changes = _given_changes(args)
     graphs = open_graphs(args.data, quiet=args.quiet)
     given = find_labels(graphs, args.data, args.labels, args.task)
     recipe = choose_recipe(args.recipe, graphs)
-    kind = estimator_for(given)
-    config = load_semi_recipe(recipe, kind.config_class).updated(changes)
     old = _old_folder(args, graphs, recipe)
     if old is not None:
         _check_same_run(old, graphs, args, given)
+        recipe = stored_recipe(args, old) or recipe
+    config = load_semi_recipe(recipe, estimator_for(given).config_class).updated(changes)
+    if old is not None:
         config = _stored_config(old, config, changes)
     check_labels_trainable(graphs, config)
     used = hide_labels(given, args.label_rate, config.seed)
     _check_labels(used, len(graphs))
-    folder = old or _new_folder(args, graphs, recipe)
+    folder = old or claimed_folder(args, graphs, f"labels-{recipe}")
     return LabelJob(graphs, given, used, recipe, config, folder, old is None)
 
 
@@ -87,24 +91,13 @@ def _check_labels(used: GivenLabels, num_graphs: int) -> None:
 
 def _old_folder(args: argparse.Namespace, graphs: GraphSet, recipe: str) -> RunFolder | None:
     """Return the folder of the run to go on with, None where there is nothing to continue."""
-    from igsd.experiments.run_folder import RunFolder, latest_run_folder
+    from igsd.experiments.run_folder import latest_run_folder
 
     if not args.resume:
         return None
     if args.output is None:
         return latest_run_folder(RUNS, graphs.name, f"labels-{recipe}")
-    folder = RunFolder(args.output)
-    return folder if folder.state in ("unfinished", "finished") else None
-
-
-def _new_folder(args: argparse.Namespace, graphs: GraphSet, recipe: str) -> RunFolder:
-    from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
-
-    if args.output is None:
-        return new_run_folder(RUNS, graphs.name, f"labels-{recipe}")
-    folder = RunFolder(args.output)
-    claim(folder, force=args.force, way_out="--resume goes on with it, --force replaces it.")
-    return folder
+    return run_in(args.output)
 
 
 def _check_same_run(
@@ -134,15 +127,15 @@ def _check_same_run(
 
 
 def _stored_config(folder: RunFolder, config: SemiConfig, changes: dict[str, Any]) -> SemiConfig:
-    """Return the settings of a run; raises ``ConfigError`` where others are given."""
+    """Return the settings of a run, with changes that do not touch what is learned.
+
+    Raises ``ConfigError`` for those that do.
+    """
     path = folder / "config.toml"
     if not path.exists():
         return config
     stored = type(config)().updated(read_settings(path))
     for key, value in changes.items():
         if key in stored.learned() and getattr(stored, key) != getattr(config, key):
-            raise ConfigError(
-                f"{folder.path} is a run with {key} {getattr(stored, key)!r}, and {value!r} was "
-                "given. Leave it out to go on with that run, or give another folder with -o."
-            )
-    return stored
+            raise conflict(folder, key, getattr(stored, key), value)
+    return stored.updated(changes)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from igsd.baselines.registry import METHODS, method, setting_names
+from igsd.cli.arguments import names_in
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.scoring_arguments import scoring_of
 from igsd.cli.settings import check_recipe, choose_recipe, refuse_seed
@@ -47,7 +48,7 @@ def parse_methods(text: str) -> list[str]:
 
     Raises ``ConfigError`` with the nearest names for an unknown one.
     """
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = names_in(text)
     if not names:
         raise ConfigError("--methods takes names with commas between them, or all. Got none.")
     for name in names:

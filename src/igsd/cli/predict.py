@@ -14,7 +14,8 @@ _DESCRIPTION = """\
 Writes what a model trained with `igsd train --labels` says of the graphs of DATA, one row per graph
 in the order of DATA: its class, the probability of that class and of every class; or its value in
 the units of the labels, one column per target. Where DATA has the label that the model of a run
-folder was trained on, the last column, given, repeats it: empty where there is only a prediction.
+folder was trained on, or is what its file of labels belongs to, the last column, given, repeats it:
+empty where there is only a prediction.
 
 The suffix of FILE decides: .csv or .parquet. Before the predictions stand the columns graph, line,
 id and name, as far as there are any: see `igsd embed --help`. FILE is written whole or
@@ -54,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
 
     model, graphs = load_model(args.model), open_graphs(args.data, quiet=args.quiet)
     columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)
-    about = (RunFolder(args.model).metrics() or {}).get("labels", {})
-    write_columns(args.output, columns | given_columns(about, graphs, args.data))
+    metrics = RunFolder(args.model).metrics() or {}
+    write_columns(args.output, columns | given_columns(metrics, graphs, args.data))
     written()
     print(f"{counted(len(graphs), 'prediction')}: {args.output}")
     return 0

@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import parse_time
+from igsd.cli.arguments import names_in, parse_time
 from igsd.cli.method_options import add_limit_arguments, check_limits
-from igsd.cli.notes import say_note
 from igsd.cli.open_graphs import shown_opening
+from igsd.cli.planned_work import list_work, say_left, say_problems
 from igsd.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -104,13 +103,13 @@ def run(args: argparse.Namespace) -> int:
     given: dict[str, Any] = {"num_seeds": args.seeds, "force": args.force, "limits": limits}
     opened = partial(_opened, quiet=args.quiet)
     work = plan_work(exhibits, records, **given, open_source=opened)
-    _say_problems(work)
+    say_problems(work)
     if args.dry_run:
-        _list(work, records, args)
+        list_work(work, records, _num_processes(args))
         return 0
     num_failed = 0
     if only_prints:
-        _say_left(work, records, args)
+        say_left(work, records, _num_processes(args), _without_budget(args))
     else:
         num_failed = _run(work, args, budget)
     _print(exhibits, records, work)
@@ -131,7 +130,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _names(text: str | None, option: str) -> list[str]:
-    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    names = names_in(text or "")
     if text is not None and not names:
         raise ConfigError(f"{option} takes names with commas between them. Got none.")
     return names
@@ -171,34 +170,6 @@ def _run(work: Work, args: argparse.Namespace, budget: float | None) -> int:
     return num_failed
 
 
-def _list(work: Work, records: Path, args: argparse.Namespace) -> None:
-    """Print what would be run and how long it may take."""
-    from igsd.cli.run_display import left_in_words
-    from igsd.experiments.estimates import Estimates, in_words
-    from igsd.report.table import plain_table
-
-    estimates, lines = Estimates.read(records), []
-    for job in work.jobs:
-        seconds = estimates.seconds(job, work.sizes[job.source])
-        took = "unknown" if seconds is None else in_words(seconds)
-        lines.append([job.runs[0].protocol, took, str(job)])
-    if lines:
-        print(plain_table(["protocol", "time", "to run"], lines, left=(0, 1, 2)))
-    left = left_in_words(work.jobs, work.sizes, estimates, _num_processes(args))
-    print(f"{work.num_runs} to run, {len(work.done)} done already; {left}")
-
-
-def _say_left(work: Work, records: Path, args: argparse.Namespace) -> None:
-    """Say on standard error what is left to run, and by which command."""
-    from igsd.cli.run_display import left_in_words
-    from igsd.experiments.estimates import Estimates
-
-    if work.jobs:
-        processes = _num_processes(args)
-        left = left_in_words(work.jobs, work.sizes, Estimates.read(records), processes)
-        print(f"{left}. To run: {_without_budget(args)}", file=sys.stderr)
-
-
 def _num_processes(args: argparse.Namespace) -> int:
     return args.jobs or os.cpu_count() or 1
 
@@ -224,14 +195,3 @@ def _print(exhibits: list[Exhibit], records: Path, work: Work) -> None:
         named = tuple(work.names.get(data, data) for data in exhibit.data)
         filled = fill(replace(exhibit, data=named), records)
         print(("\n" if number else "") + exhibit_text(filled))
-
-
-def _say_problems(work: Work) -> None:
-    for problem in work.problems:
-        say_note(problem)
-    if work.others:
-        first = work.others[0]
-        text = f"{len(work.others)} records are of other settings than these runs and are kept "
-        text += f"(the first: {first.label} on {first.data}, seed {first.seed}); --force makes them"
-        say_note(f"{text} again.")
-    sys.stderr.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.train_job import RUNS
+from igsd.cli.run_place import RUNS
 from igsd.errors import StorageError
 
 if TYPE_CHECKING:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
 from igsd.baselines.registry import configure, takes_recipe
-from igsd.config import Config, load_recipe
-from igsd.config_semi import SemiConfig
+from igsd.config import load_recipe
 from igsd.errors import ConfigError
 from igsd.settings_text import parse_settings, read_settings, recipe_names
 
@@ -21,11 +18,6 @@ AUTO = "auto"
 
 OURS = "igsd"
 """The method where none is asked for."""
-
-_HEADER = """\
-settings (for --set KEY=VALUE and TOML files), with their defaults:
-the recipe changes some of them; without --recipe it is the one that fits DATA, molecules or social.
-The values in use stand in config.toml of the run folder from the start, and in every record."""
 
 
 def add_settings_arguments(parser: argparse.ArgumentParser, default_recipe: str | None) -> None:
@@ -96,40 +88,3 @@ def given_changes(args: argparse.Namespace) -> dict[str, Any]:
     recipe = recipe_names()[0] if args.recipe in (None, AUTO) else args.recipe
     checked = configure(args.method or OURS, recipe, changes).to_json()
     return {key: checked[key] for key in changes}
-
-
-def settings_table() -> str:
-    """Return all settings as text: by group, with default and meaning.
-
-    Those of training with labels follow, as far as they are others or have another default.
-    """
-    plain = {entry.name: entry.default for entry in Config.settings()}
-    others = [e for e in SemiConfig.settings() if plain.get(e.name, e) != e.default]
-    lines = [_HEADER]
-    lines += _listed(Config.groups, Config.settings())
-    lines += ["\nwith labels (--labels, --protocol semi), besides or instead:"]
-    lines += _listed(SemiConfig.groups, others)
-    return "\n".join(lines)
-
-
-def _listed(groups: Mapping[str, str], entries: list[Field[Any]]) -> list[str]:
-    """Return the lines of some settings under the titles of their groups."""
-    lines = []
-    for group, title in groups.items():
-        members = [entry for entry in entries if entry.metadata["group"] == group]
-        lines += [f"\n  {title}"] if members else []
-        for entry in members:
-            default = entry.default if isinstance(entry.default, str) else repr(entry.default)
-            default = default.lower() if isinstance(entry.default, bool) else default
-            lines += _wrapped(f"{entry.name} = {default}", _meaning(entry.metadata))
-    return lines
-
-
-def _meaning(rule: Any) -> str:
-    choices = f" ({', '.join(rule['choices'])})" if rule["choices"] else ""
-    return rule["help"] + choices
-
-
-def _wrapped(left: str, text: str) -> list[str]:
-    pieces = textwrap.wrap(text, 60) or [""]
-    return [f"    {left:<32}{pieces[0]}"] + [" " * 36 + piece for piece in pieces[1:]]

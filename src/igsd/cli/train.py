@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_data_argument
 from igsd.cli.method_options import methods_text
+from igsd.cli.run_end import RunEnd
+from igsd.cli.run_place import RUNS
 from igsd.cli.settings import (
     AUTO,
     OURS,
     add_settings_arguments,
     check_recipe,
     given_changes,
-    settings_table,
 )
-from igsd.cli.train_job import RUNS, TrainJob, fresh_job, resumed_job, run_to_resume
-from igsd.errors import ConfigError, IGSDError, StorageError
+from igsd.cli.settings_help import MethodHelp, settings_table
+from igsd.cli.train_job import TrainJob, fresh_job, resumed_job, run_to_resume
+from igsd.errors import ConfigError
 from igsd.run_metrics import resume_command
 
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ def add_parser(commands: Any) -> None:
         description=_DESCRIPTION,
         epilog=f"{_EXAMPLES}{methods_text()}\n\n{settings_table()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+    )
+    parser.add_argument(
+        "-h", "--help", action=MethodHelp, help="show this, or the settings of a method, and end"
     )
     add_data_argument(parser)
     parser.add_argument(
@@ -61,8 +67,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--method",
         metavar="NAME",
-        help="another method than igsd, with settings of its own (config.toml lists them); see "
-        "below for the names",
+        help="another method than igsd; see below for the names. Its own settings are listed by "
+        "`igsd train --method NAME --help`",
     )
     add_settings_arguments(parser, AUTO)
     parser.add_argument(
@@ -158,45 +164,38 @@ def _train(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> int:
     """Train in the process that writes, and leave the finished run folder."""
     from igsd.cli.run_files import training_metrics, write_run_files
     from igsd.experiments.records import data_summary
-    from igsd.experiments.run_folder import discard
     from igsd.experiments.trained import train_model
 
     about: dict[str, Any] = {"recipe": job.recipe, "method": job.method}
     about |= {"data": data_summary(job.graphs) | {"source": args.data}}
-    again, verbose = resume_command(folder.path, about), not args.quiet
-    try:
+    parent = RUNS if args.output is None else None
+    end = RunEnd(folder, resume_command(folder.path, about), job.is_new, parent)
+    with end.while_training():
         folder.create(about, job.config)
-        if verbose:
-            chosen = " (chosen by the data)" if args.recipe in (None, AUTO) and job.is_new else ""
-            what = "" if job.method == OURS else f"method {job.method}, "
-            print(f"{job.graphs.name}: {what}recipe {job.recipe}{chosen}, run folder {folder.path}")
+        if not args.quiet:
+            _say_start(args, job, folder)
         trained = train_model(
             job.graphs,
             job.config,
             method=job.method,
             checkpoint=job.checkpoint,
             log_dir=args.log_dir,
-            verbose=verbose,
+            verbose=not args.quiet,
         )
-    except KeyboardInterrupt as stop:
-        raise KeyboardInterrupt(f"Stopped. To go on: {again}") from stop
-    except IGSDError:
-        if job.is_new and not (folder / "checkpoint.safetensors").exists():
-            discard(folder, RUNS if args.output is None else None)
-        raise
-    try:
+    with end.while_writing():
         write_run_files(folder, trained, job.graphs)
         folder.finish(about | training_metrics(trained))
-    except StorageError as error:
-        if (folder / "checkpoint.safetensors").exists():
-            raise StorageError(f"{error} The training is kept. To go on: {again}") from error
-        discard(folder, RUNS if args.output is None else None)
-        raise
     did = f"trained in {trained.seconds['train']:.1f} s"
     if job.config.to_json().get("epochs") == 0:
         did = "not trained, since epochs is 0: the encoder is as it was drawn"
     print(f"{did}: {folder.path}")
     return 0
+
+
+def _say_start(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> None:
+    chosen = " (chosen by the data)" if args.recipe in (None, AUTO) and job.is_new else ""
+    what = "" if job.method == OURS else f"method {job.method}, "
+    print(f"{job.graphs.name}: {what}recipe {job.recipe}{chosen}, run folder {folder.path}")
 
 
 def _assist(job: TrainJob) -> int:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from igsd.baselines.registry import configure, defaults
 from igsd.cli.open_graphs import open_graphs
-from igsd.cli.settings import AUTO, OURS, choose_recipe
+from igsd.cli.run_place import RUNS, claimed_folder, conflict, run_in, stored_recipe
+from igsd.cli.settings import OURS, choose_recipe
 from igsd.config import Config
 from igsd.errors import ConfigError
 from igsd.settings_text import read_settings
@@ -17,9 +18,6 @@ from igsd.settings_text import read_settings
 if TYPE_CHECKING:
     from igsd.experiments.run_folder import RunFolder
     from igsd.graphs.graphset import GraphSet
-
-RUNS = "runs"
-"""The folder in which runs without a name of their own are made."""
 
 
 @dataclass(frozen=True)
@@ -39,19 +37,17 @@ def run_to_resume(args: argparse.Namespace) -> RunFolder | None:
     """Return the folder of the run to go on with, None where there is nothing to continue."""
     if not args.resume:
         return None
-    from igsd.experiments.run_folder import RunFolder, latest_run_folder
+    from igsd.experiments.run_folder import latest_run_folder
 
     if args.output is None:
         graphs = open_graphs(args.data, quiet=args.quiet)
         return latest_run_folder(RUNS, graphs.name, _stem(args, graphs))
-    folder = RunFolder(args.output)
-    return folder if folder.state in ("unfinished", "finished") else None
+    return run_in(args.output)
 
 
 def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> TrainJob:
     """Return a training from the beginning, its folder made; raises where it cannot be."""
     from igsd.experiments.environment import is_main_process
-    from igsd.experiments.run_folder import RunFolder, claim, new_run_folder
 
     graphs = open_graphs(args.data, quiet=args.quiet)
     method, recipe = args.method or OURS, choose_recipe(args.recipe, graphs)
@@ -59,11 +55,7 @@ def fresh_job(args: argparse.Namespace, changes: dict[str, Any]) -> TrainJob:
     _check_trainable(graphs, config)
     if not is_main_process():
         return TrainJob(graphs, method, recipe, config, None, None, True)
-    if args.output is None:
-        folder = new_run_folder(RUNS, graphs.name, _stem(args, graphs))
-    else:
-        folder = RunFolder(args.output)
-        claim(folder, force=args.force, way_out="--resume goes on with it, --force replaces it.")
+    folder = claimed_folder(args, graphs, _stem(args, graphs))
     return TrainJob(graphs, method, recipe, config, folder, folder / "checkpoint.safetensors", True)
 
 
@@ -79,15 +71,12 @@ def resumed_job(
     metrics = folder.metrics() or {}
     method = metrics.get("method", OURS)
     if args.method not in (None, method):
-        raise _conflict(folder, "method", method, args.method)
-    recipe, data = metrics.get("recipe"), metrics.get("data", {})
-    asked = None if args.recipe == AUTO else args.recipe
-    if None not in (asked, recipe) and asked != recipe:
-        raise _conflict(folder, "recipe", recipe, asked)
-    config = _stored_config(folder, method, recipe or asked, changes)
+        raise conflict(folder, "method", method, args.method)
+    recipe, data = stored_recipe(args, folder), metrics.get("data", {})
+    config = _stored_config(folder, method, recipe, changes)
     for key, value in changes.items():
         if config.learned().get(key, value) != value:
-            raise _conflict(folder, key, config.learned()[key], value)
+            raise conflict(folder, key, config.learned()[key], value)
     config = config.updated(changes)
     is_finished = folder.state == "finished"
     if is_finished and data.get("source") == args.data:
@@ -136,10 +125,3 @@ def _stored_config(
             "recipe is not known. Give it with --recipe NAME, or begin anew with --force."
         )
     return configure(method, recipe, changes)
-
-
-def _conflict(folder: RunFolder, key: str, stored: Any, given: Any) -> ConfigError:
-    return ConfigError(
-        f"{folder.path} is a run with {key} {stored!r}, and {given!r} was given. Leave it out to "
-        "go on with that run, or give another folder with -o."
-    )

@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.label_job import LabelJob, label_job
-from igsd.cli.train_job import RUNS
-from igsd.errors import IGSDError
+from igsd.cli.run_end import RunEnd
+from igsd.cli.run_place import RUNS
 from igsd.run_metrics import resume_command
 from igsd.wording import counted
 
@@ -29,38 +29,35 @@ def _train(args: argparse.Namespace, job: LabelJob) -> int:
     """Train and leave the finished run folder."""
     from igsd.experiments.label_runs import estimator_for, hidden_score
     from igsd.experiments.records import data_summary
-    from igsd.experiments.run_folder import discard
 
-    folder, num_used = job.folder, int(job.used.is_known.sum())
+    folder, begin = job.folder, time.perf_counter()
     about = {"recipe": job.recipe, "data": data_summary(job.graphs) | {"source": args.data}}
     about["labels"] = _about_labels(args, job)
-    checkpoint = folder / "checkpoint.safetensors"
-    verbose, begin = not args.quiet, time.perf_counter()
-    model = estimator_for(job.given).from_config(
-        job.config, checkpoint=checkpoint, log_dir=args.log_dir, verbose=verbose
-    )
-    try:
+    parent = RUNS if args.output is None else None
+    end = RunEnd(folder, resume_command(folder.path, about), job.is_new, parent)
+    others = {"checkpoint": folder / "checkpoint.safetensors", "log_dir": args.log_dir}
+    model = estimator_for(job.given).from_config(job.config, **others, verbose=not args.quiet)
+    with end.while_training():
         folder.create(about, job.config)
-        if verbose:
-            task = "class" if job.given.are_classes else "number"
-            labels = f"{num_used} of {counted(len(job.graphs), 'graph')} with a {task} to learn"
-            print(f"{job.graphs.name}: {labels}, recipe {job.recipe}, run folder {folder.path}")
+        if not args.quiet:
+            _say_start(job)
         model.fit(job.graphs, job.used.y, **_names(job))
-    except KeyboardInterrupt as stop:
-        again = resume_command(folder.path, about)
-        raise KeyboardInterrupt(f"Stopped. To go on: {again}") from stop
-    except IGSDError:
-        if job.is_new and not checkpoint.exists():
-            discard(folder, RUNS if args.output is None else None)
-        raise
     seconds = time.perf_counter() - begin
-    _write_files(model, job)
-    figures: dict[str, Any] = {"hidden": hidden_score(model, job.graphs, job.given, job.used)}
-    figures |= {"pseudo_labels": len(model.pseudo_labels_), "epochs": len(model.history_)}
-    folder.finish(about | figures | {"seed": job.config.seed, "seconds": round(seconds, 3)})
-    _say(figures["hidden"])
+    with end.while_writing():
+        _write_files(model, job)
+        figures: dict[str, Any] = {"hidden": hidden_score(model, job.graphs, job.given, job.used)}
+        figures |= {"pseudo_labels": len(model.pseudo_labels_), "epochs": len(model.history_)}
+        folder.finish(about | figures | {"seed": job.config.seed, "seconds": round(seconds, 3)})
+    _say_hidden(figures["hidden"])
     print(f"trained in {seconds:.1f} s: {folder.path}")
     return 0
+
+
+def _say_start(job: LabelJob) -> None:
+    task = "class" if job.given.are_classes else "number"
+    num_used, graphs = int(job.used.is_known.sum()), counted(len(job.graphs), "graph")
+    labels = f"{num_used} of {graphs} with a {task} to learn"
+    print(f"{job.graphs.name}: {labels}, recipe {job.recipe}, run folder {job.folder.path}")
 
 
 def _about_labels(args: argparse.Namespace, job: LabelJob) -> dict[str, Any]:
@@ -114,7 +111,7 @@ def _draw(model: Any, job: LabelJob, vectors: np.ndarray) -> None:
     save_embedding_plot(path, vectors, codes, names, title)
 
 
-def _say(hidden: dict[str, Any]) -> None:
+def _say_hidden(hidden: dict[str, Any]) -> None:
     """Say how the model does where its labels were hidden."""
     if "accuracy" in hidden:
         share = f"{100 * hidden['accuracy']:.1f} %"

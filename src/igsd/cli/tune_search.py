@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from igsd.cli.evaluate_semi import DEFAULT_METHOD
 from igsd.cli.open_graphs import open_graphs
+from igsd.cli.run_place import RUNS
 from igsd.cli.settings import OURS, choose_recipe
-from igsd.cli.train_job import RUNS
 from igsd.errors import ConfigError
 from igsd.settings_text import parse_settings, read_settings
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,15 +68,18 @@ def about_graphs(graphs: GraphSet) -> Columns:
     return columns
 
 
-def given_columns(about: Mapping[str, Any], graphs: GraphSet, data: str) -> Columns:
-    """Return what ``data`` itself says of its graphs under the label that a model was trained on.
+def given_columns(metrics: Mapping[str, Any], graphs: GraphSet, data: str) -> Columns:
+    """Return what is known of the graphs of ``data`` under the label that a model was trained on.
 
-    ``about``: ``labels`` of the run folder's ``metrics.json``. One column ``given``, or ``given_T``
-    for each of several targets, None where there is no label; no column where ``data`` has no such
-    label, as with graphs that are new.
+    ``metrics``: what the run folder says of itself. One column ``given``, or ``given_T`` for each
+    of several targets, None where there is no label; no column where ``data`` has no such label,
+    as with graphs that are new. A file of labels speaks of the graphs of the training alone.
     """
+    about, trained_on = metrics.get("labels", {}), metrics.get("data", {}).get("checksum")
+    if os.path.isfile(about.get("source", "")) and graphs.checksum != trained_on:
+        return {}
     try:
-        found = find_labels(graphs, data, ",".join(about["names"]), about["task"], told=False)
+        found = find_labels(graphs, data, about["source"], about["task"], told=False)
     except (DataError, KeyError):
         return {}
     if found.are_classes:
