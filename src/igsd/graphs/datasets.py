@@ -30,6 +30,7 @@ from igsd.graphs.dataset_files import (
 from igsd.graphs.download import Progress, download
 from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.qm9_files import is_qm9, qm9_digest
+from igsd.graphs.table_rows import SUFFIXES
 from igsd.graphs.tu import read_tu
 from igsd.graphs.tu_files import find_tu_files
 from igsd.pickles import refuse_pickle
@@ -39,7 +40,6 @@ TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 """Where the TU collection is published, one zip per data set."""
 
 _IN_SHORT = {"B3DB": 'pip install "igsd[chem]"', "QM9": 'pip install "igsd[qm9]"'}
-_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".txt", ".txt.gz")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,6 @@ class DataSetInfo:
     graphs: int
     classes: int
     where: str
-    available: bool
 
 
 def load_dataset(
@@ -128,10 +127,10 @@ def _open_foreign(path: Path) -> GraphSet:
         start = file.read(4)
     if start == b"PK\x03\x04" or path.suffix.lower() == ".zip":
         return read_tu(path)
-    if path.name.lower().endswith(_TABLES):
+    if path.name.lower().endswith(SUFFIXES):
         from igsd.graphs.smiles_table import read_smiles_table
 
-        return read_smiles_table(path).graphs
+        return read_smiles_table(path)
     raise DataError(
         f"{path} is no data that igsd knows. Accepted are a TU folder or zip, a SMILES table "
         "(.csv, .tsv, also .gz), a file written by `igsd data import` or `GraphSet.save`, and the "
@@ -173,7 +172,7 @@ def _read_b3db(source: Path) -> GraphSet:
     # Two of its molecules have a carbon that RDKit finds impossible; their graphs are still clear.
     graphs = read_smiles_table(
         source, "SMILES", "BBB+/BBB-", ["logBB"], name="B3DB", check_valence=False
-    ).graphs
+    )
     return replace(graphs, ids=None)  # as in the files that were parsed before there were ids
 
 
@@ -249,6 +248,4 @@ def _info(entry: CatalogueEntry) -> DataSetInfo:
         where = "downloaded when first used"
     else:
         where = _IN_SHORT.get(entry.name, f"to be put into the folder {DATA_VARIABLE}")
-    return DataSetInfo(
-        entry.name, entry.about, entry.graphs, entry.classes, where, source is not None
-    )
+    return DataSetInfo(entry.name, entry.about, entry.graphs, entry.classes, where)

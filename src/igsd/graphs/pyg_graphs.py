@@ -67,9 +67,9 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
         columns |= _labels(items, "edge", num_edges, known, name)
     records = [_graph_record(item, known) for item in items]
     _check_one_meaning(records, known, name)
-    graph_part, _ = graph_columns(records, known or {}, name)
+    columns |= graph_columns(records, known or {}, name)
     notes = _left_out(items, known is not None)
-    return from_edges(counts, joined[0], joined[1], name=name, notes=notes, **columns, **graph_part)
+    return from_edges(counts, joined[0], joined[1], name=name, notes=notes, **columns)
 
 
 def to_pyg(graphs: GraphSet) -> list[Any]:
