@@ -10,9 +10,9 @@ from igsd.baselines.registry import method
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments.method_plan import DAY
 from igsd.experiments.runs import Run
-from igsd.graphs.datasets import open_data
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open_data import open_data
 
 _MOST_OPEN = 2
 _opened: dict[str, GraphSet] = {}
