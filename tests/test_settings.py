@@ -99,3 +99,7 @@ def test_toml_gives_the_values_back_under_their_groups() -> None:
     text = knitting.to_toml()
     assert tomllib.loads(text) == knitting.to_json() == knitting.learned()
     assert '# The wool\ncolour = "blue"  # what it looks like\nwashed = true' in text
+
+
+def test_what_two_methods_have_in_common() -> None:
+    assert Finger.known(Knitting().to_json() | {"sheep": 3}) == Finger().to_json()

@@ -20,7 +20,7 @@ _PUBLIC = {
     "load_dataset": "igsd.graphs.datasets",
     "load_model": "igsd.baselines.load_model",
     "make_method": "igsd.baselines.registry",
-    "open_data": "igsd.graphs.datasets",
+    "open_data": "igsd.graphs.open_data",
 }
 
 __all__ = [
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from igsd.baselines.load_model import load_model
     from igsd.baselines.registry import make_method
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
-    from igsd.graphs.datasets import load_dataset, open_data
+    from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet
+    from igsd.graphs.open_data import open_data
 
 
 def __getattr__(name: str) -> Any:

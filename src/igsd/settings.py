@@ -54,6 +54,12 @@ class Settings:
         """Return the settings of this method in order, each with its rule as ``metadata``."""
         return [entry for entry in fields(cls) if entry.name not in cls.leaves_out]
 
+    @classmethod
+    def known(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of ``values``, say the settings of another method, that this one has too."""
+        names = {entry.name for entry in cls.settings()}
+        return {key: value for key, value in values.items() if key in names}
+
     def updated(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with some settings changed; raises ``ConfigError`` for an unknown key."""
         known = {entry.name for entry in self.settings()}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from igsd.cli.open_graphs import open_graphs, shown_opening
-from igsd.graphs import datasets
+from igsd.graphs import open_data
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs
 
@@ -27,7 +27,7 @@ def slowly(steps: int, total: int | None) -> Any:
 def test_the_first_time_is_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(datasets, "open_data", slowly(20, 20))
+    monkeypatch.setattr(open_data, "open_data", slowly(20, 20))
     assert len(open_graphs("QM9")) == 2
     lines = capsys.readouterr().err.splitlines()
     assert (
@@ -41,7 +41,7 @@ def test_the_first_time_is_shown(
 def test_a_size_that_is_not_known(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(datasets, "open_data", slowly(20, None))
+    monkeypatch.setattr(open_data, "open_data", slowly(20, None))
     open_graphs("QM9")
     assert len(capsys.readouterr().err.splitlines()) == 1
 

@@ -7,8 +7,9 @@ import pytest
 
 from igsd.config import Config
 from igsd.errors import DataError, StorageError
-from igsd.experiments.plan import Plan, Record, finished_runs, run_seeds
-from igsd.experiments.records import Identity
+from igsd.experiments.identity import Identity
+from igsd.experiments.plan import Plan, finished_runs, run_seeds
+from igsd.experiments.records import Record
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs
 

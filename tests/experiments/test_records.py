@@ -9,10 +9,10 @@ import pytest
 from igsd.baselines.wl import WLConfig
 from igsd.config import Config
 from igsd.errors import ConfigError, IGSDWarning, StorageError, TrainingError
+from igsd.experiments.identity import Identity
 from igsd.experiments.records import (
     KIND,
     RUN_ERRORS,
-    Identity,
     failure,
     find_finished,
     find_record,

@@ -4,7 +4,7 @@ import numpy as np
 
 from igsd.baselines.registry import build, configure
 from igsd.experiments.represent import represent
-from igsd.experiments.scoring import KernelMatrix, LinearVectors
+from igsd.experiments.vectors import KernelMatrix, LinearVectors
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs
 

@@ -11,7 +11,8 @@ from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.evaluation.nested import nested
 from igsd.experiments.score_model import score_seeds, source_vectors
-from igsd.experiments.scoring import KernelMatrix, Scoring
+from igsd.experiments.scoring import Scoring
+from igsd.experiments.vectors import KernelMatrix
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY, make_graphs
 

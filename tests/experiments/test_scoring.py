@@ -8,13 +8,13 @@ import pytest
 from igsd.errors import DataError
 from igsd.experiments.scoring import (
     METHODS,
-    KernelMatrix,
     Scoring,
     class_codes,
     has_many_twins,
     num_scores,
     score_seed,
 )
+from igsd.experiments.vectors import KernelMatrix
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs
 

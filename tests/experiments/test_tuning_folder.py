@@ -7,7 +7,7 @@ import pytest
 from igsd.baselines.registry import configure
 from igsd.config import Config
 from igsd.errors import ConfigError, StorageError
-from igsd.experiments.records import Identity
+from igsd.experiments.identity import Identity
 from igsd.experiments.tuning_folder import TuningFolder, recipe_toml
 from igsd.experiments.tuning_trial import Trial
 from igsd.settings_text import read_settings

@@ -1,44 +1,26 @@
 from __future__ import annotations
 
-import pickle
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
 
-from igsd.errors import DataError, StorageError
+from igsd.errors import DataError
 from igsd.graphs import catalogue, datasets
-from igsd.graphs.datasets import data_sets, load_dataset, open_data
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.datasets import data_sets, load_dataset
 from igsd.graphs.tu import read_tu
-from tests.graphs.tu_writer import write_tu, zip_folder
+from tests.graphs.tu_writer import zip_folder
 from tests.graphs.web_server import serving
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Start every test with an empty cache, without data of the user, and without a network."""
-    monkeypatch.setenv("IGSD_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv("IGSD_DATA", raising=False)
-    monkeypatch.setattr(datasets, "TU_SITE", "http://127.0.0.1:1")
-    return tmp_path / "cache" / "datasets"
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
-@pytest.fixture
-def data(tu_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder that ``IGSD_DATA`` names, with TINY in it."""
-    (tmp_path / "data").mkdir()
-    shutil.move(tu_folder, tmp_path / "data" / "TINY")
-    monkeypatch.setenv("IGSD_DATA", str(tmp_path / "data"))
-    return tmp_path / "data"
-
-
-def test_parsed_once_then_opened(data: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parsed_once_then_opened(
+    data: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = load_dataset("TINY")
-    assert [file.name[:5] for file in cache.iterdir()] == ["TINY-"]
+    assert [file.name[:5] for file in own_cache.iterdir()] == ["TINY-"]
     monkeypatch.setattr(datasets, "read_tu", lambda path: pytest.fail("parsed again"))
     second = load_dataset("TINY")
     assert second == first
@@ -51,9 +33,9 @@ def test_changed_source_is_parsed_again(data: Path) -> None:
     assert load_dataset("TINY") != before
 
 
-def test_damaged_cache_is_parsed_again(data: Path, cache: Path) -> None:
+def test_damaged_cache_is_parsed_again(data: Path, own_cache: Path) -> None:
     before = load_dataset("TINY")
-    (file,) = cache.iterdir()
+    (file,) = own_cache.iterdir()
     file.write_bytes(file.read_bytes()[:100])
     assert load_dataset("TINY") == before
     assert load_dataset("TINY") == before
@@ -72,7 +54,6 @@ def test_the_cache_is_enough(data: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     first = load_dataset("TINY")
     monkeypatch.delenv("IGSD_DATA")
     assert load_dataset("TINY") == first
-    assert open_data("TINY") == first
 
 
 def test_the_cache_of_something_else_under_a_known_name(
@@ -101,7 +82,7 @@ def _entry(monkeypatch: pytest.MonkeyPatch, checksum: str) -> None:
 
 
 def test_download_is_checked_and_kept(
-    tu_folder: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    tu_folder: Path, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = zip_folder(tu_folder, tmp_path / "x.zip").read_bytes()
     expected = read_tu(tu_folder)
@@ -112,12 +93,12 @@ def test_download_is_checked_and_kept(
         graphs = load_dataset("NCI1", progress=lambda done, total: steps.append(done))
     assert graphs == expected
     assert steps == [len(content)]
-    assert [file.name for file in cache.iterdir()] == ["NCI1.graphs"]
+    assert [file.name for file in own_cache.iterdir()] == ["NCI1.graphs"]
     assert load_dataset("NCI1") == expected
 
 
 def test_download_of_something_else_is_not_kept(
-    tu_folder: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+    tu_folder: Path, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = zip_folder(tu_folder, tmp_path / "x.zip").read_bytes()
     _entry(monkeypatch, "0" * 64)
@@ -125,7 +106,7 @@ def test_download_of_something_else_is_not_kept(
         monkeypatch.setattr(datasets, "TU_SITE", address)
         with pytest.raises(DataError, match="does not hold the graphs it should"):
             load_dataset("NCI1")
-    assert list(cache.iterdir()) == []
+    assert list(own_cache.iterdir()) == []
 
 
 def test_not_to_be_had() -> None:
@@ -152,80 +133,7 @@ def test_list_of_data_sets(data: Path) -> None:
     zip_folder(data / "TINY", data / "PTC.zip")
     infos = {info.name: info for info in data_sets()}
     assert infos["PTC"].where == str(data / "PTC.zip")
-    assert infos["MUTAG"].available
+    assert Path(infos["MUTAG"].where).exists()
     assert (infos["NCI1"].graphs, infos["NCI1"].classes) == (4110, 2)
     assert infos["NCI1"].where == "downloaded when first used"
-    assert not infos["NCI1"].available
-    assert all(len(info.where) < 60 or info.available for info in infos.values())
-
-
-def test_open_data_by_name_path_and_file(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = load_dataset("TINY")
-    expected.save(tmp_path / "saved.anything")
-    zip_folder(data / "TINY", tmp_path / "packed.data")
-    for text in ("TINY", str(data / "TINY"), "saved.anything", "packed.data"):
-        monkeypatch.chdir(tmp_path)
-        assert open_data(text) == expected
-    assert open_data(data / "TINY") == expected
-
-
-def test_open_data_smiles_table(tmp_path: Path) -> None:
-    pytest.importorskip("rdkit", reason="needs the extra igsd[chem]")
-    (tmp_path / "drugs.csv").write_text("smiles,label\nCCO,1\nC,0\n")
-    assert open_data(tmp_path / "drugs.csv").class_names == (0, 1)
-
-
-def test_a_run_folder_named_like_a_data_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "MUTAG").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert len(open_data("MUTAG")) == 188
-
-
-@pytest.mark.parametrize("name", ["x.graphs", "x.zip", "x.csv", "x.csv.gz", "x"])
-@pytest.mark.parametrize("protocol", [0, 2, 5])
-def test_open_data_refuses_pickles(tmp_path: Path, name: str, protocol: int) -> None:
-    (tmp_path / name).write_bytes(pickle.dumps([nx.path_graph(3)], protocol))
-    with pytest.raises(StorageError, match="is a pickle"):
-        open_data(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("./nosuch", "neither a file or folder that exists nor the name of a data set"),
-        ("no/such/path", "neither a file or folder that exists nor the name of a data set"),
-        ("C" * 5000 + "/x", "neither a file or folder"),
-        ("absent.zip", "neither a file or folder that exists nor the name of a data set"),
-        ("MUTGA", "no data set named 'MUTGA'. Did you mean 'MUTAG'"),
-    ],
-)
-def test_open_data_that_is_nothing(
-    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataError, match=message):
-        open_data(text)
-
-
-def test_open_data_of_a_foreign_or_empty_place(tmp_path: Path) -> None:
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
-    with pytest.raises(DataError, match="no data that igsd knows"):
-        open_data(tmp_path / "picture.png")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="holds no TU data set"):
-        open_data(tmp_path / "empty")
-    write_tu(tmp_path / "D", A="1, 2\n", graph_indicator="1\n1\n")
-    assert isinstance(open_data(tmp_path / "D"), GraphSet)
-
-
-def test_graphs_made_in_python_become_a_set_named_after_its_file(tmp_path: Path) -> None:
-    graphs = open_data([nx.path_graph(3), nx.cycle_graph(4)])
-    assert (len(graphs), graphs.name) == (2, "graphs")
-    graphs.save(tmp_path / "shapes.graphs")
-    again = open_data(tmp_path / "shapes.graphs")
-    assert again.name == "shapes"
-    assert again == graphs
+    assert all(len(info.where) < 60 or Path(info.where).exists() for info in infos.values())

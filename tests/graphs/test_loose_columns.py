@@ -48,9 +48,9 @@ def test_missing_number_names_the_place() -> None:
 
 
 def test_classes_and_targets() -> None:
-    columns, _ = graph_columns([{"y": torch.tensor([2])}, {"y": np.int8(1)}], {}, "owner")
+    columns = graph_columns([{"y": torch.tensor([2])}, {"y": np.int8(1)}], {}, "owner")
     assert columns["classes"].tolist() == [1, 0]
-    columns, _ = graph_columns([{"label": "a", "y": 3}, {"name": "second"}], {}, "owner")
+    columns = graph_columns([{"label": "a", "y": 3}, {"name": "second"}], {}, "owner")
     assert columns["classes"].tolist() == [0, -1]
     np.testing.assert_array_equal(columns["targets"], [[3.0], [np.nan]])
     assert columns["graph_names"] == ("", "second")

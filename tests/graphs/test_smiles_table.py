@@ -28,20 +28,17 @@ def write(path: Path, text: str) -> Path:
 def test_columns_are_found_by_name(tmp_path: Path, name: str) -> None:
     text = TABLE.replace(",", "\t") if "tsv" in name else TABLE
     with pytest.warns(IGSDWarning, match=r"1 of 4 rows of t\..* was left out.*: line 3 \('bad'"):
-        table = read_smiles_table(write(tmp_path / name, text))
-    graphs = table.graphs
+        graphs = read_smiles_table(write(tmp_path / name, text))
     assert graphs.name == "t"
     assert graphs.lines is not None
     assert graphs.lines.tolist() == [2, 4, 5]
     assert graphs.ids == ("1", "3", "4")
     assert graphs.graph_names == ("CCO", "C", "CC")
-    assert table.kept_rows.tolist() == [0, 2, 3]
     assert graphs.classes is not None
     assert (graphs.classes.tolist(), graphs.class_names) == ([1, 0, -1], (0, 1))
     assert graphs.targets is not None
     np.testing.assert_array_equal(graphs.targets, [[0.5], [np.nan], [np.nan]])
     assert graphs.target_names == ("mu",)
-    assert [str(failure) for failure in table.failures] == ["line 3: 'bad': not valid SMILES"]
     assert graphs.notes == ("left out, not a molecule: line 3: 'bad': not valid SMILES",)
 
 
@@ -50,15 +47,15 @@ def test_columns_by_choice(tmp_path: Path) -> None:
     table = read_smiles_table(
         write(tmp_path / "t.csv", text), "drug", "passes", ["logBB"], name="b"
     )
-    assert table.graphs.class_names == ("BBB+", "BBB-")
-    assert table.graphs.target_names == ("logBB",)
-    assert table.graphs.name == "b"
+    assert table.class_names == ("BBB+", "BBB-")
+    assert table.target_names == ("logBB",)
+    assert table.name == "b"
 
 
 def test_markers_of_missing_values(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "smiles,class,mu\nC,a,-\nCC,?,2\nCO,b,3\n")
     with pytest.warns(IGSDWarning, match=r"'class', 1 is taken as unknown: '\?' \(1\)"):
-        graphs = read_smiles_table(path).graphs
+        graphs = read_smiles_table(path)
     assert graphs.class_names == ("a", "b")
     np.testing.assert_array_equal(np.asarray(graphs.classes), [0, -1, 1])
     np.testing.assert_array_equal(np.asarray(graphs.targets), [[np.nan], [2], [3]])
@@ -67,10 +64,10 @@ def test_markers_of_missing_values(tmp_path: Path) -> None:
 def test_minus_one_beside_other_codes_is_no_class(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "smiles,y\nC,0\nCC,-1\nCO,1\nCN,-1\n")
     with pytest.warns(IGSDWarning, match=r"'y', 2 are taken as unknown: '-1' \(2\)"):
-        graphs = read_smiles_table(path).graphs
+        graphs = read_smiles_table(path)
     assert graphs.class_names == (0, 1)
     assert np.asarray(graphs.classes).tolist() == [0, -1, 1, -1]
-    signs = read_smiles_table(write(tmp_path / "s.csv", "smiles,y\nC,1\nCC,-1\n")).graphs
+    signs = read_smiles_table(write(tmp_path / "s.csv", "smiles,y\nC,1\nCC,-1\n"))
     assert signs.class_names == (-1, 1)
 
 
@@ -81,30 +78,30 @@ def test_many_rows_left_out_are_counted(tmp_path: Path) -> None:
         r"14 of 28 rows of t.csv were left out.*: lines 3, 5, .*, 21 and 4 more \(the first: '\?'"
     )
     with pytest.warns(IGSDWarning, match=message):
-        graphs = read_smiles_table(write(tmp_path / "t.csv", text)).graphs
+        graphs = read_smiles_table(write(tmp_path / "t.csv", text))
     assert graphs.lines is not None
     assert graphs.lines.tolist() == list(range(2, 30, 2))
 
 
 def test_a_target_by_choice_is_no_label(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "smiles,y\nCCO,1\nC,0\n")
-    graphs = read_smiles_table(path, target_columns=["y"]).graphs
+    graphs = read_smiles_table(path, target_columns=["y"])
     assert (graphs.classes, graphs.target_names) == (None, ("y",))
 
 
 def test_two_columns_of_one_name_that_nobody_needs(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "smiles,x,x,mu\nCCO,1,2,3\n")
-    assert read_smiles_table(path).graphs.target_names == ("mu",)
+    assert read_smiles_table(path).target_names == ("mu",)
 
 
 def test_no_labels_at_all(tmp_path: Path) -> None:
-    graphs = read_smiles_table(write(tmp_path / "t.csv", "canonical_smiles\nCCO\n")).graphs
+    graphs = read_smiles_table(write(tmp_path / "t.csv", "canonical_smiles\nCCO\n"))
     assert graphs.classes is None
     assert graphs.targets is None
 
 
 def test_a_fractional_y_is_a_target(tmp_path: Path) -> None:
-    graphs = read_smiles_table(write(tmp_path / "t.csv", "smiles,y\nCCO,0.5\nC,1\n")).graphs
+    graphs = read_smiles_table(write(tmp_path / "t.csv", "smiles,y\nCCO,0.5\nC,1\n"))
     assert graphs.classes is None
     assert graphs.target_names == ("y",)
 
@@ -112,8 +109,8 @@ def test_a_fractional_y_is_a_target(tmp_path: Path) -> None:
 def test_quoted_cells_and_short_rows(tmp_path: Path) -> None:
     text = 'name,smiles,label\n"a, ""b""\nc",CCO,1\nd,C\n'
     table = read_smiles_table(write(tmp_path / "t.csv", text))
-    assert table.graphs.classes is not None
-    assert table.graphs.classes.tolist() == [0, -1]
+    assert table.classes is not None
+    assert table.classes.tolist() == [0, -1]
 
 
 @pytest.mark.parametrize(
@@ -172,4 +169,4 @@ def test_a_column_that_nobody_asked_for_is_no_target_where_a_number_is_infinite(
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("smiles,ratio,value\nCCO,inf,1\nCC,2,3\n")
-    assert read_smiles_table(path).graphs.target_names == ("value",)
+    assert read_smiles_table(path).target_names == ("value",)

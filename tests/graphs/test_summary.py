@@ -24,12 +24,11 @@ def test_figures(tu_folder: Path) -> None:
     assert (summary.isolated_nodes, summary.disconnected_graphs, summary.unlabelled) == (0, 0, 0)
 
 
-def test_isolated_nodes_and_notes(tmp_path: Path) -> None:
+def test_isolated_nodes(tmp_path: Path) -> None:
     folder = write_tu(tmp_path / "D", A="1, 2\n2, 2\n", graph_indicator="1\n1\n1\n2\n")
     summary = summarize(read_tu(folder))
     assert (summary.isolated_nodes, summary.disconnected_graphs) == (2, 1)
     assert summary.classes == {}
-    assert summary.notes[0] == "1 self loop dropped"
 
 
 @settings(max_examples=40, deadline=None)

@@ -27,7 +27,7 @@ from igsd.evaluation import PROTOCOLS
 
 if TYPE_CHECKING:
     from igsd.experiments.method_plan import MethodPlan
-    from igsd.experiments.plan import Record
+    from igsd.experiments.records import Record
     from igsd.report.comparison import Comparison
 
 DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"

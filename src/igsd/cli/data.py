@@ -137,7 +137,7 @@ def _import_graphs(args: argparse.Namespace) -> GraphSet:
             "the options with columns out, or give the path of a table."
         )
     targets = names_in(args.target_columns) if args.target_columns else None
-    return read_smiles_table(args.path, args.smiles_column, args.label_column, targets).graphs
+    return read_smiles_table(args.path, args.smiles_column, args.label_column, targets)
 
 
 def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:

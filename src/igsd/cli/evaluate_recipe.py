@@ -17,8 +17,8 @@ from igsd.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
     from igsd.cli.seed_folders import SeedFolders
-    from igsd.experiments.plan import Record
     from igsd.experiments.recipe_plan import RecipePlan
+    from igsd.experiments.records import Record
 
 
 def run(args: argparse.Namespace) -> int:

@@ -20,8 +20,8 @@ def open_graphs(data: str, labels: str | None = None, *, quiet: bool = False) ->
 
     ``labels``: the column or file whose values become the classes, as ``train --labels`` takes it.
     """
-    from igsd.graphs.datasets import open_data
     from igsd.graphs.label_column import with_classes
+    from igsd.graphs.open_data import open_data
 
     with shown_opening(data, quiet=quiet) as progress:
         graphs = open_data(data, progress=progress)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from igsd.experiments.estimates import Estimates
     from igsd.experiments.job import Job
-    from igsd.experiments.plan import Record
+    from igsd.experiments.records import Record
     from igsd.experiments.work import Work
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from igsd.errors import ConfigError
-from igsd.experiments import ALGORITHM
 from igsd.experiments.job import Job, cached_data, is_shared
 from igsd.experiments.method_plan import MethodPlan
 from igsd.experiments.method_runs import measure_once
-from igsd.experiments.plan import Plan, Record
+from igsd.experiments.plan import Plan
 from igsd.experiments.qm9_plan import QM9Plan
 from igsd.experiments.recipe_plan import RecipePlan
-from igsd.experiments.records import failure, start_record, usable_record, write_record
+from igsd.experiments.records import (
+    Record,
+    failure,
+    is_fresh,
+    start_record,
+    usable_record,
+    write_record,
+)
 from igsd.experiments.runs import Run
 from igsd.experiments.scoring import Scoring, has_many_twins, usual_standardise
 from igsd.experiments.semi_plan import SemiPlan
@@ -45,7 +51,7 @@ def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
     record = usable_record(path)
     if record is None:
         return BROKEN
-    if record["algorithm"] != ALGORITHM:
+    if not is_fresh(record):
         return STALE
     plan = plan_of(job, run, graphs)
     if plan.identity(run.seed).differences(record):

@@ -11,7 +11,7 @@ import numpy as np
 
 from igsd.errors import StorageError
 from igsd.experiments.job import Job
-from igsd.experiments.records import plain_name, read_record
+from igsd.experiments.records import read_record
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Estimates:
         """
         path = job.runs[0].path(job.records)
         protocol, data, label = path.parts[-4:-1]
-        same = self.on_data.get((protocol, data, plain_name(label)))
+        same = self.on_data.get((protocol, data, label))
         if same:
             return len(job.runs) * float(np.mean(same))
         alike = self.per_graph.get((protocol, label.split("+")[0]))

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from igsd.baselines.registry import method
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments.method_plan import DAY
 from igsd.experiments.runs import Run
-from igsd.graphs.datasets import open_data
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open_data import open_data
 
 _MOST_OPEN = 2
 _opened: dict[str, GraphSet] = {}
@@ -49,10 +48,9 @@ def make_jobs(
     runs: Sequence[Run], source: str, records: Path, limits: Mapping[str, float | None]
 ) -> list[Job]:
     """Return the jobs of runs on one data set; those of a method that draws nothing share one."""
-    groups: dict[Any, list[Run]] = {}
+    groups: dict[Run, list[Run]] = {}
     for run in runs:
-        key = (run.method, run.changes, run.label_rate, run.protocol)
-        groups.setdefault(key if is_shared(run) else run, []).append(run)
+        groups.setdefault(replace(run, seed=0) if is_shared(run) else run, []).append(run)
     return [Job(tuple(group), source, records, **limits) for group in groups.values()]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from igsd.experiments.dispatch import execute, failed_record
 from igsd.experiments.job import Job, cached_data
-from igsd.experiments.plan import Record
+from igsd.experiments.records import Record
 
 _ATTEMPTS = 2
 _LOOK_EVERY = 1.0

@@ -12,9 +12,9 @@ from igsd.baselines.limits import GIB, LimitError, MemoryLimitError, free_memory
 from igsd.baselines.measured import Measured, run_measured
 from igsd.baselines.registry import configure, method, svm_kernel
 from igsd.errors import IGSDError
-from igsd.experiments.plan import Record
+from igsd.experiments.identity import Identity
 from igsd.experiments.records import (
-    Identity,
+    Record,
     find_record,
     make_records_folder,
     record_path,

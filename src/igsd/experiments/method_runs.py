@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from igsd.baselines.measured import Measured
 from igsd.baselines.registry import method
 from igsd.experiments.method_plan import Measure, MethodPlan, measure
-from igsd.experiments.plan import Record
+from igsd.experiments.records import Record
 
 
 def run_methods(

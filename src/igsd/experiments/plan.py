@@ -5,19 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from igsd.experiments.environment import peak_memory_mib
-from igsd.experiments.records import (
-    RUN_ERRORS,
-    Identity,
-    failure,
-    make_records_folder,
-    write_record,
-)
+from igsd.experiments.identity import Identity
+from igsd.experiments.records import RUN_ERRORS, Record, failure, make_records_folder, write_record
 from igsd.graphs.graphset import GraphSet
-
-Record = dict[str, Any]
 
 
 class Plan(Protocol):

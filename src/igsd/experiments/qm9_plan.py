@@ -113,11 +113,9 @@ class QM9Plan(SplitPlan):
     def _floors(self, seed: int, targets: np.ndarray, split: QM9Split) -> list[dict[str, Any]]:
         """Return the rows that a gain is measured against: vectors no label has touched, a mean."""
         labelled = self.graphs.take(split.labelled)
-        known = {entry.name for entry in SupervisedRegressionConfig.settings()}
-        settings = {k: v for k, v in self.config_of(seed).to_json().items() if k in known}
-        untrained = GINRegressor.from_config(
-            SupervisedRegressionConfig().updated(settings | {"epochs": 0})
-        ).fit(labelled, targets[split.labelled])
+        settings = SupervisedRegressionConfig.known(self.config_of(seed).to_json())
+        config = SupervisedRegressionConfig().updated(settings | {"epochs": 0})
+        untrained = GINRegressor.from_config(config).fit(labelled, targets[split.labelled])
         vectors = {
             "untrained": untrained.transform,
             "histogram": LabelDegreeHistogram().fit(labelled).transform,

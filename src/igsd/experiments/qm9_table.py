@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from igsd.experiments.qm9_plan import QM9_METHODS, SUPERVISED, QM9Plan, qm9_config
-from igsd.experiments.records import is_fresh, usable_record
+from igsd.experiments.records import Record, is_fresh, usable_record
 
 FLOORS = ("untrained", "histogram", "mean")
 STALE, OTHER = "stale", "other settings"
 
-Record = dict[str, Any]
 Errors = Mapping[int, Mapping[str, float]]
 """The MAE of each target, by split."""
 
@@ -113,8 +112,8 @@ def _config_like(plan: QM9Plan, method: str) -> Any:
     """Return the settings of another method by the plan's recipe and what is changed in it."""
     usual = qm9_config(plan.method, plan.recipe, {}).to_json()
     changed = {k: v for k, v in plan.config.to_json().items() if v != usual[k]}
-    known = {entry.name for entry in qm9_config(method, plan.recipe, {}).settings()}
-    return qm9_config(method, plan.recipe, {k: v for k, v in changed.items() if k in known})
+    other = qm9_config(method, plan.recipe, {})
+    return other.updated(other.known(changed))
 
 
 def _is_alike(record: Record, plan: QM9Plan) -> bool:

@@ -12,8 +12,9 @@ from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.baselines.untrained import untrained_twin
 from igsd.config import Config
 from igsd.estimators import IGSD
-from igsd.experiments.plan import Record, complete_record
-from igsd.experiments.records import Identity, find_finished, record_path, start_record
+from igsd.experiments.identity import Identity
+from igsd.experiments.plan import complete_record
+from igsd.experiments.records import Record, find_finished, record_path, start_record
 from igsd.experiments.scoring import Scoring, check_scorable, num_scores, score_seed
 from igsd.experiments.trained import Trained, train_model
 from igsd.graphs.graphset import GraphSet

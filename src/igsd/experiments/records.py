@@ -8,7 +8,6 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,13 @@ from igsd.atomic_file import write_json
 from igsd.errors import ConfigError, IGSDError, StorageError, warn_user
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import commit, now, versions
+from igsd.experiments.identity import Identity
 from igsd.experiments.rows import result_from_dict
 from igsd.experiments.scoring import Scored
 from igsd.graphs.graphset import GraphSet
-from igsd.settings import Settings
+
+Record = dict[str, Any]
+"""A run as its file holds it."""
 
 KIND = "igsd record"
 
@@ -29,37 +31,6 @@ RUN_ERRORS = (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError)
 """What may end a run without being a fault of the program."""
 
 _NEEDED = {"algorithm", "status", "seed", "data", "protocol", "config", "rows"}
-
-
-@dataclass(frozen=True)
-class Identity:
-    """What makes two runs the same: settings, data, protocol and the version of the algorithm."""
-
-    config: Settings
-    checksum: str
-    protocol: dict[str, Any]
-    algorithm: int = ALGORITHM
-
-    def differences(self, record: dict[str, Any]) -> list[str]:
-        """Return what a stored record has otherwise, as texts ``key: stored, here: wanted``."""
-        stored = {"checksum of the data": record["data"]["checksum"]}
-        stored |= {"algorithm": record["algorithm"]}
-        stored |= {f"protocol {key}": value for key, value in record["protocol"].items()}
-        stored |= _learned(record["config"], self.config)
-        wanted = {"checksum of the data": self.checksum, "algorithm": self.algorithm}
-        wanted |= {f"protocol {key}": value for key, value in self.protocol.items()}
-        wanted |= self.config.learned()
-        return [
-            f"{key} is {stored.get(key)!r} there and {wanted.get(key)!r} here"
-            for key in sorted(stored.keys() | wanted.keys())
-            if stored.get(key) != wanted.get(key)
-        ]
-
-    @property
-    def digest(self) -> str:
-        """Eight characters that tell this run from those of other settings or data."""
-        parts = [self.config.learned(), self.checksum, self.protocol, self.algorithm]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def record_path(folder: Path, protocol: str, data: str, recipe: str, seed: int) -> Path:
@@ -86,7 +57,7 @@ def plain_name(text: str) -> str:
     return re.sub(r"[^\w.+-]+", "_", text).lstrip(".") or "data"
 
 
-def read_record(path: Path) -> dict[str, Any] | None:
+def read_record(path: Path) -> Record | None:
     """Return the record at ``path``, None where there is none; raises for any other file."""
     if not path.exists():
         return None
@@ -104,7 +75,7 @@ def read_record(path: Path) -> dict[str, Any] | None:
     )
 
 
-def usable_record(path: Path) -> dict[str, Any] | None:
+def usable_record(path: Path) -> Record | None:
     """Return the record at ``path``, None where there is none; warns of any other file.
 
     One broken file must not cost what all the others say.
@@ -116,14 +87,12 @@ def usable_record(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def is_fresh(record: dict[str, Any]) -> bool:
+def is_fresh(record: Record) -> bool:
     """Say whether this version of the algorithm made a record; another one's is stale."""
     return bool(record["algorithm"] == ALGORITHM)
 
 
-def find_finished(
-    path: Path | None, identity: Identity, *, force: bool = False
-) -> dict[str, Any] | None:
+def find_finished(path: Path | None, identity: Identity, *, force: bool = False) -> Record | None:
     """Return the record at ``path`` if it is of this very run and ended well, else None.
 
     A record of a failed run counts as none. Raises as ``find_record`` does.
@@ -132,9 +101,7 @@ def find_finished(
     return record if record is not None and record["status"] == "ok" else None
 
 
-def find_record(
-    path: Path | None, identity: Identity, *, force: bool = False
-) -> dict[str, Any] | None:
+def find_record(path: Path | None, identity: Identity, *, force: bool = False) -> Record | None:
     """Return the record at ``path`` if it is of this very run, however that ended, else None.
 
     Raises ``ConfigError`` for a record of another run and ``StorageError`` for a file that is no
@@ -157,7 +124,7 @@ def find_record(
     )
 
 
-def start_record(identity: Identity, graphs: GraphSet, seed: int, **about: Any) -> dict[str, Any]:
+def start_record(identity: Identity, graphs: GraphSet, seed: int, **about: Any) -> Record:
     """Return all that is known of a run before it begins; ``about``: e.g. ``recipe``."""
     import torch
 
@@ -199,7 +166,7 @@ def make_records_folder(path: Path) -> None:
         raise StorageError(f"The folder {path} for records cannot be written in. Choose another.")
 
 
-def write_record(path: Path, record: dict[str, Any]) -> None:
+def write_record(path: Path, record: Record) -> None:
     """Write a record, whole or not at all."""
     write_json(path, record)
 
@@ -216,19 +183,6 @@ def failure(error: BaseException) -> dict[str, Any]:
     return {"status": "failed", "error": f"{type(error).__name__}: {error}"}
 
 
-def scored_of(record: dict[str, Any]) -> list[Scored]:
+def scored_of(record: Record) -> list[Scored]:
     """Return the results in a record, as ``score_seed`` gave them."""
     return [(row["method"], result_from_dict(row)) for row in record["rows"]]
-
-
-def _learned(config: dict[str, Any], like: Settings) -> dict[str, Any]:
-    """Return the settings of a stored configuration that decide what is learned.
-
-    ``like``: a configuration of the same method, which says what settings there are.
-
-    A setting that was added later has its default; one that is no longer there is kept as it was.
-    """
-    known = like.to_json()
-    kept = {key: value for key, value in config.items() if key in known}
-    gone = {key: value for key, value in config.items() if key not in known}
-    return type(like)().updated(kept).learned() | gone

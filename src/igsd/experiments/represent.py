@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from igsd.baselines.registry import build, svm_kernel
+from igsd.baselines.registry import build
 from igsd.errors import IGSDWarning
-from igsd.experiments.scoring import Vectors, compared_by
+from igsd.experiments.vectors import Vectors, compared_by, delivered
 from igsd.graphs.graphset import GraphSet
 
 
@@ -51,9 +51,7 @@ def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> Repr
         begin, used = time.perf_counter(), time.process_time()
         estimator.fit(graphs)
         middle = time.perf_counter()
-        kernel = svm_kernel(estimator, protocol)
-        is_matrix = kernel == "precomputed"
-        values = estimator.kernel(graphs) if is_matrix else estimator.transform(graphs)
+        values, kernel = delivered(estimator, graphs, protocol)
         end, used = time.perf_counter(), time.process_time() - used
     texts = [str(warning.message) for warning in said if issubclass(warning.category, IGSDWarning)]
     seconds = {"train": middle - begin, "embed": end - middle, "processor": used}

@@ -14,8 +14,9 @@ import numpy as np
 from igsd.atomic_file import atomic_file, check_writable, write_json, write_text
 from igsd.errors import StorageError
 from igsd.experiments.environment import commit, versions
-from igsd.experiments.records import Settings, plain_name
+from igsd.experiments.records import plain_name
 from igsd.run_metrics import KIND, read_metrics
+from igsd.settings import Settings
 
 FILES = (
     "metrics.json",

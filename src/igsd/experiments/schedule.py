@@ -8,8 +8,7 @@ from typing import Any
 
 from igsd.experiments.job import Job
 from igsd.experiments.job_worker import Ended, clear_leftovers, killed, marker_of, work_on
-from igsd.experiments.plan import Record
-from igsd.experiments.records import write_record
+from igsd.experiments.records import Record, write_record
 from igsd.experiments.workers import Workers, backend
 from igsd.training.interrupt import deaf_children
 

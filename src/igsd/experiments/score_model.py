@@ -9,14 +9,15 @@ from typing import Any
 from igsd.baselines.histogram import LabelDegreeHistogram
 from igsd.baselines.learned import LearnedEstimator
 from igsd.baselines.load_model import load_model
-from igsd.baselines.registry import name_of, svm_kernel
+from igsd.baselines.registry import name_of
 from igsd.baselines.untrained import untrained_twin
 from igsd.errors import DataError
 from igsd.estimators import IGSD
 from igsd.estimators.label_estimator import LabelEstimator
 from igsd.evaluation.inputs import check_features
 from igsd.evaluation.vector_file import SUFFIXES, read_vectors
-from igsd.experiments.scoring import Scored, Scoring, Vectors, compared_by, num_scores, score_seed
+from igsd.experiments.scoring import Scored, Scoring, num_scores, score_seed
+from igsd.experiments.vectors import Vectors, compared_by, delivered
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
 from igsd.storage import read_header
@@ -32,18 +33,25 @@ def source_vectors(
     embeddings from a file, there is none: that row stays empty. Raises ``DataError`` when the
     number of rows is wrong.
     """
-    histogram = LabelDegreeHistogram().fit_transform(graphs)
-    if _is_vectors(source):
-        vectors = read_vectors(source)
-        if len(vectors) != len(graphs):
-            raise DataError(
-                f"{source} holds {len(vectors)} embeddings, but {graphs.name!r} has {len(graphs)} "
-                "graphs. There must be one row for each graph, in the same order."
-            )
-        check_features(vectors, f"embeddings in {source}")
-        notes = ["the untrained encoder of embeddings from a file is not known"]
-        return {"igsd": vectors, "histogram": histogram}, notes
-    model = load_model(source)
+    histogram: dict[str, Vectors] = {"histogram": LabelDegreeHistogram().fit_transform(graphs)}
+    if not _is_vectors(source):
+        rows, notes = _model_vectors(load_model(source), graphs, protocol, verbose=verbose)
+        return histogram | rows, notes
+    vectors = read_vectors(source)
+    if len(vectors) != len(graphs):
+        raise DataError(
+            f"{source} holds {len(vectors)} embeddings, but {graphs.name!r} has {len(graphs)} "
+            "graphs. There must be one row for each graph, in the same order."
+        )
+    check_features(vectors, f"embeddings in {source}")
+    notes = ["the untrained encoder of embeddings from a file is not known"]
+    return {"igsd": vectors} | histogram, notes
+
+
+def _model_vectors(
+    model: Any, graphs: GraphSet, protocol: str, *, verbose: bool
+) -> tuple[dict[str, Vectors], list[str]]:
+    """Return (vectors, notes) of a model, and of its network before training if it has one."""
     name, notes = name_of(model) or "igsd", []  # models with labels are all IGSD's kin
     if isinstance(model, LabelEstimator):
         notes.append(
@@ -55,7 +63,7 @@ def source_vectors(
         model.set_params(verbose=verbose)
     else:
         notes.insert(0, "there is no untrained network to compare with")
-    rows = {"histogram": histogram} | {name: _vectors(model, graphs, protocol)}
+    rows = {name: compared_by(*delivered(model, graphs, protocol))}
     if has_network and name != "untrained":
         rows["untrained"] = untrained_twin(model).fit_transform(graphs)
     return rows, notes
@@ -73,12 +81,6 @@ def score_seeds(
     total = num_seeds * num_scores(tuple(vectors), scoring)
     with progress_bar("scoring", total, shown=verbose) as advance:
         return [score_seed(vectors, graphs, scoring, seed, advance) for seed in range(num_seeds)]
-
-
-def _vectors(model: Any, graphs: GraphSet, protocol: str) -> Vectors:
-    kernel = svm_kernel(model, protocol)
-    is_matrix = kernel == "precomputed"
-    return compared_by(model.kernel(graphs) if is_matrix else model.transform(graphs), kernel)
 
 
 def _is_vectors(source: str | os.PathLike[str]) -> bool:

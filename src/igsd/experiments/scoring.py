@@ -16,6 +16,7 @@ from igsd.evaluation.majority import majority
 from igsd.evaluation.protocols import run_protocol
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
+from igsd.experiments.vectors import KernelMatrix, LinearVectors, Vectors
 from igsd.graphs.graphset import GraphSet
 
 METHODS = ("igsd", "untrained", "histogram", "majority")
@@ -59,34 +60,7 @@ def usual_standardise(protocol: str) -> str:
     return "search" if protocol == "gckn" else "yes"
 
 
-@dataclass(frozen=True)
-class KernelMatrix:
-    """The kernel of every graph with every graph, [G, G], where others have vectors [G, d]."""
-
-    values: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-
-@dataclass(frozen=True)
-class LinearVectors:
-    """Vectors [G, d] that are compared by their products, where others are by their distances."""
-
-    values: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-
-Vectors = np.ndarray | KernelMatrix | LinearVectors
 Scored = tuple[str, ProtocolResult]
-
-
-def compared_by(values: np.ndarray, kernel: str) -> Vectors:
-    """Return what a method delivers as ``score_seed`` takes it; ``kernel`` as in ``svm_kernel``."""
-    kinds: dict[str, Any] = {"linear": LinearVectors, "precomputed": KernelMatrix}
-    return kinds[kernel](values) if kernel in kinds else values
 
 
 def class_codes(graphs: GraphSet, *, gaps: bool = False) -> np.ndarray:

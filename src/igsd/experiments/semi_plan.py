@@ -71,10 +71,9 @@ class SemiPlan(SplitPlan):
 
 def _floors(plan: SemiPlan, codes: Any, split: SemiSplit, seed: int) -> list[Scored]:
     """Return the rows that a gain is measured against, on the same split."""
-    settings = plan.config_of(seed).to_json()
-    known = {entry.name for entry in SupervisedConfig.settings()}
-    config = SupervisedConfig().updated({k: v for k, v in settings.items() if k in known})
-    untrained = GINClassifier.from_config(config.updated({"epochs": 0, "self_training": False}))
+    settings = SupervisedConfig.known(plan.config_of(seed).to_json())
+    config = SupervisedConfig().updated(settings | {"epochs": 0, "self_training": False})
+    untrained = GINClassifier.from_config(config)
     untrained.fit(plan.graphs.take(split.train), split.training_labels(codes))
     vectors = {
         "untrained": untrained.transform(plan.graphs),

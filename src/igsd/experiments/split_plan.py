@@ -14,8 +14,9 @@ from typing import Any
 
 from igsd.config_semi import SemiConfig
 from igsd.experiments import ALGORITHM
-from igsd.experiments.plan import Record, complete_record
-from igsd.experiments.records import Identity, find_finished, record_path, start_record
+from igsd.experiments.identity import Identity
+from igsd.experiments.plan import complete_record
+from igsd.experiments.records import Record, find_finished, record_path, start_record
 from igsd.graphs.graphset import GraphSet
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from igsd.baselines.registry import build
 from igsd.experiments.environment import now
-from igsd.experiments.records import Settings
 from igsd.graphs.graphset import GraphSet
+from igsd.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from igsd.config import Config
-from igsd.errors import IGSDError, StorageError
-from igsd.experiments.records import Identity
+from igsd.experiments.identity import Identity
+from igsd.experiments.records import RUN_ERRORS, failure
 from igsd.experiments.tuning_folder import TuningFolder, recipe_toml
 from igsd.experiments.tuning_grid import Grid
 from igsd.experiments.tuning_sampler import suggest
@@ -84,8 +84,6 @@ def _run(search: Search, number: int, settings: dict[str, Any]) -> Trial:
     begin, score, error = time.perf_counter(), None, None
     try:
         score = search.task.score(search.config.updated(settings))
-    except StorageError:
-        raise
-    except (IGSDError, ArithmeticError, RuntimeError, MemoryError) as failure:
-        error = f"{type(failure).__name__}: {failure}"
+    except RUN_ERRORS as reason:
+        error = failure(reason)["error"]
     return Trial(number, settings, score, round(time.perf_counter() - begin, 3), error)

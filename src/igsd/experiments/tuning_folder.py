@@ -17,7 +17,7 @@ from igsd.atomic_file import write_json, write_text
 from igsd.column_file import write_columns
 from igsd.config import Config
 from igsd.errors import ConfigError, StorageError
-from igsd.experiments.records import Identity
+from igsd.experiments.identity import Identity
 from igsd.experiments.tuning_trial import Trial
 
 KIND = "igsd tuning"

@@ -27,8 +27,13 @@ class CompleteBlocks:
 
     def distances(self, positions: np.ndarray) -> np.ndarray:
         """Return the distance of each pair, [P] float32, of nodes at ``positions`` [n, 3]."""
-        gaps = positions[self.row] - positions[self.col]
-        return np.sqrt(np.einsum("pk,pk->p", gaps, gaps))
+        return pair_distances(positions, self.row, self.col)
+
+
+def pair_distances(positions: np.ndarray, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+    """Return the distance of each two nodes ``row[p]`` and ``col[p]``, [P], by ``positions``."""
+    gaps = positions[row] - positions[col]
+    return np.sqrt(np.einsum("pk,pk->p", gaps, gaps))
 
 
 def complete_blocks(ptr: np.ndarray) -> CompleteBlocks:

@@ -1,4 +1,4 @@
-"""Named data sets, and whatever else the command line accepts as DATA.
+"""Named data sets: where each is found, and how it is read.
 
 A name is looked up in this order: the folder in ``IGSD_DATA`` (NAME.zip or NAME/), the cache of
 what was downloaded or parsed before, an installed package that carries the data set (MUTAG in
@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from igsd.errors import DataError, StorageError
 from igsd.graphs.catalogue import CATALOGUE, CatalogueEntry, find_entry, unknown_name
-from igsd.graphs.convert import as_graphset
 from igsd.graphs.dataset_files import (
     DATA_VARIABLE,
     downloaded_file,
@@ -28,18 +25,15 @@ from igsd.graphs.dataset_files import (
     parsed_file,
 )
 from igsd.graphs.download import Progress, download
-from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9_files import is_qm9, qm9_digest
 from igsd.graphs.tu import read_tu
 from igsd.graphs.tu_files import find_tu_files
-from igsd.pickles import refuse_pickle
-from igsd.storage import read_header
 
 TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 """Where the TU collection is published, one zip per data set."""
 
 _IN_SHORT = {"B3DB": 'pip install "igsd[chem]"', "QM9": 'pip install "igsd[qm9]"'}
-_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".txt", ".txt.gz")
 
 
 @dataclass(frozen=True)
@@ -51,7 +45,6 @@ class DataSetInfo:
     graphs: int
     classes: int
     where: str
-    available: bool
 
 
 def load_dataset(
@@ -84,59 +77,9 @@ def load_dataset(
     return _fetch(entry, progress)
 
 
-def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
-    """Return the graphs that DATA stands for.
-
-    DATA is a file written by ``GraphSet.save``, a TU folder or zip, a SMILES table (CSV or TSV,
-    also .gz) or the name of a data set; a path that exists goes before a name. A list of NetworkX
-    graphs, PyTorch Geometric ``Data`` objects or SMILES strings becomes a set. Raises
-    ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
-    """
-    if not isinstance(data, str | os.PathLike):
-        return as_graphset(data)
-    path, shown = Path(data).expanduser(), os.fspath(data)
-    # os.path.exists and not Path.exists: text that can be no path at all is no error here.
-    if not os.path.exists(path):
-        is_path = "/" in shown or os.sep in shown
-        if is_path or (find_entry(shown) is None and path.suffix):
-            raise DataError(
-                f"{shown!r} is neither a file or folder that exists nor the name of a data set. "
-                "`igsd data list` shows the names."
-            )
-        return load_dataset(shown, progress=progress)
-    if path.is_dir():
-        # A folder that happens to bear a data set's name, such as runs/MUTAG, holds no TU files.
-        if path.parent == Path(".") and find_entry(shown) and not any(path.rglob("*_A.txt")):
-            return load_dataset(shown, progress=progress)
-        return read_tu(path)
-    refuse_pickle(path)
-    if read_header(path) is not None:
-        graphs = GraphSet.load(path)
-        # A set that nobody gave a name has its file's, so that records of two do not meet.
-        return replace(graphs, name=path.stem) if graphs.name == UNNAMED else graphs
-    return _open_foreign(path)
-
-
 def data_sets() -> list[DataSetInfo]:
     """Return what is known of each listed data set and where it is, without opening any."""
     return [_info(entry) for entry in CATALOGUE.values()]
-
-
-def _open_foreign(path: Path) -> GraphSet:
-    """Return the graphs in a file that igsd did not write, told by its first bytes."""
-    with open(path, "rb") as file:
-        start = file.read(4)
-    if start == b"PK\x03\x04" or path.suffix.lower() == ".zip":
-        return read_tu(path)
-    if path.name.lower().endswith(_TABLES):
-        from igsd.graphs.smiles_table import read_smiles_table
-
-        return read_smiles_table(path).graphs
-    raise DataError(
-        f"{path} is no data that igsd knows. Accepted are a TU folder or zip, a SMILES table "
-        "(.csv, .tsv, also .gz), a file written by `igsd data import` or `GraphSet.save`, and the "
-        "name of a data set."
-    )
 
 
 def _find(name: str) -> Path | None:
@@ -173,7 +116,7 @@ def _read_b3db(source: Path) -> GraphSet:
     # Two of its molecules have a carbon that RDKit finds impossible; their graphs are still clear.
     graphs = read_smiles_table(
         source, "SMILES", "BBB+/BBB-", ["logBB"], name="B3DB", check_valence=False
-    ).graphs
+    )
     return replace(graphs, ids=None)  # as in the files that were parsed before there were ids
 
 
@@ -249,6 +192,4 @@ def _info(entry: CatalogueEntry) -> DataSetInfo:
         where = "downloaded when first used"
     else:
         where = _IN_SHORT.get(entry.name, f"to be put into the folder {DATA_VARIABLE}")
-    return DataSetInfo(
-        entry.name, entry.about, entry.graphs, entry.classes, where, source is not None
-    )
+    return DataSetInfo(entry.name, entry.about, entry.graphs, entry.classes, where)

@@ -83,7 +83,10 @@ def typed_labels(columns: LabelTexts, *, as_classes: bool) -> GivenLabels:
     names = columns.names
     if as_classes:
         if len(names) > 1:
-            raise DataError(f"Classes are one column. Got {', '.join(names)}.")
+            raise DataError(
+                f"Classes are one column. Got {', '.join(names)}. Name one of them, or say --task "
+                "numbers (task='numbers' in Python) where they are numbers."
+            )
         classes = [str(class_of_text(text)) if text else None for text in columns.texts[0]]
         _check_repeats(classes, names[0])
         return GivenLabels(classes, True, names)
@@ -134,14 +137,14 @@ def _check_repeats(values: list[str | None], name: str) -> None:
     if len(known) > _MOST_CLASSES and len(set(known)) == len(known):
         raise DataError(
             f"No two of the {len(known)} labels in {name!r} are the same, so they are rather names "
-            "than classes, and nothing can be learned from them."
+            "than classes, and nothing can be learned from them. Name another column."
         )
 
 
 def are_numbers(texts: list[str]) -> bool:
     """Say whether a column is rather numbers to predict than classes, for the most part."""
     filled = [text for text in texts if text]
-    values = [value for value in map(_number, filled) if value is not None]
+    values = [value for value in map(number_of, filled) if value is not None]
     are_many = len(set(values)) > _MOST_CLASSES
     is_measured = are_many or any(map(is_fraction, filled))
     return is_measured and 2 * len(values) > len(filled)
@@ -150,7 +153,7 @@ def are_numbers(texts: list[str]) -> bool:
 def _numbers(columns: LabelTexts, column: int) -> list[float]:
     """Return the numbers of a column, NaN where empty; raises ``DataError`` for other text."""
     texts = columns.texts[column]
-    values = [_number(text) if text else math.nan for text in texts]
+    values = [number_of(text) if text else math.nan for text in texts]
     bad = [f"{texts[i]!r} ({columns.place(i)})" for i, value in enumerate(values) if value is None]
     if bad:
         filled = counted(sum(1 for text in texts if text), "filled cell")
@@ -165,11 +168,12 @@ def _numbers(columns: LabelTexts, column: int) -> list[float]:
 
 def is_fraction(text: str) -> bool:
     """Say whether a text is a number that is not whole."""
-    value = _number(text)
+    value = number_of(text)
     return value is not None and not value.is_integer()
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """Return the number that a text is, None where it is none."""
     try:
         return float(text)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,13 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
         for entry in fields(GraphSet):
             _check_alike(entry.name, getattr(first, entry.name), getattr(other, entry.name), place)
     columns: dict[str, Any] = {
-        key: None if getattr(first, key) is None else _joined([getattr(s, key) for s in sets])
+        key: np.concatenate([getattr(s, key) for s in sets])
         for key in _COLUMNS
+        if getattr(first, key) is not None
     }
     return replace(
         first,
-        node_ptr=pointers(_joined([s.node_counts() for s in sets])),
+        node_ptr=pointers(np.concatenate([s.node_counts() for s in sets])),
         adjacency=Adjacency.joined([s.adjacency for s in sets]),
         graph_names=_joined_texts([s.graph_names for s in sets]),
         ids=_joined_texts([s.ids for s in sets]),
@@ -63,8 +65,5 @@ def _check_alike(column: str, first: Any, other: Any, place: int) -> None:
 def _joined_texts(texts: Sequence[tuple[str, ...] | None]) -> tuple[str, ...] | None:
     """Return the texts of all sets, None where one has none."""
     known = [part for part in texts if part is not None]
-    return sum(known, ()) if len(known) == len(texts) else None
-
-
-def _joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate(arrays)
+    # Not a sum of tuples, which would copy all names for every graph of a long list.
+    return tuple(chain.from_iterable(known)) if len(known) == len(texts) else None

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from igsd.errors import DataError
-from igsd.graphs.given_labels import LabelTexts
+from igsd.graphs.given_labels import LabelTexts, number_of
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.table_rows import is_table, rows_of
 from igsd.graphs.text_table import read_text_table
@@ -61,7 +61,7 @@ def may_be_name(lines: list[str]) -> bool:
     >>> may_be_name(["active", "yes", "no"]), may_be_name(["yes", "yes", "no"])
     (True, False)
     """
-    return bool(lines[0]) and lines[0] not in lines[1:] and not _is_number(lines[0])
+    return bool(lines[0]) and lines[0] not in lines[1:] and number_of(lines[0]) is None
 
 
 def _check_is_no_name(path: Path, lines: list[str], data: str) -> None:
@@ -77,14 +77,6 @@ def _check_is_no_name(path: Path, lines: list[str], data: str) -> None:
         f"the name of the column and the others one for each of the {len(others)} graphs. Write a "
         f"name and {len(lines)} labels for the rows, or {len(others)} labels without a name."
     )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _other_length(path: Path, found: int, graphs: int, rows: int, data: str) -> DataError:

@@ -68,10 +68,8 @@ def number_columns(
     return {column: table.astype(np.float32), f"{kind}_attribute_names": names}, tuple(notes)
 
 
-def graph_columns(
-    records: Sequence[Mapping[str, Any]], known: Known, owner: str
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return (columns, notes): names, classes and targets out of ``name``, ``label`` and ``y``."""
+def graph_columns(records: Sequence[Mapping[str, Any]], known: Known, owner: str) -> dict[str, Any]:
+    """Return the names, classes and targets that stand under ``name``, ``label`` and ``y``."""
     columns: dict[str, Any] = {}
     if any("name" in record for record in records):
         columns["graph_names"] = tuple(str(record.get("name", "")) for record in records)
@@ -84,7 +82,7 @@ def graph_columns(
         columns |= {"classes": codes, "class_names": names}
     if any(value is not None for value in values):
         columns |= _targets(values, known, owner)
-    return columns, ()
+    return columns
 
 
 def _targets(values: Sequence[Any], known: Known, owner: str) -> dict[str, Any]:
@@ -131,7 +129,8 @@ def _is_number(value: Any) -> bool:
         return True
     if not isinstance(value, list | tuple) and not hasattr(value, "__array__"):
         return False
-    return _vector(value) is not None and len(_vector(value)) > 0
+    vector = _vector(value)
+    return vector is not None and len(vector) > 0
 
 
 def _vector(value: Any) -> Any:

@@ -12,7 +12,7 @@ from torch import Tensor
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.category_operator import CategoryOperator
-from igsd.graphs.complete_graph import CompleteBlocks, complete_blocks
+from igsd.graphs.complete_graph import CompleteBlocks, complete_blocks, pair_distances
 from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet, Name
 from igsd.graphs.link_features import LinkFeatures
@@ -113,9 +113,8 @@ class MoleculeCollator(Collator):
         ptr, nodes = self._nodes(indices)
         distances = None
         if self.positions is not None:
-            positions = self.positions[nodes]
-            gaps = positions[taken.rows()] - positions[taken.global_columns(ptr)]
-            distances = np.sqrt(np.einsum("pk,pk->p", gaps, gaps))
+            ends = taken.rows(), taken.global_columns(ptr)
+            distances = pair_distances(self.positions[nodes], *ends)
         if bond is None:
             blocks = complete_blocks(ptr)
             kinds = self._kinds(blocks, *self._bonds(indices))

@@ -55,7 +55,8 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
                 ends.append((index[v], index[u]))
                 edges.append(data)
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    columns, notes = graph_columns([graph.graph for graph in items], known, name)
+    columns = graph_columns([graph.graph for graph in items], known, name)
+    notes: tuple[str, ...] = ()
     for kind, records in (("node", nodes), ("edge", edges)):
         columns |= label_columns(records, kind, known)
         numbers, left_out = number_columns(records, kind, known, name)

@@ -1,4 +1,4 @@
-"""PyTorch Geometric ``Data`` to and from a ``GraphSet``.
+"""``from_pyg``: PyTorch Geometric ``Data`` as a ``GraphSet``; ``pyg_export`` is the way back.
 
 | in PyG | in the set |
 |---|---|
@@ -26,7 +26,7 @@ import numpy as np
 from igsd.errors import DataError
 from igsd.graphs.adjacency import pointers
 from igsd.graphs.build import from_edges
-from igsd.graphs.column_names import NAMES_KEY, common_names, names_text
+from igsd.graphs.column_names import NAMES_KEY, common_names
 from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.loose_columns import Known, graph_columns
 
@@ -46,19 +46,7 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     counts = np.array(
         [_num_nodes(item, edges[place], place, name) for place, item in enumerate(items)], np.int64
     )
-    offsets = pointers(counts)
-    for place, ends in enumerate(edges):
-        if ends.size and (ends.min() < 0 or ends.max() >= counts[place]):
-            bad = int(ends.min() if ends.min() < 0 else ends.max())
-            raise DataError(
-                f"Graph {place} of {name!r}: 'edge_index' names node {bad}, but its nodes run "
-                f"from 0 to {counts[place] - 1}."
-            )
-    joined = np.concatenate(
-        [ends + offset for ends, offset in zip(edges, offsets[:-1], strict=True)]
-        or [np.zeros((2, 0), np.int64)],
-        axis=1,
-    )
+    source, target = _joined_edges(edges, counts, name)
     num_edges = [ends.shape[1] for ends in edges]
     columns = _attributes(items, "x", "node", counts, known or {}, name)
     columns |= _attributes(items, "edge_attr", "edge", num_edges, known or {}, name)
@@ -67,73 +55,13 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
         columns |= _labels(items, "edge", num_edges, known, name)
     records = [_graph_record(item, known) for item in items]
     _check_one_meaning(records, known, name)
-    graph_part, _ = graph_columns(records, known or {}, name)
+    columns |= graph_columns(records, known or {}, name)
     notes = _left_out(items, known is not None)
-    return from_edges(counts, joined[0], joined[1], name=name, notes=notes, **columns, **graph_part)
+    return from_edges(counts, source, target, name=name, notes=notes, **columns)
 
 
-def to_pyg(graphs: GraphSet) -> list[Any]:
-    """Return the graphs of a set as PyG ``Data`` that ``from_pyg`` turns back without loss.
-
-    ``y`` is the class: the file's own label where all of them are whole numbers, otherwise the
-    code 0..C-1; without classes it is the row of targets [1, t]. Labels of nodes and edges are
-    codes in ``node_label`` and ``edge_label``; the names belonging to them travel as text in
-    ``igsd_names``. Raises ``DataError`` without PyG, and for a set with weighted edges, a view.
-    """
-    try:
-        import torch
-        from torch_geometric.data import Data
-    except ImportError as error:
-        raise DataError(
-            "Exporting to PyG needs torch_geometric, which is not installed: "
-            'pip install "igsd[pyg]".'
-        ) from error
-    if graphs.adjacency.weight is not None:
-        raise DataError(f"{graphs.name!r} has weighted edges: a view cannot be exported.")
-    names = names_text(graphs)
-    node_ptr, entry_ptr = graphs.node_ptr, graphs.adjacency.row_ptr[graphs.node_ptr]
-    ends = np.stack([graphs.adjacency.rows(), graphs.adjacency.col])
-    result = []
-    for g in range(len(graphs)):
-        nodes, entries = slice(*node_ptr[g : g + 2]), slice(*entry_ptr[g : g + 2])
-        local = ends[:, entries] - np.array([[node_ptr[g]], [0]])
-        fields = {
-            "edge_index": local,
-            "x": _part(graphs.node_attributes, nodes),
-            "edge_attr": _part(graphs.edge_attributes, entries),
-            "node_label": _part(graphs.node_labels, nodes, np.int64),
-            "edge_label": _part(graphs.edge_labels, entries, np.int64),
-            **_graph_fields(graphs, g),
-        }
-        tensors = {k: torch.from_numpy(v) for k, v in fields.items() if v is not None}
-        data = Data(num_nodes=int(node_ptr[g + 1] - node_ptr[g]), **tensors)
-        data[NAMES_KEY] = names
-        if graphs.graph_names is not None:
-            data.name = graphs.graph_names[g]
-        result.append(data)
-    return result
-
-
-def _part(column: np.ndarray | None, rows: slice, dtype: Any = None) -> np.ndarray | None:
-    """Return a copy of some rows: tensors are writeable, and the set's columns are not."""
-    return None if column is None else np.array(column[rows], dtype=dtype or column.dtype)
-
-
-def _graph_fields(graphs: GraphSet, g: int) -> dict[str, np.ndarray]:
-    """Return ``y`` and ``target`` of one graph."""
-    fields = {}
-    if graphs.targets is not None:
-        fields["target" if graphs.classes is not None else "y"] = np.array(
-            graphs.targets[g : g + 1]
-        )
-    if graphs.classes is not None and graphs.classes[g] >= 0:
-        code = int(graphs.classes[g])
-        value = graphs.class_names[code] if _whole(graphs.class_names) else code
-        fields["y"] = np.array([value], dtype=np.int64)
-    return fields
-
-
-def _whole(names: tuple[Any, ...]) -> bool:
+def are_whole(names: tuple[Any, ...]) -> bool:
+    """Say whether all names of classes are whole numbers, so that ``y`` can hold them."""
     return all(isinstance(name, int) and not isinstance(name, bool) for name in names)
 
 
@@ -165,6 +93,19 @@ def _edge_index(item: Any, place: int, name: str) -> np.ndarray:
             f"found {ends.dtype} of shape {list(ends.shape)}."
         )
     return ends.astype(np.int64)
+
+
+def _joined_edges(edges: list[np.ndarray], counts: np.ndarray, name: str) -> np.ndarray:
+    """Return the ends of all edges [2, M], counted over all graphs; raises for one out of range."""
+    for place, ends in enumerate(edges):
+        if ends.size and (ends.min() < 0 or ends.max() >= counts[place]):
+            bad = int(ends.min() if ends.min() < 0 else ends.max())
+            raise DataError(
+                f"Graph {place} of {name!r}: 'edge_index' names node {bad}, but its nodes run "
+                f"from 0 to {counts[place] - 1}."
+            )
+    shifted = [ends + first for ends, first in zip(edges, pointers(counts)[:-1], strict=True)]
+    return np.concatenate([np.zeros((2, 0), np.int64), *shifted], axis=1)
 
 
 def _num_nodes(item: Any, ends: np.ndarray, place: int, name: str) -> int:
@@ -257,7 +198,7 @@ def _graph_record(item: Any, known: Known | None) -> dict[str, Any]:
     if y.size == 1 and y.dtype.kind in "iub":
         label = y[0].item()
         names = (known or {}).get("classes", ())
-        coded = names and not _whole(names) and 0 <= label < len(names)
+        coded = names and not are_whole(names) and 0 <= label < len(names)
         record["label"] = names[label] if coded else label
     elif y.size:
         record["y"] = y.astype(np.float64)

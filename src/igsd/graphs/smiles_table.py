@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +24,6 @@ _SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mo
 _LABEL_COLUMNS = ("label", "class", "y")
 
 
-@dataclass(frozen=True)
-class SmilesTable:
-    """Graphs of the rows that are molecules, the rows that are not, and which rows were kept.
-
-    ``kept_rows`` [G] int64 counts rows from 0 below the header, as ``failures`` do.
-    """
-
-    graphs: GraphSet
-    failures: tuple[SmilesFailure, ...]
-    kept_rows: np.ndarray
-
-
 def read_smiles_table(
     path: str | os.PathLike[str],
     smiles_column: str | None = None,
@@ -44,7 +32,7 @@ def read_smiles_table(
     *,
     name: str | None = None,
     check_valence: bool = True,
-) -> SmilesTable:
+) -> GraphSet:
     """Return the molecules of a CSV or TSV file (also ``.gz``) whose first line names the columns.
 
     ``smiles_column``: by default the first one called smiles, canonical_smiles or the like.
@@ -57,9 +45,9 @@ def read_smiles_table(
 
     ``check_valence=False`` keeps molecules in which only a valence is impossible, and notes them.
 
-    Rows that are no molecule are left out, with an ``IGSDWarning``, and listed in ``failures`` and
-    in the set's ``notes``; ``lines`` of the set says on which line of the file each graph stood,
-    ``ids`` what a column such as id, name or mol_id calls it.
+    Rows that are no molecule are left out, with an ``IGSDWarning``, and listed in the set's
+    ``notes``; its ``lines`` say on which line of the file each graph stood, its ``ids`` what a
+    column such as id, name or mol_id calls it.
     Raises ``DataError`` for a file that is no such table, a column that is not there, values that
     do not fit their column, and a table without a single molecule.
     """
@@ -86,7 +74,7 @@ def read_smiles_table(
     _warn_of_failures(table, failures)
     if numbers is not None:
         columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
-    return SmilesTable(replace(found.graphs, **columns), failures, kept)
+    return replace(found.graphs, **columns)
 
 
 def _check_once(table: TextTable, columns: Sequence[str]) -> None:

@@ -39,7 +39,6 @@ class GraphSetSummary:
     targets: tuple[str, ...]
     isolated_nodes: int
     disconnected_graphs: int
-    notes: tuple[str, ...]
 
 
 def summarize(graphs: GraphSet) -> GraphSetSummary:
@@ -59,7 +58,6 @@ def summarize(graphs: GraphSet) -> GraphSetSummary:
         targets=_attribute_names(graphs.targets, graphs.target_names),
         isolated_nodes=int((graphs.adjacency.degrees() == 0).sum()),
         disconnected_graphs=int((components(graphs) > 1).sum()),
-        notes=graphs.notes,
     )
 
 

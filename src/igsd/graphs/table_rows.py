@@ -11,7 +11,9 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.text_table import TextTable
 from igsd.storage import read_header
 
-_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+"""How the name of a table of text ends."""
+
 _OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
 _COUNTING = ("index", "no", "nr", "row")
 _NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
@@ -25,7 +27,7 @@ def names_rows(column: str) -> bool:
 def is_table(data: str) -> bool:
     """Say whether DATA is a table of text rather than a name, a folder or a file of igsd."""
     path = Path(data)
-    return path.is_file() and path.name.lower().endswith(_SUFFIXES) and read_header(path) is None
+    return path.is_file() and path.name.lower().endswith(SUFFIXES) and read_header(path) is None
 
 
 def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 
 from igsd.evaluation.result import ProtocolResult
-from igsd.experiments.records import data_summary, scored_of
+from igsd.experiments.records import Record, data_summary, scored_of
 from igsd.experiments.rows import Row
 from igsd.experiments.scoring import TWINS_REMOVED, Scoring, class_codes, majority_result
 from igsd.graphs.graphset import GraphSet
 from igsd.report.result_cell import mean_and_std
 from igsd.report.table import print_table
 from igsd.wording import counted
-
-Record = dict[str, Any]
 
 FAILED = "failed"
 

@@ -12,7 +12,8 @@ import numpy as np
 from igsd.errors import ConfigError
 from igsd.experiments.estimates import run_seconds
 from igsd.experiments.exhibit import ACCURACY, Printed
-from igsd.experiments.records import Identity, is_fresh, usable_record
+from igsd.experiments.identity import Identity
+from igsd.experiments.records import Record, is_fresh, usable_record
 from igsd.experiments.runs import Run
 from igsd.report.result_cell import mean_and_std
 
@@ -20,7 +21,6 @@ OK, NOT_RUN, STALE, FAILED, LIMIT, NONE = "ok", "not run", "stale", "failed", "l
 """How the runs behind a cell stand. ``stale``: made by another version of the algorithm; ``none``:
 there is nothing to measure, e.g. without twins on a data set that has none."""
 
-Record = dict[str, Any]
 Found = tuple[str, Record]
 """The path of a record inside its folder, and what it holds."""
 

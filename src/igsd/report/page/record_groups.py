@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from igsd.errors import StorageError
-from igsd.experiments import ALGORITHM
-from igsd.experiments.records import usable_record
+from igsd.experiments.records import Record, is_fresh, usable_record
 from igsd.experiments.rows import Row, result_from_dict
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class RecordGroup:
     @property
     def is_stale(self) -> bool:
         """Whether all were made by another version of the algorithm."""
-        return all(record["algorithm"] != ALGORITHM for record in self.records)
+        return not any(is_fresh(record) for record in self.records)
 
     def rows(self) -> list[Row]:
         """Return the rows with accuracies, over the seeds, in the order of the records."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from igsd.experiments.records import Record
 from igsd.report.page.curves import history_charts, pseudo_label_charts
 from igsd.report.page.facts import fact_list, flat, shared_and_own, text_of
 from igsd.report.page.html import Html, joined, tag
-from igsd.report.page.record_groups import Record, RecordGroup, anchor
+from igsd.report.page.record_groups import RecordGroup, anchor
 from igsd.report.page.scroll import scroll_table
 from igsd.wording import counted
 

@@ -13,8 +13,8 @@ import numpy as np
 from igsd.errors import IGSDError, StorageError
 from igsd.evaluation.vector_file import read_vectors
 from igsd.experiments.run_folder import RunFolder
-from igsd.graphs.datasets import open_data
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open_data import open_data
 
 Rounds = dict[str, list[int]]
 
