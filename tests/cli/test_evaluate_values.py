@@ -27,6 +27,7 @@ def test_errors_over_splits(igsd: Run, data: Path, tmp_path: Path) -> None:
     code, out, err = igsd("evaluate", data, *options, "--json", "table.json")
     assert code == 0, err
     assert "mean absolute error" in out
+    assert out.splitlines()[-1] == "note: errors are in the unit of size"
     assert [line.split()[0] for line in out.splitlines()[2:4]] == ["gin", "mean"]
     rows = json.loads((tmp_path / "table.json").read_text())["rows"]
     assert rows[1]["mae"] == pytest.approx(sum(rows[1]["all"]) / 2)

@@ -56,9 +56,10 @@ def test_numbers(igsd: Run, toy_graphs: GraphSet, toy: Path, tmp_path: Path) -> 
     sizes = toy_graphs.node_counts()
     lines = ["" if i % 3 == 0 else f"{n + 0.5}" for i, n in enumerate(sizes)]
     (tmp_path / "sizes.txt").write_text("\n".join(lines) + "\n")
-    options = ["--labels", "sizes.txt", "--quiet", *SETTINGS, "-o", "run"]
-    code, _, err = igsd("train", toy, *options)
+    options = ["--labels", "sizes.txt", "--label-rate", 0.6, "--quiet", *SETTINGS, "-o", "run"]
+    code, out, err = igsd("train", toy, *options)
     assert code == 0, err
+    assert "mean absolute error where labels were hidden: sizes " in out
     assert igsd("predict", "run", toy, "-o", "p.csv", "--quiet")[0] == 0
     found = rows_of(tmp_path / "p.csv")
     assert list(found[0]) == ["graph", "sizes", "given"]

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ("semi", "semi-paper")
 DEFAULT_METHOD = "igsd-supcon+self-training"
-MORGAN = "morgan"
-FLOORS = ("untrained", "histogram", "majority", MORGAN)
+FLOORS = ("untrained", "histogram", "majority")
 _FEW_TESTED = 30
 
 
@@ -68,22 +67,21 @@ def _report(args: argparse.Namespace, plan: SemiPlan, records: Records) -> None:
 
 def _rows(plan: SemiPlan, records: list[dict[str, Any]], protocol: str) -> list[Row]:
     """Return the rows of one protocol: the method's, and under ``semi`` those it has to beat."""
+    from igsd.evaluation.fingerprints import MORGAN
     from igsd.experiments.records import scored_of
     from igsd.experiments.rows import Row
 
     scored = [pair for record in records for pair in scored_of(record)]
-    names = (plan.method, *FLOORS)
-    rows = [
+    # Fingerprints are of molecules alone; the other rows are always there, if empty.
+    molecules = [MORGAN] if any(name == MORGAN for name, _ in scored) else []
+    return [
         Row(name, protocol, tuple(r for n, r in scored if n == name and r.protocol == protocol))
-        for name in names
+        for name in (plan.method, *FLOORS, *molecules)
     ]
-    has_fingerprints = any(name == MORGAN for name, _ in scored)
-    return [row for row in rows if has_fingerprints or row.method != MORGAN]
 
 
 def _print(plan: SemiPlan, honest: list[Row], optimistic: list[Row]) -> None:
-    import numpy as np
-
+    """Print the table of both protocols, and what is to be said of it."""
     from igsd.evaluation.semi import semi_split
     from igsd.experiments.scoring import class_codes
     from igsd.report.table import print_table
@@ -95,19 +93,27 @@ def _print(plan: SemiPlan, honest: list[Row], optimistic: list[Row]) -> None:
         [row.method, *_cells(row), *_cells(other)]
         for row, other in zip(honest, optimistic, strict=True)
     ]
-    splits = counted(len(honest[0].results), "split")
+    splits = len(honest[0].results)
     split = semi_split(class_codes(plan.graphs, gaps=True), 0, label_rate=plan.label_rate)
     share = f"{100 * plan.label_rate:g} % of the training labels shown ({len(split.labelled)})"
-    about = f"{plan.config.epochs} epochs, {splits}, {share}, {len(split.test)} graphs tested"
-    print_table(header, lines, f"{plan.graphs.name}, {about}")
+    about = f"{plan.config.epochs} epochs, {counted(splits, 'split')}, {share}"
+    print_table(header, lines, f"{plan.graphs.name}, {about}, {len(split.test)} graphs tested")
+    _print_notes(plan, splits, len(split.test))
+
+
+def _print_notes(plan: SemiPlan, num_splits: int, num_tested: int) -> None:
+    import numpy as np
+
+    from igsd.wording import counted
+
     print("note: semi is the last epoch; semi-paper the best epoch on the test part")
     unknown = int((np.asarray(plan.graphs.classes) < 0).sum())
     if unknown:
         which = f"{unknown} of {counted(len(plan.graphs), 'graph')}"
         print(f"note: the class of {which} is unknown: trained on without a label, never tested on")
-    if len(split.test) < _FEW_TESTED:
-        print(f"note: one of {len(split.test)} tested graphs is {100 / len(split.test):.0f} points")
-    if len(honest[0].results) < 5:
+    if num_tested < _FEW_TESTED:
+        print(f"note: one of {num_tested} tested graphs is {100 / num_tested:.0f} points")
+    if num_splits < 5:
         print("note: the protocol asks for at least 5 splits")
 
 
@@ -115,7 +121,9 @@ def _print_areas(plan: SemiPlan, records: list[dict[str, Any]]) -> None:
     """Print the area under the ROC curve of each method that has one, after the last epoch."""
     import numpy as np
 
-    for name in (plan.method, *FLOORS):
+    from igsd.evaluation.fingerprints import MORGAN
+
+    for name in (plan.method, *FLOORS, MORGAN):
         rows = [row for record in records for row in record["rows"] if row["method"] == name]
         areas = [row["roc_auc"] for row in rows if row.get("roc_auc") is not None]
         if areas:
@@ -124,9 +132,10 @@ def _print_areas(plan: SemiPlan, records: list[dict[str, Any]]) -> None:
 
 
 def _cells(row: Row) -> list[str]:
+    from igsd.report.result_cell import per_cent
+
     best = max((r.mean for r in row.results), default=None)
-    figures = (row.mean, row.std_over_seeds, best)
-    return ["-" if figure is None else f"{100 * figure:.1f}" for figure in figures]
+    return [per_cent(share) for share in (row.mean, row.std_over_seeds, best)]
 
 
 def _outcome(record: dict[str, Any]) -> str:

@@ -79,6 +79,7 @@ def value_rows(records: Records) -> list[dict[str, Any]]:
 
 def _print(plan: ValuePlan, rows: list[dict[str, Any]], records: Records) -> None:
     from igsd.evaluation.semi_values import value_split
+    from igsd.graphs.target_units import target_unit
     from igsd.report.table import print_table
     from igsd.wording import counted
 
@@ -91,6 +92,8 @@ def _print(plan: ValuePlan, rows: list[dict[str, Any]], records: Records) -> Non
     title += f"{counted(len(records), 'split')}, {counted(len(split.labelled), 'value')} shown and "
     title += f"{len(split.test)} tested in each"
     print_table(["method", "mean absolute error", "std over splits"], lines, title)
+    unit = target_unit(plan.graphs.name, plan.target)
+    print(f"note: errors are in the unit of {plan.target}" + (f": {unit}" if unit else ""))
 
 
 def _outcome(record: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from igsd.cli.label_job import LabelJob, label_job
@@ -48,7 +49,7 @@ def _train(args: argparse.Namespace, job: LabelJob) -> int:
         figures: dict[str, Any] = {"hidden": hidden_score(model, job.graphs, job.given, job.used)}
         figures |= {"pseudo_labels": len(model.pseudo_labels_), "epochs": len(model.history_)}
         folder.finish(about | figures | {"seed": job.config.seed, "seconds": round(seconds, 3)})
-    _say_hidden(figures["hidden"])
+    _say_hidden(figures["hidden"], job.given.names)
     print(f"trained in {seconds:.1f} s: {folder.path}")
     return 0
 
@@ -111,11 +112,12 @@ def _draw(model: Any, job: LabelJob, vectors: np.ndarray) -> None:
     save_embedding_plot(path, vectors, codes, names, title)
 
 
-def _say_hidden(hidden: dict[str, Any]) -> None:
+def _say_hidden(hidden: dict[str, Any], names: Sequence[str]) -> None:
     """Say how the model does where its labels were hidden."""
     if "accuracy" in hidden:
         share = f"{100 * hidden['accuracy']:.1f} %"
         print(f"of the {counted(hidden['graphs'], 'graph')} whose label was hidden, {share} right")
     elif "mae" in hidden:
-        errors = ", ".join(f"{value:.4g}" for value in hidden["mae"])
+        pairs = zip(names, hidden["mae"], strict=True)
+        errors = ", ".join(f"{name} {value:.4g}" for name, value in pairs)
         print(f"mean absolute error where labels were hidden: {errors}")

@@ -1,4 +1,4 @@
-"""``mean_and_std``: how a result is written in a table."""
+"""How a result is written in a table."""
 
 from __future__ import annotations
 
@@ -10,3 +10,12 @@ def mean_and_std(mean: float, std: float | None, digits: int = 1) -> str:
     '90.2 ± 0.7'
     """
     return f"{mean:.{digits}f}" + ("" if std is None else f" ± {std:.{digits}f}")
+
+
+def per_cent(share: float | None) -> str:
+    """Return a share in per cent, a dash where there is none.
+
+    >>> per_cent(0.9024), per_cent(None)
+    ('90.2', '-')
+    """
+    return "-" if share is None else f"{100 * share:.1f}"

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from igsd.experiments.rows import Row
+from igsd.report.result_cell import per_cent
 
 
 def print_table(
@@ -64,5 +65,4 @@ def print_scores(rows: Sequence[Row], beside: Sequence[Row] = (), title: str = "
 
 
 def _cells(row: Row) -> list[str]:
-    figures = (row.mean, row.std_over_seeds, row.std_over_folds)
-    return ["-" if figure is None else f"{100 * figure:.1f}" for figure in figures]
+    return [per_cent(share) for share in (row.mean, row.std_over_seeds, row.std_over_folds)]

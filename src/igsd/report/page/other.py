@@ -13,6 +13,7 @@ from igsd.report.page.cell import seconds_text
 from igsd.report.page.html import Html, tag
 from igsd.report.page.record_groups import RecordGroup, anchor
 from igsd.report.page.scroll import scroll_table
+from igsd.report.result_cell import per_cent
 
 _ACCURACY, _ERROR = "accuracy %", "mean absolute error"
 _SHARED = ("majority", "mean")
@@ -86,8 +87,8 @@ def _marked(name: str, group: RecordGroup) -> str:
 
 
 def _figures(row: Row) -> list[str]:
-    figures = (row.mean, row.std_over_seeds, row.std_over_folds)
-    return ["-" if f is None else f"{100 * f:.1f}" for f in figures] + [str(len(row.results))]
+    shares = (row.mean, row.std_over_seeds, row.std_over_folds)
+    return [*(per_cent(share) for share in shares), str(len(row.results))]
 
 
 def _error_figures(values: Sequence[float]) -> list[str]:

@@ -11,6 +11,7 @@ from igsd.report.page.map import MapInput, map_section
 from igsd.report.page.run_data import RunData
 from igsd.report.page.run_graphs import graph_labels, graph_texts
 from igsd.report.page.scroll import scroll_table
+from igsd.report.result_cell import per_cent
 
 
 def run_section(run: RunData, name: str, method: str) -> Html:
@@ -70,7 +71,7 @@ def _scores(table: dict[str, Any] | None) -> Html | None:
     header = ["method", "accuracy %", "std over seeds", "std over folds", "seeds"]
     keys = ("mean", "std_over_seeds", "std_over_folds")
     lines = [
-        [row["method"], *(_per_cent(row.get(key)) for key in keys), str(len(row["seeds"]))]
+        [row["method"], *(per_cent(row.get(key)) for key in keys), str(len(row["seeds"]))]
         for row in table["rows"]
     ]
     title = f"Scores, protocol {table['protocol']}"
@@ -86,7 +87,3 @@ def _hidden(hidden: dict[str, Any] | None) -> Html | None:
     else:
         said = "mean absolute error " + ", ".join(f"{v:.4g}" for v in hidden.get("mae", ()))
     return tag("p", f"Of the {hidden['graphs']} graphs whose label was hidden: {said}.")
-
-
-def _per_cent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f}"
