@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from igsd.errors import IGSDWarning
 from igsd.experiments.exhibit import Printed
 from igsd.experiments.runs import Run
 from igsd.report.paper_cell import (
@@ -16,11 +14,10 @@ from igsd.report.paper_cell import (
     OK,
     STALE,
     PaperCell,
-    RecordFolder,
     make_cell,
     row_figures,
 )
-from tests.report.record_files import make_record, write
+from tests.report.record_files import make_record
 
 RUN = Run("nested", "MUTAG", "igsd", "molecules", 0)
 
@@ -100,17 +97,3 @@ def test_other_settings() -> None:
 def test_nothing_to_measure() -> None:
     made = cell(run(0), shows="igsd, twins removed")
     assert (made.status, made.text) == (NONE, "-")
-
-
-def test_a_folder_of_records(tmp_path: Path) -> None:
-    write(tmp_path, run(3))
-    write(tmp_path, run(0))
-    folder = RecordFolder(tmp_path)
-    assert [path for path, _ in folder.of(RUN)] == [
-        "nested/MUTAG/molecules/seed-0.json",
-        "nested/MUTAG/molecules/seed-3.json",
-    ]
-    assert folder.of(Run("nested", "PTC", "igsd", "molecules", 0)) == []
-    (tmp_path / "nested/MUTAG/molecules/seed-4.json").write_text("[]")
-    with pytest.warns(IGSDWarning, match=r"seed-4\.json is not a record"):
-        assert len(RecordFolder(tmp_path).of(RUN)) == 2

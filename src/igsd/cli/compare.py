@@ -92,7 +92,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--force", action="store_true", help="replace records of other runs, and broken ones"
     )
-    add_settings_arguments(parser, "auto")
+    add_settings_arguments(parser)
     parser.add_argument("--quiet", action="store_true", help="do not say how far it is")
     parser.set_defaults(run=run)
 

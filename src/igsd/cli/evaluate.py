@@ -82,7 +82,7 @@ def add_parser(commands: Any) -> None:
 
 def _add_recipe_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("to train one model per seed")
-    add_settings_arguments(group, None)  # type: ignore[arg-type]
+    add_settings_arguments(group, chooses=False)
     group.add_argument(
         "--method",
         metavar="NAME",

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     columns = list(found[0]) if found else ["graph"]
     title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
     lines = [[_cell(entry[key]) for key in columns] for entry in found]
-    left = [place for place, key in enumerate(columns) if key in ("class", "id", "name")]
+    left = [i for i, key in enumerate(columns) if key in ("class", "id", "name")]
     print_table(columns, lines, title, left)
     return 0
 

@@ -20,10 +20,13 @@ OURS = "igsd"
 """The method where none is asked for."""
 
 
-def add_settings_arguments(parser: argparse.ArgumentParser, default_recipe: str | None) -> None:
-    """Add the three options to a parser."""
+def add_settings_arguments(parser: Any, *, chooses: bool = True) -> None:
+    """Add the three options to a parser.
+
+    ``chooses``: whether the command finds a recipe where none is given.
+    """
     names = ", ".join(recipe_names())
-    choice = "default: auto, which is " if default_recipe else "auto is "
+    choice = "default: auto, which is " if chooses else "auto is "
     parser.add_argument(
         "--recipe",
         metavar="NAME",

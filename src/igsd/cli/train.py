@@ -70,7 +70,7 @@ def add_parser(commands: Any) -> None:
         help="another method than igsd; see below for the names. Its own settings are listed by "
         "`igsd train --method NAME --help`",
     )
-    add_settings_arguments(parser, AUTO)
+    add_settings_arguments(parser)
     parser.add_argument(
         "--resume",
         action="store_true",

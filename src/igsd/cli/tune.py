@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from igsd.cli.arguments import add_data_argument, parse_time
 from igsd.cli.evaluate_semi import DEFAULT_METHOD
-from igsd.cli.settings import AUTO, add_settings_arguments
+from igsd.cli.settings import add_settings_arguments
 from igsd.cli.tune_search import make_search
 from igsd.errors import ConfigError
 from igsd.wording import counted
@@ -58,7 +58,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", metavar="RUN", help="folder of the search (default: runs/tune-DATA)"
     )
-    add_settings_arguments(parser, AUTO)
+    add_settings_arguments(parser)
     parser.add_argument(
         "--grid",
         metavar="KEY=A,B,C",

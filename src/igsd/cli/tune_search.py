@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from igsd.cli.evaluate_semi import DEFAULT_METHOD
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.run_place import RUNS
-from igsd.cli.settings import OURS, choose_recipe
+from igsd.cli.settings import OURS, choose_recipe, written_settings
 from igsd.errors import ConfigError
-from igsd.settings_text import parse_settings, read_settings
+from igsd.settings_text import parse_settings
 
 if TYPE_CHECKING:
     from igsd.config import Config
@@ -28,7 +28,7 @@ def make_search(args: argparse.Namespace) -> Search:
     from igsd.experiments.tuning_grid import make_grid, parse_grid
 
     fixed, given = parse_settings(args.settings), parse_grid(args.grid)
-    changes = (read_settings(args.config) if args.config else {}) | fixed
+    changes = written_settings(args)
     if "seed" in changes:
         raise ConfigError("The seeds of a trial are 100 and on, so seed cannot be set.")
     graphs = open_graphs(args.data, quiet=args.quiet)

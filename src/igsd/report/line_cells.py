@@ -10,15 +10,8 @@ from igsd.experiments.exhibit import ACCURACY, Exhibit, Line
 from igsd.experiments.qm9_table import error_ratios, errors_by_split
 from igsd.experiments.runs import Run, points, recipe_of
 from igsd.experiments.scoring import TWINS_REMOVED
-from igsd.report.paper_cell import (
-    NONE,
-    NOT_RUN,
-    PaperCell,
-    RecordFolder,
-    fresh,
-    make_cell,
-    row_figures,
-)
+from igsd.report.paper_cell import NONE, NOT_RUN, PaperCell, make_cell, row_figures
+from igsd.report.record_folder import RecordFolder, fresh
 
 
 def line_cells(

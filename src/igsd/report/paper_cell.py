@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,14 @@ from igsd.errors import ConfigError
 from igsd.experiments.estimates import run_seconds
 from igsd.experiments.exhibit import ACCURACY, Printed
 from igsd.experiments.identity import Identity
-from igsd.experiments.records import Record, is_fresh, usable_record
+from igsd.experiments.records import Record
 from igsd.experiments.runs import Run
+from igsd.report.record_folder import Found, fresh
 from igsd.report.result_cell import mean_and_std
 
 OK, NOT_RUN, STALE, FAILED, LIMIT, NONE = "ok", "not run", "stale", "failed", "limit", "none"
 """How the runs behind a cell stand. ``stale``: made by another version of the algorithm; ``none``:
 there is nothing to measure, e.g. without twins on a data set that has none."""
-
-Found = tuple[str, Record]
-"""The path of a record inside its folder, and what it holds."""
 
 
 @dataclass(frozen=True)
@@ -92,37 +89,6 @@ class PaperCell:
         return mean_and_std(self.printed.mean, self.printed.std)
 
 
-class RecordFolder:
-    """The records in a folder, each read once."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._found: dict[Path, list[Found]] = {}
-
-    def of(self, run: Run) -> list[Found]:
-        """Return the records of a run, of whatever seed; warns of files that are none.
-
-        >>> RecordFolder(Path("no/such")).of(Run("nested", "MUTAG", "igsd", "molecules", 0))
-        []
-        """
-        return self._read(run.path(self.path).parent)
-
-    def has_twins(self, run: Run) -> bool:
-        """Say whether any run on the same data was scored with the twins removed too."""
-        folder = run.path(self.path).parent.parent
-        places = sorted(folder.iterdir()) if folder.is_dir() else []
-        records = (record for place in places for _, record in self._read(place))
-        return any(record["protocol"].get("twins") for record in records)
-
-    def _read(self, folder: Path) -> list[Found]:
-        if folder not in self._found:
-            paths = sorted(folder.glob("seed-*.json"))
-            read = [(path.relative_to(self.path).as_posix(), usable_record(path)) for path in paths]
-            there = [(path, record) for path, record in read if record is not None]
-            self._found[folder] = sorted(there, key=lambda pair: pair[1]["seed"])
-        return self._found[folder]
-
-
 def row_figures(record: Record, shows: str, protocol: str, metric: str) -> list[float] | None:
     """Return what one row of a record says: the accuracy in per cent of each fold, or ``metric``.
 
@@ -174,11 +140,6 @@ def make_cell(
         seconds=float(np.mean([run_seconds(record) for record in good])),
         **about,
     )
-
-
-def fresh(found: Sequence[Found]) -> list[Found]:
-    """Return the records of this version of the algorithm."""
-    return [pair for pair in found if is_fresh(pair[1])]
 
 
 def has_other_settings(run: Run, record: Record, first: Record) -> bool:

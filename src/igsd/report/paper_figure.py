@@ -10,7 +10,8 @@ from typing import Any
 from igsd.errors import ConfigError
 from igsd.experiments.exhibit import Exhibit, read_exhibit
 from igsd.report.line_cells import line_cells
-from igsd.report.paper_cell import PaperCell, RecordFolder
+from igsd.report.paper_cell import PaperCell
+from igsd.report.record_folder import RecordFolder
 
 
 @dataclass(frozen=True)

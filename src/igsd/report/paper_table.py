@@ -12,7 +12,8 @@ from igsd.experiments.exhibit import Exhibit, data_facts, read_exhibit, short_na
 from igsd.experiments.runs import unknown_data
 from igsd.report.line_cells import line_cells
 from igsd.report.paired_cells import paired_lines
-from igsd.report.paper_cell import PaperCell, RecordFolder
+from igsd.report.paper_cell import PaperCell
+from igsd.report.record_folder import RecordFolder
 
 
 @dataclass(frozen=True)
