@@ -8,6 +8,7 @@ import pytest
 
 from igsd.config import Config
 from igsd.errors import StorageError, TrainingError
+from igsd.experiments import tuning_folder
 from igsd.experiments.tuning import Search, run_trials
 from igsd.experiments.tuning_folder import TuningFolder
 from igsd.experiments.tuning_grid import Grid
@@ -107,3 +108,25 @@ def test_a_place_that_cannot_be_written_ends_the_search(tmp_path: Path) -> None:
     made = search(tmp_path / "file" / "run")
     with pytest.raises(StorageError, match="Cannot write"):
         list(run_trials(made, [], lambda number: True))
+
+
+def test_a_first_trial_that_cannot_be_written_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its recipe alone once made the folder one that igsd tune would not touch.
+    def full(*args: Any) -> None:
+        raise StorageError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tuning_folder, "write_columns", full)
+        with pytest.raises(StorageError, match="full"):
+            run(search(tmp_path))
+    assert (tmp_path / "recipe.toml").exists()
+    assert len(run(search(tmp_path))) == 6
+
+
+def test_nothing_of_a_search_that_is_replaced_stays(tmp_path: Path) -> None:
+    run(search(tmp_path))
+    list(run_trials(search(tmp_path, temperature=0.7), [], lambda number: False))
+    assert {path.name for path in tmp_path.iterdir()} == {"tuning.json"}
+    assert len(run(search(tmp_path))) == 6  # an empty search is in nobody's way

@@ -64,6 +64,8 @@ def run_trials(
     tried.
     """
     trials = list(finished)
+    if not trials:
+        search.folder.begin(search.identity())
     while len(trials) < search.num_trials and may_start(len(trials)):
         settings = _next_settings(search, trials)
         if settings is None:

@@ -41,7 +41,7 @@ class TuningFolder:
         search unless ``force`` says that it may be replaced; then there are no trials either.
         """
         stored = self._stored()
-        if stored is None or force:
+        if stored is None or force or not stored["trials"]:
             return []
         differences = identity.differences(stored)
         if differences:
@@ -52,15 +52,30 @@ class TuningFolder:
             )
         return [Trial(**values) for values in stored["trials"]]
 
+    def begin(self, identity: Identity) -> None:
+        """Make this the folder of a search, before there is any other file of it.
+
+        However the first trial ends, the folder is then known as ours.
+        """
+        self._write_trials(identity, ())
+        for path in (self.recipe, self.path / "trials.csv"):
+            path.unlink(missing_ok=True)  # of a search that is replaced
+
     def write(self, identity: Identity, trials: Sequence[Trial], recipe: str | None) -> None:
-        """Write the trials, and the best settings where there are any."""
-        values: dict[str, Any] = {"kind": KIND, "data": {"checksum": identity.checksum}}
-        values |= {"algorithm": identity.algorithm, "protocol": identity.protocol}
-        values |= {"config": identity.config.to_json()}
+        """Write the trials, and the best settings where there are any.
+
+        What a search goes on from comes last: a trial without it is made again.
+        """
         if recipe is not None:
             write_text(self.recipe, recipe)
         write_columns(self.path / "trials.csv", _columns(trials))
-        write_json(self.path / "tuning.json", values | {"trials": [asdict(t) for t in trials]})
+        self._write_trials(identity, trials)
+
+    def _write_trials(self, identity: Identity, trials: Sequence[Trial]) -> None:
+        values: dict[str, Any] = {"kind": KIND, "data": {"checksum": identity.checksum}}
+        values |= {"algorithm": identity.algorithm, "protocol": identity.protocol}
+        values |= {"config": identity.config.to_json(), "trials": [asdict(t) for t in trials]}
+        write_json(self.path / "tuning.json", values)
 
     def _stored(self) -> dict[str, Any] | None:
         """Return what ``tuning.json`` holds, None where there is nothing at all."""
@@ -68,7 +83,7 @@ class TuningFolder:
             return None
         try:
             values = json.loads((self.path / "tuning.json").read_text())
-            if values["kind"] == KIND:
+            if values["kind"] == KIND and "trials" in values:
                 return values
         except (OSError, ValueError, KeyError, TypeError):
             pass
