@@ -38,7 +38,8 @@ def test_a_broken_record_is_named_and_left_out(igsd: Run, tmp_path: Path) -> Non
 def test_bad_input(igsd: Run, tmp_path: Path, trained: Path) -> None:
     (tmp_path / "results").mkdir()
     wrong = {
-        ("report", "-o", "page.txt"): "must end in .html",
+        ("report", "-o", "page.txt"): "how to write the page. Use one of .html, .htm",
+        ("report", "-o", "page.html", "--map", "umap"): "Name one with --run RUN",
         ("report", "none", "-o", "page.html"): "There is no folder none",
         ("report", "-o", "page.html", "--run", "results"): "is not a run folder",
         ("report", "-o", "page.html", "--map", "art"): "invalid choice",

@@ -14,6 +14,24 @@ from igsd.errors import ConfigError, StorageError
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
+def add_command(
+    commands: Any, name: str, short: str, description: str, after: str, **others: Any
+) -> argparse.ArgumentParser:
+    """Return the parser of a new command, whose texts stand in lines as they are written.
+
+    ``short``: what the list of commands says of it; ``after``: what follows its options.
+    """
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=short,
+        description=description,
+        epilog=after,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **others,
+    )
+    return parser
+
+
 def add_data_argument(parser: Any) -> None:
     """Add DATA."""
     parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")

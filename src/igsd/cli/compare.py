@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_data_argument
+from igsd.cli.arguments import add_command, add_data_argument
 from igsd.cli.method_options import (
     add_limit_arguments,
     make_plans,
@@ -62,12 +62,8 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "compare",
-        help="score several methods on the same folds",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "compare", "score several methods on the same folds", _DESCRIPTION, _EXAMPLES
     )
     add_data_argument(parser)
     parser.add_argument(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import names_in, prepare_output
+from igsd.cli.arguments import add_command, names_in, prepare_output
 from igsd.cli.open_graphs import open_graphs
 from igsd.errors import StorageError
 from igsd.wording import counted
@@ -30,13 +30,8 @@ _MOST_LABELS = 12
 
 def add_parser(commands: Any) -> None:
     """Add the command and its three parts to the parser."""
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = commands.add_parser(
-        "data",
-        help="list, show and import data sets",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=raw,
+    parser = add_command(
+        commands, "data", "list, show and import data sets", _DESCRIPTION, _EXAMPLES
     )
     parts = parser.add_subparsers(metavar="list|show|import", required=True)
     part = parts.add_parser("list", help="the named data sets and where they are")

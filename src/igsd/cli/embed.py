@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from igsd.cli.arguments import add_model_and_data, prepare_output
+from igsd.cli.arguments import add_command, add_model_and_data, prepare_output
 from igsd.cli.notes import say_note
 from igsd.cli.open_graphs import open_graphs
 from igsd.wording import counted
@@ -33,12 +33,8 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "embed",
-        help="write the vectors of graphs to a file",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "embed", "write the vectors of graphs to a file", _DESCRIPTION, _EXAMPLES
     )
     add_model_and_data(parser)
     parser.add_argument(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from igsd.cli.arguments import add_command
 from igsd.cli.method_options import add_limit_arguments
 from igsd.cli.open_graphs import open_graphs
 from igsd.cli.score_table import report_scores
@@ -61,15 +62,15 @@ Give the same command again after an interruption: with --records, finished seed
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "evaluate",
-        help="score a model, embeddings, or a recipe over seeds",
+        "score a model, embeddings, or a recipe over seeds",
+        _DESCRIPTION,
+        f"{_EXAMPLES}\n\n{settings_table()}",
         usage="igsd evaluate MODEL|EMBEDDINGS DATA [options]\n"
         "       igsd evaluate --recipe NAME DATA [options]\n"
         "       igsd evaluate --method NAME DATA [options]",
-        description=_DESCRIPTION,
-        epilog=f"{_EXAMPLES}\n\n{settings_table()}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT", help="MODEL or EMBEDDINGS, and DATA; or DATA alone"

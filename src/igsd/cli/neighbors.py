@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_model_and_data
+from igsd.cli.arguments import add_command, add_model_and_data
 from igsd.cli.notes import say_note
 from igsd.cli.open_graphs import open_graphs
 from igsd.errors import DataError
@@ -31,12 +31,8 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "neighbors",
-        help="list the graphs most similar to one",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "neighbors", "list the graphs most similar to one", _DESCRIPTION, _EXAMPLES
     )
     add_model_and_data(parser)
     parser.add_argument(

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from igsd.atomic_file import known_suffix
-from igsd.cli.arguments import add_model_and_data, prepare_output
+from igsd.cli.arguments import add_command, add_model_and_data, prepare_output
 from igsd.cli.open_graphs import open_graphs
 from igsd.wording import counted
 
@@ -31,12 +31,12 @@ SUFFIXES = (".csv", ".parquet")
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "predict",
-        help="write the class or value of each graph to a file",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "write the class or value of each graph to a file",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     add_model_and_data(parser)
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=".csv or .parquet")

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from igsd.cli.arguments import prepare_output
-from igsd.errors import StorageError
+from igsd.cli.arguments import add_command, prepare_output
+from igsd.errors import ConfigError
 
 RECORDS = "results"
 """The folder of records unless another is given."""
@@ -31,12 +31,8 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "report",
-        help="make one HTML page from records and runs",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_command(
+        commands, "report", "make one HTML page from records and runs", _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument(
         "records",
@@ -56,7 +52,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--map",
         choices=MAPS,
-        default=MAPS[0],
         help="how a run's embedding is brought into the plane (default: pca; the others need "
         'pip install "igsd[maps]")',
     )
@@ -65,16 +60,17 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page and return the exit code."""
-    from igsd.atomic_file import write_text
+    from igsd.atomic_file import known_suffix, write_text
     from igsd.report.page.document import make_page
 
+    known_suffix(args.output, (".html", ".htm"), "the page")
     say_folder = prepare_output(args.output)
-    if Path(args.output).suffix.lower() not in (".html", ".htm"):
-        raise StorageError(f"The page is HTML: -o must end in .html. Got {args.output!r}.")
+    if args.map is not None and not args.runs:
+        raise ConfigError("--map is how a run is shown. Name one with --run RUN, or leave it out.")
     records = args.records
     if records is None and (Path(RECORDS).is_dir() or not args.runs):
         records = RECORDS
-    page = make_page(records, args.runs, args.map)
+    page = make_page(records, args.runs, args.map or MAPS[0])
     write_text(args.output, page)
     say_folder()
     print(f"{args.output}: {len(page.encode()) / 2**20:.1f} MiB")

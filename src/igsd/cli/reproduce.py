@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import names_in, parse_time
+from igsd.cli.arguments import add_command, names_in, parse_time
 from igsd.cli.method_options import add_limit_arguments, check_limits
 from igsd.cli.open_graphs import shown_opening
 from igsd.cli.planned_work import list_work, say_left, say_problems
@@ -56,12 +56,12 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "reproduce",
-        help="run and print a table or figure of the paper",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "run and print a table or figure of the paper",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     parser.add_argument("name", metavar="NAME", help="a table or figure, or all")
     parser.add_argument(

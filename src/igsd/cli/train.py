@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_data_argument
+from igsd.cli.arguments import add_command, add_data_argument
 from igsd.cli.method_options import methods_text
 from igsd.cli.run_end import RunEnd
 from igsd.cli.run_place import RUNS
@@ -46,12 +46,12 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "train",
-        help="train a model on graphs, without labels or with few",
-        description=_DESCRIPTION,
-        epilog=f"{_EXAMPLES}{methods_text()}\n\n{settings_table()}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "train a model on graphs, without labels or with few",
+        _DESCRIPTION,
+        f"{_EXAMPLES}{methods_text()}\n\n{settings_table()}",
         add_help=False,
     )
     parser.add_argument(

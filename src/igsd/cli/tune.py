@@ -8,7 +8,7 @@ import time
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_data_argument, parse_time
+from igsd.cli.arguments import add_command, add_data_argument, parse_time
 from igsd.cli.evaluate_semi import DEFAULT_METHOD
 from igsd.cli.settings import add_settings_arguments
 from igsd.cli.tune_search import make_search
@@ -47,12 +47,12 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "tune",
-        help="search settings for a data set and write them as a recipe",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "search settings for a data set and write them as a recipe",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
     add_data_argument(parser)
     parser.add_argument(
