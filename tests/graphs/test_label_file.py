@@ -38,6 +38,18 @@ def test_an_array(tmp_path: Path) -> None:
     assert found.names == ("y",)
     with pytest.raises(DataError, match="4 labels for 3 graphs"):  # an array has no name on top
         read_label_file(tmp_path / "y.npy", make_graphs(3), "MUTAG")
+    # The first of several columns was once taken without a word.
+    for shape in ((4, 2), ()):
+        np.save(tmp_path / "y.npy", np.ones(shape))
+        with pytest.raises(DataError, match=r"^\S+y.npy must hold one label"):
+            read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
+    with open(tmp_path / "y.npy", "wb") as file:
+        np.savez(file, a=np.ones(4))
+    with pytest.raises(DataError, match="it holds several arrays"):
+        read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
+    np.save(tmp_path / "y.npy", np.arange(4)[:, None])
+    found = read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
+    assert found.texts == [["0", "1", "2", "3"]]
 
 
 @pytest.mark.parametrize("name", ["", "kind\n"])

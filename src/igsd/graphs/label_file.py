@@ -42,13 +42,26 @@ def _lines(path: Path) -> list[str]:
     refuse_pickle(path)
     try:
         if _is_array(path):
-            array = np.load(path, allow_pickle=False)
-            values = array.reshape(len(array), -1)[:, 0].tolist()
-            return ["" if value != value else str(value) for value in values]  # NaN
-        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
-    except (OSError, ValueError, EOFError, TypeError) as error:
+            content = np.load(path, allow_pickle=False)
+            if not isinstance(content, np.ndarray):
+                raise ValueError("it holds several arrays")
+        else:
+            content = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError, EOFError) as error:
         raise DataError(f"{path} cannot be read as a file of labels: {error}.") from error
-    return [line.strip() for line in lines]
+    if not isinstance(content, str):
+        return _array_texts(path, content)
+    return [line.strip() for line in content.removesuffix("\n").split("\n")]
+
+
+def _array_texts(path: Path, array: np.ndarray) -> list[str]:
+    """Return the labels of an array [G] or [G, 1] as texts, empty for NaN."""
+    if array.ndim == 0 or array.size != len(array):
+        raise DataError(
+            f"{path} must hold one label for each graph, [G]. Got an array of shape "
+            f"{list(array.shape)}. Save the column that is meant alone."
+        )
+    return ["" if value != value else str(value) for value in array.reshape(-1).tolist()]  # NaN
 
 
 def _is_array(path: Path) -> bool:
