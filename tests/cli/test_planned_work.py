@@ -22,7 +22,16 @@ def test_the_list_of_what_would_be_run(capsys: pytest.CaptureFixture[str], tmp_p
         "protocol",
         ["nested", "unknown", "wl", "on", "toy,", "seeds", "0", "to", "1"],
     )
-    assert last.startswith("2 to run, 1 done already; 2 runs left")
+    assert last.startswith("2 runs left")
+    assert last.endswith("; 1 done already")
+
+
+def test_what_is_kept_from_running_is_counted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    list_work(Work(others=[RUN], broken=[replace(RUN, seed=1)]), tmp_path, 2)
+    said = "nothing left; 0 done already; 2 kept from running by what is in their place (--force)"
+    assert capsys.readouterr().out.strip() == said
 
 
 def test_nothing_left_is_not_worth_a_word(

@@ -49,7 +49,8 @@ def test_budget_and_dry_run(igsd: Command, small: str, tmp_path: Path) -> None:
     assert code == 0
     assert out.splitlines()[0].split() == ["protocol", "time", "to", "run"]
     assert "nested    unknown  histogram on toy, seeds 0 to 1\n" in out
-    assert "4 to run, 0 done already" in out
+    assert "4 runs left" in out
+    assert "; 0 done already" in out
     assert not (tmp_path / "results").exists()
     code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--budget", "0.000001")
     assert code == 0

@@ -22,7 +22,7 @@ def test_what_is_there_is_not_run_again(
     source, records = write_data(tmp_path), tmp_path / "records"
     exhibits = [small_exhibit(source), small_exhibit(source)]
     work = plan_work(exhibits, records)
-    assert (work.num_runs, len(work.done)) == (4, 0)
+    assert (sum(len(job.runs) for job in work.jobs), len(work.done)) == (4, 0)
     # The histogram draws nothing: one job with both seeds. The first seeds come first.
     assert [[run.seed for run in job.runs] for job in work.jobs] == [[0], [0, 1], [1]]
     assert work.names == {source: "toy"}
@@ -62,7 +62,9 @@ def test_a_broken_file_costs_its_own_run(
     path.parent.mkdir(parents=True)
     path.write_text("{")
     with pytest.warns(IGSDWarning, match=r"seed-1\.json is not a record"):
-        (rest,) = plan_work(exhibits, tmp_path).jobs
+        work = plan_work(exhibits, tmp_path)
+    (rest,), (broken,) = work.jobs, work.broken
+    assert broken.seed == 1
     # The seeds of a method that draws nothing share a job, which must not replace the file.
     assert [record["seed"] for record in execute(rest)] == [0, 2]
     assert path.read_text() == "{"

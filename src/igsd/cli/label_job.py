@@ -11,6 +11,7 @@ from igsd.cli.open_graphs import open_graphs
 from igsd.cli.run_place import RUNS, claimed_folder, conflict, run_in, stored_recipe
 from igsd.cli.settings import AUTO, choose_recipe, written_settings
 from igsd.errors import ConfigError, IGSDWarning
+from igsd.run_metrics import is_same_source
 from igsd.settings_text import read_settings
 
 if TYPE_CHECKING:
@@ -112,8 +113,9 @@ def _check_same_run(
         )
     labels, data = metrics["labels"], metrics.get("data", {})
     task = "classes" if given.are_classes else "numbers"
+    source = labels.get("source", "")
     pairs = {
-        "--labels": (labels.get("source"), args.labels),
+        "--labels": (source, source if is_same_source(source, args.labels) else args.labels),
         "--label-rate": (labels.get("rate"), args.label_rate),
         "--task": (labels.get("task"), task),
         "graphs with checksum": (data.get("checksum"), graphs.checksum),

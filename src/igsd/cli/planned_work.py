@@ -27,7 +27,9 @@ def list_work(work: Work, records: Path, processes: int) -> None:
     if lines:
         print(plain_table(["protocol", "time", "to run"], lines, left=(0, 1, 2)))
     left = left_in_words(work.jobs, work.sizes, estimates, processes)
-    print(f"{work.num_runs} to run, {len(work.done)} done already; {left}")
+    blocked = len(work.others) + len(work.broken)
+    way_out = f"; {blocked} kept from running by what is in their place (--force)"
+    print(f"{left}; {len(work.done)} done already{way_out if blocked else ''}")
 
 
 def say_left(work: Work, records: Path, processes: int, command: str) -> None:

@@ -110,14 +110,20 @@ def left_in_words(
     from igsd.experiments.estimates import in_words, total
     from igsd.wording import counted
 
-    runs = counted(sum(len(job.runs) for job in jobs), "run")
-    known, unknown = total((estimates.seconds(j, sizes[j.source]) for j in jobs), workers)
+    runs = counted(_num_runs(jobs), "run")
+    seconds = {job: estimates.seconds(job, sizes[job.source]) for job in jobs}
+    known, _ = total(seconds.values(), workers)
+    unknown = [job for job in jobs if seconds[job] is None]
     if not jobs:
         return "nothing left"
-    if unknown == len(jobs):
+    if len(unknown) == len(jobs):
         return f"{runs} left, for how long is not known yet"
-    more = f" and {counted(unknown, 'job')} of unknown length" if unknown else ""
+    more = f" and {counted(_num_runs(unknown), 'run')} of unknown length" if unknown else ""
     return f"{runs} left, about {in_words(known)}{more}"
+
+
+def _num_runs(jobs: Sequence[Job]) -> int:
+    return sum(len(job.runs) for job in jobs)
 
 
 def outcome(records: Sequence[Record]) -> str:

@@ -13,6 +13,7 @@ from igsd.cli.run_place import RUNS, claimed_folder, conflict, run_in, stored_re
 from igsd.cli.settings import OURS, choose_recipe
 from igsd.config import Config
 from igsd.errors import ConfigError
+from igsd.run_metrics import is_same_source
 from igsd.settings_text import read_settings
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def resumed_job(
             raise conflict(folder, key, config.learned()[key], value)
     config = config.updated(changes)
     is_finished = folder.state == "finished"
-    if is_finished and data.get("source") == args.data:
+    if is_finished and is_same_source(data.get("source", ""), args.data):
         return None
     graphs = open_graphs(args.data, quiet=args.quiet)
     if data.get("checksum") not in (None, graphs.checksum):

@@ -70,8 +70,7 @@ def read_record(path: Path) -> Record | None:
     except (ValueError, KeyError, TypeError):
         pass
     raise StorageError(
-        f"{path} is not a record of igsd. Move it away, or run it again with --force, which "
-        "replaces it (force=True in Python)."
+        f"{path} is not a record of igsd. Move it away; --force (force=True in Python) replaces it."
     )
 
 

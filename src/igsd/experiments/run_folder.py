@@ -15,7 +15,7 @@ from igsd.atomic_file import atomic_file, check_writable, write_json, write_text
 from igsd.errors import StorageError
 from igsd.experiments.environment import commit, versions
 from igsd.experiments.records import plain_name
-from igsd.run_metrics import KIND, read_metrics
+from igsd.run_metrics import KIND, read_metrics, stored_metrics
 from igsd.settings import Settings
 
 FILES = (
@@ -63,7 +63,8 @@ class RunFolder:
     def create(self, metrics: dict[str, Any], config: Settings) -> None:
         """Make the folder and write what is known at the start; raises ``StorageError``."""
         _make(self.path, exist_ok=True)
-        write_json(self / "metrics.json", {"kind": KIND, "status": "unfinished", **metrics})
+        values = {"kind": KIND, "status": "unfinished", **metrics}
+        write_json(self / "metrics.json", stored_metrics(self.path, values))
         write_text(self / "config.toml", config.to_toml())
 
     def clear(self) -> None:
@@ -89,7 +90,8 @@ class RunFolder:
     def finish(self, metrics: dict[str, Any]) -> None:
         """Mark the run as finished and remove what was only needed to continue it."""
         values = {"kind": KIND, "status": "finished", **metrics}
-        write_json(self / "metrics.json", values | {"versions": versions(), "commit": commit()})
+        values |= {"versions": versions(), "commit": commit()}
+        write_json(self / "metrics.json", stored_metrics(self.path, values))
         (self / "checkpoint.safetensors").unlink(missing_ok=True)
         self._remove_leftovers()
 

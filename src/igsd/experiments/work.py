@@ -20,21 +20,18 @@ class Work:
     """What is to be done: jobs in the order in which they are started, the first seeds first.
 
     ``done``: the runs whose record is there. ``others``: those whose place is taken by the record
-    of another run. ``problems``: sentences on what cannot be run. ``names`` and ``sizes``: what
-    the data sets call themselves and how many graphs they have, by what the user called them.
+    of another run, ``broken``: by a file that is no record. ``problems``: sentences on what cannot
+    be run. ``names`` and ``sizes``: what the data sets call themselves and how many graphs they
+    have, by what the user called them.
     """
 
     jobs: list[Job] = field(default_factory=list)
     done: list[Run] = field(default_factory=list)
     others: list[Run] = field(default_factory=list)
+    broken: list[Run] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def num_runs(self) -> int:
-        """How many runs the jobs have together."""
-        return sum(len(job.runs) for job in self.jobs)
 
 
 def narrowed(
@@ -126,7 +123,7 @@ def _sort_out(jobs: Sequence[Job], graphs: GraphSet, work: Work, force: bool) ->
         elif states[run] == OTHER and not force:
             work.others.append(run)
         elif states[run] == BROKEN and not force:
-            continue  # state_of has named the file, which is kept
+            work.broken.append(run)  # state_of has named the file, which is kept
         elif not _refused(job, first, graphs, refused):
             todo.append(run)
     work.problems += list(dict.fromkeys(text for text in refused.values() if text))

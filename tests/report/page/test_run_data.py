@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from igsd.errors import StorageError
+from igsd.errors import IGSDWarning, StorageError
 from igsd.report.page.run_data import read_run
 from tests.report.page.made_up_run import evil_graphs, write_run
 
@@ -33,11 +33,13 @@ def test_seeds_have_curves_of_their_own(tmp_path: Path) -> None:
 def test_graphs_that_are_gone_or_have_changed(tmp_path: Path) -> None:
     folder = write_run(tmp_path, GRAPHS)
     evil_graphs(11).save(tmp_path / "data.graphs")
-    run = read_run(folder)
+    with pytest.warns(IGSDWarning, match="has changed since the run"):
+        run = read_run(folder)
     assert run.graphs is None
     assert "has changed since the run" in run.missing
     (tmp_path / "data.graphs").unlink()
-    assert "The graphs are not shown" in read_run(folder).missing
+    with pytest.warns(IGSDWarning, match="Run .*: The graphs are not shown"):
+        assert "The graphs are not shown" in read_run(folder).missing
 
 
 def test_a_run_that_has_just_begun(tmp_path: Path) -> None:

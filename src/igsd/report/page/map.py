@@ -58,7 +58,7 @@ def map_section(name: str, shown: MapInput, method: str) -> Html:
     return tag(
         "div",
         _notes(shown, len(chosen), drawings),
-        tag("div", plot, _panel(name), class_="map-and-panel"),
+        tag("div", plot, _panel(name, has_graphs=shown.graphs is not None), class_="map-and-panel"),
         json_block(data, f"{name}-data"),
         class_="map",
         id=f"{name}-map",
@@ -94,11 +94,13 @@ def _data(
     ]
 
 
-def _panel(name: str) -> Html:
+def _panel(name: str, *, has_graphs: bool) -> Html:
     """Return the panel that the script fills."""
     field = tag("input", type="number", min=0, value="", class_="choose", id=f"{name}-choose")
     label = tag("label", "Graph number ", field, for_=f"{name}-choose")
-    hint = "Point at a mark to see its graph; click it for its nearest neighbours."
+    hint = "Click a mark for its nearest neighbours."
+    if has_graphs:
+        hint = "Point at a mark to see its graph; click it for its nearest neighbours."
     looked = tag("div", tag("p", hint, class_="hint"), class_="looked", aria_live="polite")
     return tag("div", label, looked, tag("div", class_="near"), class_="panel")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import IGSDError, StorageError
+from igsd.errors import IGSDError, StorageError, warn_user
 from igsd.evaluation.vector_file import read_vectors
 from igsd.experiments.run_folder import RunFolder
 from igsd.graphs.graphset import GraphSet
@@ -44,7 +44,8 @@ class RunData:
 def read_run(path: str | Path) -> RunData:
     """Return the run in a folder; raises ``StorageError`` for anything else.
 
-    Graphs that are gone or have changed since are left out, with the reason in ``missing``.
+    Graphs that are gone or have changed since are left out, with the reason in ``missing`` and in
+    an ``IGSDWarning``.
     """
     folder = RunFolder(path)
     metrics = folder.metrics()
@@ -55,6 +56,8 @@ def read_run(path: str | Path) -> RunData:
     embeddings = folder / "embeddings.npy"
     vectors = read_vectors(embeddings) if embeddings.exists() else None
     graphs, missing = _find_graphs(metrics, None if vectors is None else len(vectors))
+    if missing:
+        warn_user(f"Run {folder.path}: {missing}")
     rounds = _pseudo_labels(folder / "pseudo_labels.csv")
     return RunData(folder.path, metrics, histories, vectors, graphs, missing, rounds)
 
