@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from igsd.experiments.estimates import Estimates, in_words, run_seconds, total
+from igsd.experiments.estimates import Estimates, in_words, run_seconds
 from igsd.experiments.job import Job
 from igsd.experiments.runs import Run
 
@@ -37,9 +37,8 @@ def test_files_that_are_no_records_are_passed_over(tmp_path: Path) -> None:
     assert Estimates.read(tmp_path) == Estimates()
 
 
-def test_totals() -> None:
+def test_what_a_run_took() -> None:
     assert run_seconds(record(4.0)) == 4.0
-    assert total([2.0, None, 4.0], workers=2) == (3.0, 1)
 
 
 @pytest.mark.parametrize(

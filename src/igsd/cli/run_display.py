@@ -107,12 +107,12 @@ def left_in_words(
     jobs: Sequence[Job], sizes: Mapping[str, int], estimates: Estimates, workers: int
 ) -> str:
     """Return how many runs are left and for how long: ``12 runs left, about 20 min``."""
-    from igsd.experiments.estimates import in_words, total
+    from igsd.experiments.estimates import in_words
     from igsd.wording import counted
 
     runs = counted(_num_runs(jobs), "run")
     seconds = {job: estimates.seconds(job, sizes[job.source]) for job in jobs}
-    known, _ = total(seconds.values(), workers)
+    known = sum(value for value in seconds.values() if value is not None) / max(workers, 1)
     unknown = [job for job in jobs if seconds[job] is None]
     if not jobs:
         return "nothing left"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,13 +61,6 @@ class Estimates:
 def run_seconds(record: dict[str, Any]) -> float:
     """Return how long the parts of a run took together; processor time is no part."""
     return float(sum(v for k, v in record.get("seconds", {}).items() if k != "processor"))
-
-
-def total(seconds: Iterable[float | None], workers: int = 1) -> tuple[float, int]:
-    """Return (the seconds that are known, shared among workers; how many are not known)."""
-    values = list(seconds)
-    known = [value for value in values if value is not None]
-    return sum(known) / max(workers, 1), len(values) - len(known)
 
 
 def in_words(seconds: float) -> str:
