@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from igsd.experiments.exhibit import exhibit_names
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -20,6 +22,11 @@ def snippets(text: str) -> list[tuple[int, str]]:
 def test_blocks_are_found() -> None:
     text = "a\n```python\nx = 1\n```\nb\n```sh\nls\n```\n```python\ny = x\n```\n"
     assert snippets(text) == [(3, "x = 1\n"), (10, "y = x\n")]
+
+
+def test_every_table_and_figure_is_named() -> None:
+    text = README.read_text()
+    assert [name for name in exhibit_names() if not re.search(rf"[` ]{name}`", text)] == []
 
 
 @pytest.mark.slow

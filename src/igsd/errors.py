@@ -82,8 +82,11 @@ def warn_user(text: str, category: type[IGSDWarning] = IGSDWarning) -> None:
 def nearest(name: str, valid: Iterable[str], *, count: int = 3) -> str:
     """Return a sentence with the valid names closest to ``name``, or all when none is close."""
     names = sorted(valid)
-    by_lower = {valid_name.lower(): valid_name for valid_name in names}
+    return did_you_mean(name, names, count=count) or f"Valid names: {', '.join(names)}."
+
+
+def did_you_mean(name: str, valid: Iterable[str], *, count: int = 3) -> str:
+    """Return a question with the valid names closest to ``name``, empty when none is close."""
+    by_lower = {valid_name.lower(): valid_name for valid_name in sorted(valid)}
     close = difflib.get_close_matches(name.lower(), by_lower, n=count, cutoff=0.5)
-    if close:
-        return "Did you mean " + " or ".join(repr(by_lower[c]) for c in close) + "?"
-    return "Valid names: " + ", ".join(names) + "."
+    return f"Did you mean {' or '.join(repr(by_lower[c]) for c in close)}?" if close else ""

@@ -22,6 +22,21 @@ def test_a_run_alone_needs_no_records(igsd: Run, trained: Path, tmp_path: Path) 
     assert 'id="table-1"' not in (tmp_path / "page.html").read_text()
 
 
+def test_a_run_that_is_named_twice_is_shown_once(igsd: Run, trained: Path, tmp_path: Path) -> None:
+    again = trained.parent / "." / ".." / trained.parent.name / trained.name
+    code, out, _ = igsd("report", "-o", "page.html", "--run", trained, "--run", again)
+    text = (tmp_path / "page.html").read_text()
+    assert code == 0
+    assert text.count("<section") == 1
+    assert out == f"page.html: {len(text.encode()) / 2**10:.0f} KiB\n"
+
+
+def test_only_the_usual_folder_of_records_may_be_missing(igsd: Run, trained: Path) -> None:
+    assert "results, which may be missing where --run" in " ".join(igsd("report", "-h")[1].split())
+    code, _, err = igsd("report", "none", "-o", "page.html", "--run", trained)
+    assert (code, "There is no folder none" in err) == (2, True)
+
+
 def test_a_broken_record_is_named_and_left_out(igsd: Run, tmp_path: Path) -> None:
     for seed in (0, 1):
         write(tmp_path / "results", make_record("MUTAG", "molecules", seed, {"igsd": 0.9}))

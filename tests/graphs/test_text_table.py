@@ -21,7 +21,9 @@ def test_columns_rows_and_lines(tmp_path: Path, separator: str) -> None:
 def test_a_column_that_is_not_there_or_twice(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b,b\n1,2,3\n")
     table = read_text_table(tmp_path / "t.csv")
-    with pytest.raises(DataError, match=r"no column 'c'.*a, b, b"):
+    with pytest.raises(DataError, match=r"no column 'c'\. The columns are: a, b, b\.$"):
         table.column("c")
+    with pytest.raises(DataError, match=r"no column 'A'\. Did you mean 'a'\? The columns are: a"):
+        table.column("A")
     with pytest.raises(DataError, match="2 columns called 'b'"):
         table.column("b")

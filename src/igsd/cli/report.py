@@ -38,7 +38,7 @@ def add_parser(commands: Any) -> None:
         "records",
         metavar="RECORDS",
         nargs="?",
-        help=f"folder of records (default: {RECORDS}; with --run it may be missing)",
+        help=f"folder of records (default: {RECORDS}, which may be missing where --run is given)",
     )
     parser.add_argument("-o", "--output", metavar="FILE.html", required=True, help="the page")
     parser.add_argument(
@@ -70,8 +70,19 @@ def run(args: argparse.Namespace) -> int:
     records = args.records
     if records is None and (Path(RECORDS).is_dir() or not args.runs):
         records = RECORDS
-    page = make_page(records, args.runs, args.map or MAPS[0])
+    # A folder that is named twice, in whatever way, is one run.
+    runs = list({Path(path).resolve(): path for path in reversed(args.runs)}.values())[::-1]
+    page = make_page(records, runs, args.map or MAPS[0])
     write_text(args.output, page)
     say_folder()
-    print(f"{args.output}: {len(page.encode()) / 2**20:.1f} MiB")
+    print(f"{args.output}: {_size(len(page.encode()))}")
     return 0
+
+
+def _size(num_bytes: int) -> str:
+    """Return the size of a file in the unit that suits it.
+
+    >>> _size(40 * 2**10), _size(3 * 2**19)
+    ('40 KiB', '1.5 MiB')
+    """
+    return f"{num_bytes / 2**10:.0f} KiB" if num_bytes < 2**20 else f"{num_bytes / 2**20:.1f} MiB"

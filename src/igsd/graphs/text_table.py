@@ -9,7 +9,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from igsd.errors import DataError, nearest
+from igsd.errors import DataError, did_you_mean
 from igsd.pickles import refuse_pickle
 from igsd.wording import counted
 
@@ -26,10 +26,9 @@ class TextTable:
     def column(self, name: str) -> list[str]:
         """Return the texts of one column; raises ``DataError`` when there is no such column."""
         if name not in self.columns:
-            raise DataError(
-                f"{self.path} has no column {name!r}. {nearest(name, self.columns)} "
-                f"The columns are: {', '.join(self.columns)}."
-            )
+            columns = f"The columns are: {', '.join(self.columns)}."
+            hint = f"{did_you_mean(name, self.columns)} {columns}".strip()
+            raise DataError(f"{self.path} has no column {name!r}. {hint}")
         if self.columns.count(name) > 1:
             raise DataError(
                 f"{self.path} has {self.columns.count(name)} columns called {name!r}, so it is not "

@@ -50,6 +50,12 @@ def test_whole_numbers_have_whole_ticks() -> None:
     assert ">1.5<" not in drawn.split('class="line"')[0].split("v5")[1]
 
 
+def test_long_ticks_have_room_beside_the_title() -> None:
+    for values, start in (([1.0, 2.0], "M58 "), ([2.55, 2.75], "M65 "), ([1500.0, 4000.0], "M76 ")):
+        drawn = line_chart([ChartSeries("a", [1, 2], values)], AXES, "about")
+        assert f'd="{start}' in drawn
+
+
 def test_nothing_to_draw() -> None:
     assert "nothing to draw" in line_chart([ChartSeries("a", [1], [None])], AXES, "about")
     assert "nothing to draw" in line_chart([], AXES, "about")

@@ -15,6 +15,8 @@ WIDTH, HEIGHT = 560.0, 330.0
 """The size of a chart without its legend, in its own units."""
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58.0, 14.0, 14.0, 52.0
+# What the turned title takes, and a figure of a tick in the large letters of a small screen.
+_BESIDE, _FIGURE = 22.0, 10.8
 _MOST_MARKS = 40
 
 
@@ -96,12 +98,13 @@ def chart_parts(series: Sequence[ChartSeries], axes: ChartAxes) -> Html | None:
     y_scale = _Scale(y_ticks[0], y_ticks[-1], HEIGHT - _BOTTOM, _TOP)
     # Places without a value yet are on the axis too.
     places = [x for one in series for x in one.x if x > 0 or not axes.log_x]
-    x_ticks, x_scale = _x_axis(places, axes)
+    left = _left(y_ticks)
+    x_ticks, x_scale = _x_axis(places, axes, left)
     return joined(
-        _y_grid(y_ticks, y_scale),
-        None if axes.level is None else _across(y_scale(axes.level), "level"),
+        _y_grid(y_ticks, y_scale, left),
+        None if axes.level is None else _across(y_scale(axes.level), left, "level"),
         _x_grid(x_ticks, x_scale, axes),
-        _titles(axes),
+        _titles(axes, left),
         *(_line(place, series, x_scale, y_scale, axes) for place in range(len(series))),
     )
 
@@ -113,8 +116,13 @@ def thinned(values: Sequence[Any], most: int = 120) -> list[int]:
     return [round(i * (len(values) - 1) / (most - 1)) for i in range(most)]
 
 
-def _x_axis(values: list[float], axes: ChartAxes) -> tuple[list[float], _Scale]:
-    start, end = _LEFT, WIDTH - _RIGHT
+def _left(ticks: Sequence[float]) -> float:
+    """Return where the chart begins: beside it there is room for the longest tick and the title."""
+    return max(_LEFT, _BESIDE + _FIGURE * max(len(tick_text(tick, ticks)) for tick in ticks))
+
+
+def _x_axis(values: list[float], axes: ChartAxes, start: float) -> tuple[list[float], _Scale]:
+    end = WIDTH - _RIGHT
     if axes.names:
         places = [float(i) for i in range(len(axes.names))]
         return places, _Scale(-0.5, len(places) - 0.5, start, end)
@@ -128,18 +136,18 @@ def _x_axis(values: list[float], axes: ChartAxes) -> tuple[list[float], _Scale]:
     return [t for t in ticks if low <= t <= high], _Scale(low, high, start + 8, end - 8)
 
 
-def _y_grid(ticks: Sequence[float], scale: _Scale) -> Html:
+def _y_grid(ticks: Sequence[float], scale: _Scale, left: float) -> Html:
     parts = []
     for tick in ticks:
         y = scale(tick)
-        parts.append(_across(y, "grid"))
+        parts.append(_across(y, left, "grid"))
         text = tick_text(tick, ticks)
-        parts.append(tag("text", text, x=f"{_LEFT - 7:.0f}", y=f"{y + 4:.1f}", class_="end"))
+        parts.append(tag("text", text, x=f"{left - 7:.0f}", y=f"{y + 4:.1f}", class_="end"))
     return joined(*parts)
 
 
-def _across(y: float, kind: str) -> Html:
-    return tag("path", d=f"M{_LEFT:.0f} {y:.1f}H{WIDTH - _RIGHT:.0f}", class_=kind)
+def _across(y: float, left: float, kind: str) -> Html:
+    return tag("path", d=f"M{left:.0f} {y:.1f}H{WIDTH - _RIGHT:.0f}", class_=kind)
 
 
 def _x_grid(ticks: Sequence[float], scale: _Scale, axes: ChartAxes) -> Html:
@@ -152,9 +160,9 @@ def _x_grid(ticks: Sequence[float], scale: _Scale, axes: ChartAxes) -> Html:
     return joined(*parts)
 
 
-def _titles(axes: ChartAxes) -> Html:
+def _titles(axes: ChartAxes, left: float) -> Html:
     middle = (_TOP + HEIGHT - _BOTTOM) / 2
-    x = (_LEFT + WIDTH - _RIGHT) / 2
+    x = (left + WIDTH - _RIGHT) / 2
     below = tag("text", axes.x_title, x=f"{x:.0f}", y=f"{HEIGHT - 8:.0f}", class_="middle title")
     turned = f"translate(13 {middle:.0f}) rotate(-90)"
     return joined(below, tag("text", axes.y_title, transform=turned, class_="middle title"))
