@@ -160,6 +160,13 @@ def test_wrong_options(igsd: Command, arguments: list[str], text: str, tmp_path:
     assert not (tmp_path / "results").exists()
 
 
+def test_an_address_without_a_port(igsd: Command, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    code, _, err = igsd("reproduce", "table-1", "--backend", "dask", "--scheduler", "foo")
+    assert (code, "HOST:PORT" in err) == (2, True)
+    assert not (tmp_path / "results").exists()
+
+
 def test_label_of_a_run() -> None:
     assert Run("nested", "A", "igsd", "social", 0, (("projector", False),)).label == (
         "social+projector-false"

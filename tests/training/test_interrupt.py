@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from igsd.training.interrupt import StopSignals, deaf_children
+from igsd.training.interrupt import StopSignals, Terminated, deaf_children
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -24,6 +24,20 @@ def test_the_second_signal_stops_at_once() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_second_sigterm_lets_the_step_end() -> None:
+    """`timeout` sends two, and no checkpoint was saved."""
+    with StopSignals() as stop:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGTERM)
+    assert isinstance(stop.error(), Terminated)
+
+
+def test_ctrl_c_is_no_sigterm() -> None:
+    with StopSignals() as stop:
+        os.kill(os.getpid(), signal.SIGINT)
+    assert not isinstance(stop.error(), Terminated)
 
 
 def test_the_handlers_come_back() -> None:

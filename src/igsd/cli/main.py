@@ -1,6 +1,7 @@
 """``igsd``: finds the command, runs it, and turns errors into one sentence and an exit code.
 
-0: done. 1: done in part (some runs failed). 2: the input was wrong. 130: stopped by the user.
+0: done. 1: done in part (some runs failed). 2: the input was wrong. 130: stopped by Ctrl-C,
+143: by SIGTERM.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from igsd.cli import (
     tune,
 )
 from igsd.cli.notes import in_plain_words, warnings_as_notes
+from igsd.cli.termination import exit_code_of, sigterm_stops
 from igsd.errors import IGSDError
 
 _DESCRIPTION = """\
@@ -78,14 +80,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     args = make_parser().parse_args(arguments)
     try:
-        with warnings_as_notes():
+        with warnings_as_notes(), sigterm_stops():
             code = args.run(args)
         sys.stdout.flush()
         return code
     except IGSDError as error:
         return _say(in_plain_words(error), 2)
     except KeyboardInterrupt as stop:
-        return _say(str(stop) or "Stopped.", 130)
+        return _say(str(stop) or "Stopped.", exit_code_of(stop))
     except MemoryError:
         return _say(
             "There is not enough memory for this. Try a smaller --set batch_size, fewer --jobs, or "

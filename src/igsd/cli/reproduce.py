@@ -127,6 +127,10 @@ def _check(args: argparse.Namespace) -> None:
         raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
     if args.backend == "dask" and args.jobs is not None:
         raise ConfigError("--jobs is for this machine: a cluster has as many as it has workers.")
+    if args.scheduler is not None:
+        from igsd.experiments.workers import check_address
+
+        check_address(args.scheduler)
 
 
 def _names(text: str | None, option: str) -> list[str]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import socket
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from igsd.errors import ConfigError
+
+_LONGEST_START, _LONGEST_ANSWER = 8.0, 60.0
+"""Seconds in which a scheduler must listen, and in which one on a busy machine must answer."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +46,36 @@ def num_workers(workers: Workers) -> int:
         return len(_checked(client, workers.scheduler))
 
 
-@contextlib.contextmanager
-def _client(scheduler: str) -> Iterator[Any]:
-    """Yield a connection to a Dask scheduler; raises ``ConfigError`` where there is none."""
+def check_address(scheduler: str) -> tuple[str, int]:
+    """Return host and port of a Dask scheduler's address; raises ``ConfigError``, connects not."""
     try:
-        from distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise ConfigError(
             'The backend dask needs the package distributed: pip install "igsd[cluster]".'
         ) from error
     try:
-        client = Client(scheduler, timeout=15, set_as_default=False)
+        host, port = get_address_host_port(scheduler)
+    except ValueError:
+        host, port = "", 0
+    if not host or not 0 < port < 2**16:
+        raise ConfigError(
+            "The address of a Dask scheduler must be SCHEME://HOST:PORT or HOST:PORT, as `dask "
+            f"scheduler` prints it, for example tcp://10.0.0.1:8786. Got {scheduler!r}."
+        )
+    return host, port
+
+
+@contextlib.contextmanager
+def _client(scheduler: str) -> Iterator[Any]:
+    """Yield a connection to a Dask scheduler; raises ``ConfigError`` where there is none."""
+    host, port = check_address(scheduler)
+    from distributed import Client
+
+    try:
+        if not scheduler.startswith("ucx"):  # every other scheme stands on TCP
+            _wait_for_listener(host, port)
+        client = Client(scheduler, timeout=_LONGEST_ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"There is no Dask scheduler at {scheduler!r}. Start one with `dask scheduler` and "
@@ -59,6 +83,23 @@ def _client(scheduler: str) -> Iterator[Any]:
         ) from error
     with client:
         yield client
+
+
+def _wait_for_listener(host: str, port: int) -> None:
+    """Return when somebody listens; raises ``OSError`` where nobody does for some seconds.
+
+    The system itself takes the connection, so a scheduler that is slow to answer is not missed.
+    """
+    end = time.monotonic() + _LONGEST_START
+    while True:
+        left = end - time.monotonic()
+        try:
+            socket.create_connection((host, port), timeout=max(left, 1.0)).close()
+            return
+        except OSError:
+            if left <= 0:
+                raise
+        time.sleep(0.2)
 
 
 def _checked(client: Any, scheduler: str) -> dict[str, int]:

@@ -10,11 +10,15 @@ from types import FrameType
 from typing import Any
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM told the program to stop; all that answers Ctrl-C answers it too."""
+
+
 class StopSignals:
     """Notes a request to stop, so that the loop can end between two steps with a checkpoint.
 
-    A second Ctrl-C stops at once. Outside the main thread Python allows no handlers; then nothing
-    is held back.
+    A Ctrl-C after it stops at once; a SIGTERM does not, since `timeout` sends each twice. Outside
+    the main thread Python allows no handlers; then nothing is held back.
     """
 
     def __init__(self) -> None:
@@ -31,10 +35,15 @@ class StopSignals:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 
+    def error(self) -> KeyboardInterrupt:
+        """Return what the loop raises for the request that was noted."""
+        return Terminated() if self.received == signal.SIGTERM else KeyboardInterrupt()
+
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.received is not None:
+        if self.received is None:
+            self.received = number
+        elif number == signal.SIGINT:
             raise KeyboardInterrupt
-        self.received = number
 
 
 @contextlib.contextmanager

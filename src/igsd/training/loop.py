@@ -86,7 +86,7 @@ def run_training(
                     on_epoch(entry)
             if stop.received is not None:
                 save()
-                raise KeyboardInterrupt
+                raise stop.error()
             if since_saved >= checkpoint_every or progress.epoch == task.epochs:
                 save()
                 since_saved = 0
