@@ -29,7 +29,7 @@ def test_the_list_of_what_would_be_run(capsys: pytest.CaptureFixture[str], tmp_p
 def test_what_is_kept_from_running_is_counted(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    list_work(Work(others=[RUN], broken=[replace(RUN, seed=1)]), tmp_path, 2)
+    list_work(Work(others={RUN: ""}, broken=[replace(RUN, seed=1)]), tmp_path, 2)
     said = "nothing left; 0 done already; 2 kept from running by what is in their place (--force)"
     assert capsys.readouterr().out.strip() == said
 
@@ -42,8 +42,8 @@ def test_nothing_left_is_not_worth_a_word(
 
 
 def test_problems_and_records_in_the_way(capsys: pytest.CaptureFixture[str]) -> None:
-    say_problems(Work(others=[RUN], problems=["X is left out."]))
+    say_problems(Work(others={RUN: "epochs is 1 there and 2 here"}, problems=["X is left out."]))
     first, second = capsys.readouterr().err.splitlines()
     assert first == "igsd: note: X is left out."
-    kept = "kept: 1 record of other settings than these runs (the first: wl on toy, seed 0)"
-    assert second == f"igsd: note: {kept}; --force makes such runs again."
+    kept = "kept: 1 record of other settings than these runs (the first: wl on toy, seed 0: epochs"
+    assert second == f"igsd: note: {kept} is 1 there and 2 here); --force makes such runs again."

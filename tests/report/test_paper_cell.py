@@ -92,6 +92,9 @@ def test_other_settings() -> None:
     assert cell(record, wanted=1).text == "90.0 (other settings)"
     other = run(1, data={"name": "MUTAG", "checksum": "def", "graphs": 10})
     assert "other settings" in cell(run(0), other).notes
+    without_twins = run(1)
+    without_twins["protocol"] = without_twins["protocol"] | {"twins": False}
+    assert cell(run(0), without_twins).notes == cell(run(0), run(1)).notes
 
 
 def test_nothing_to_measure() -> None:

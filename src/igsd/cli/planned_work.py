@@ -49,8 +49,8 @@ def say_problems(work: Work) -> None:
     for problem in work.problems:
         say_note(problem)
     if work.others:
-        first = work.others[0]
+        first, why = next(iter(work.others.items()))
         kept = f"{counted(len(work.others), 'record')} of other settings than these runs"
-        which = f"the first: {first.label} on {first.data}, seed {first.seed}"
+        which = f"the first: {first.label} on {first.data}, seed {first.seed}: {why}"
         say_note(f"kept: {kept} ({which}); --force makes such runs again.")
     sys.stderr.flush()

@@ -53,13 +53,20 @@ def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
         return BROKEN
     if not is_fresh(record):
         return STALE
-    plan = plan_of(job, run, graphs)
-    if plan.identity(run.seed).differences(record):
+    if differences_of(job, run, graphs):
         return OTHER
     if record["status"] == "ok":
         return DONE
-    is_over = plan.finished(run.seed) is not None
+    is_over = plan_of(job, run, graphs).finished(run.seed) is not None
     return LIMIT if is_over else FAILED
+
+
+def differences_of(job: Job, run: Run, graphs: GraphSet) -> list[str]:
+    """Return what the record in a run's place has otherwise, as texts."""
+    record = usable_record(run.path(job.records))
+    return (
+        [] if record is None else plan_of(job, run, graphs).identity(run.seed).differences(record)
+    )
 
 
 def plan_of(job: Job, run: Run, graphs: GraphSet) -> Plan:

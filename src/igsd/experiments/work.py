@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from igsd.errors import ConfigError, IGSDError, nearest
-from igsd.experiments.dispatch import BROKEN, DONE, LIMIT, OTHER, check_run, state_of
+from igsd.experiments.dispatch import (
+    BROKEN,
+    DONE,
+    LIMIT,
+    OTHER,
+    check_run,
+    differences_of,
+    state_of,
+)
 from igsd.experiments.exhibit import Exhibit, data_facts
 from igsd.experiments.job import Job, cached_data, is_limited, make_jobs
 from igsd.experiments.runs import Run, fitting_recipe, runs_of
@@ -20,14 +28,14 @@ class Work:
     """What is to be done: jobs in the order in which they are started, the first seeds first.
 
     ``done``: the runs whose record is there. ``others``: those whose place is taken by the record
-    of another run, ``broken``: by a file that is no record. ``problems``: sentences on what cannot
-    be run. ``names`` and ``sizes``: what the data sets call themselves and how many graphs they
-    have, by what the user called them.
+    of another run, and what that has otherwise; ``broken``: by a file that is no record.
+    ``problems``: sentences on what cannot be run. ``names`` and ``sizes``: what the data sets call
+    themselves and how many graphs they have, by what the user called them.
     """
 
     jobs: list[Job] = field(default_factory=list)
     done: list[Run] = field(default_factory=list)
-    others: list[Run] = field(default_factory=list)
+    others: dict[Run, str] = field(default_factory=dict)
     broken: list[Run] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
@@ -121,7 +129,7 @@ def _sort_out(jobs: Sequence[Job], graphs: GraphSet, work: Work, force: bool) ->
         if states[run] in (DONE, LIMIT) or first in over:
             work.done.append(run)
         elif states[run] == OTHER and not force:
-            work.others.append(run)
+            work.others[run] = differences_of(job, run, graphs)[0]
         elif states[run] == BROKEN and not force:
             work.broken.append(run)  # state_of has named the file, which is kept
         elif not _refused(job, first, graphs, refused):

@@ -145,13 +145,15 @@ def make_cell(
 def has_other_settings(run: Run, record: Record, first: Record) -> bool:
     """Say whether a record is not of the run as it is defined now, or of other data than ``first``.
 
-    Settings can be changed on the command line, and recipes change with time.
+    Settings can be changed on the command line, and recipes change with time. Rows with twins
+    removed stand beside the others, so a record without them says the same.
     """
     try:
         config = run.config().updated({"seed": record["seed"]})
     except ConfigError:
         return True
-    wanted = Identity(config, first["data"]["checksum"], first["protocol"], record["algorithm"])
+    protocol = first["protocol"] | {k: v for k, v in record["protocol"].items() if k == "twins"}
+    wanted = Identity(config, first["data"]["checksum"], protocol, record["algorithm"])
     return bool(wanted.differences(record))
 
 
