@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from igsd import IGSDClassifier
 from igsd.errors import StorageError
 from igsd.experiments.run_folder import RunFolder
 from igsd.graphs.graphset import GraphSet
+from igsd.training.self_supervised import SelfSupervisedTask
 from tests.cli.conftest import SETTINGS, Run
-from tests.interrupted import after_label_steps
+from tests.interrupted import after_label_steps, after_task_steps, ctrl_c
 
 LABELS = ["--labels", "class", "--quiet", *SETTINGS]
 
@@ -104,3 +106,36 @@ def test_a_disk_that_is_full_at_the_end_keeps_the_training(
     assert (code, "The disk is full. The training is kept. To go on:" in err) == (2, True)
     assert igsd("train", toy, *LABELS, "-o", "r", "--resume")[0] == 0
     assert (tmp_path / "r" / "model.safetensors").exists()
+
+
+def test_losses_before_the_labels(
+    igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were in no file; here they outlast the checkpoint of their own."""
+    command = ["train", toy, *LABELS, "--set=pretraining_epochs=3", "-o", "r"]
+    with monkeypatch.context() as patch:
+        after_label_steps(patch, 1)
+        assert igsd(*command)[0] == 130
+    assert igsd(*command, "--resume")[0] == 0
+    found = rows_of(tmp_path / "r" / "pretraining.csv")
+    assert [list(row) for row in found] == [["epoch", "total"]] * 3
+    model = IGSDClassifier.load(tmp_path / "r" / "model.safetensors")
+    assert [str(entry["total"]) for entry in model.pretraining_history_] == [
+        row["total"] for row in found
+    ]
+    assert len(rows_of(tmp_path / "r" / "history.csv")) == 2
+    assert igsd(*command, "--set=pretraining_epochs=0", "--force")[0] == 0
+    assert not (tmp_path / "r" / "pretraining.csv").exists()
+
+
+def test_a_run_stopped_before_its_labels_can_be_replaced(
+    igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoint of pretraining stayed, and the new run said it was another's."""
+    command = ["train", toy, *LABELS, "--set=pretraining_epochs=2", "-o", "r"]
+    with monkeypatch.context() as patch:
+        after_task_steps(patch, SelfSupervisedTask, 1, ctrl_c)
+        assert igsd(*command)[0] == 130
+    assert (tmp_path / "r" / "checkpoint.safetensors.pretraining").exists()
+    code, _, err = igsd(*command, "--set=learning_rate=0.02", "--force")
+    assert (code, err) == (0, "")

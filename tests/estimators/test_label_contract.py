@@ -157,6 +157,7 @@ class TestFiles:
         np.testing.assert_array_equal(loaded.transform(new), fitted.transform(new))
         assert loaded.get_params() == fitted.get_params()
         assert loaded.history_ == fitted.history_
+        assert loaded.pretraining_history_ == fitted.pretraining_history_
         assert loaded.pseudo_labels_.graphs.tolist() == fitted.pseudo_labels_.graphs.tolist()
 
     def test_saved_again_gives_the_same_file(self, fitted: Any, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ class Parabola:
 def train(task: Parabola, **others: Any) -> list[dict[str, float]]:
     fabric = make_fabric(Config())
     optimizer = torch.optim.SGD(task.module.parameters(), lr=0.25)
-    return run_training(task, optimizer, fabric, **others)
+    return run_training(task, optimizer, fabric, **others).history
 
 
 def test_steps_and_history() -> None:

@@ -15,6 +15,7 @@ from igsd.training.labels import Labels
 from igsd.training.pretraining import pretrain
 from igsd.training.self_supervised import SelfSupervisedTask
 from igsd.training.semi_supervised import SemiSupervisedIGSD
+from tests.interrupted import after_label_steps
 from tests.small_graphs import TINY, make_graphs
 from tests.training.runs import PowerCutError
 
@@ -25,7 +26,7 @@ def test_the_weights_are_those_of_self_distillation() -> None:
     graphs, config = make_graphs(12), SemiConfig(**SETTINGS)
     alone = fit_self_supervised(graphs, config.updated({"epochs": 2}))
     network = SemiSupervisedIGSD.build(config, alone.features.dim, 2)
-    pretrain(network, graphs, config)
+    assert pretrain(network, graphs, config) == alone.history
     for name, value in alone.model.state_dict().items():
         assert torch.equal(network.igsd.state_dict()[name], value)
 
@@ -79,5 +80,23 @@ def test_it_goes_on_after_a_stop_and_leaves_nothing(
         fit_labelled(graphs, labels, config, SemiSupervisedIGSD(), checkpoint=path)
     assert [file.name for file in tmp_path.iterdir()] == ["run.checkpoint.pretraining"]
     resumed = fit_labelled(graphs, labels, config, SemiSupervisedIGSD(), checkpoint=path)
-    assert resumed.history == whole.history
+    assert (resumed.history, resumed.before) == (whole.history, whole.before)
+    assert len(whole.before) == 2
     assert not (tmp_path / "run.checkpoint.pretraining").exists()
+
+
+def test_its_losses_are_kept_when_training_stops_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were lost: a run showed nothing of the epochs before its labels."""
+    graphs, labels = make_graphs(12), Labels(np.arange(12) % 2, 2)
+    config = SemiConfig(**(SETTINGS | {"checkpoint_every": 1}))
+    whole, path = fit_labelled(graphs, labels, config, SemiSupervisedIGSD()), tmp_path / "c"
+    with monkeypatch.context() as patch:
+        after_label_steps(patch, 2)
+        with pytest.raises(KeyboardInterrupt):
+            fit_labelled(graphs, labels, config, SemiSupervisedIGSD(), checkpoint=path)
+    # Once from the middle, once from the end, when the pretraining's own checkpoint is gone.
+    for _ in range(2):
+        resumed = fit_labelled(graphs, labels, config, SemiSupervisedIGSD(), checkpoint=path)
+        assert resumed.before == whole.before

@@ -110,7 +110,7 @@ def fit_learned(
             return FittedNetwork(network.eval(), features, [])
         forward, optimizer = set_up(network, fabric, config)
         source = method.source(graphs, features, config, fabric.device)
-        history = run_training(
+        progress = run_training(
             LearnedTask(network, forward, source, graphs.node_counts(), config),
             optimizer,
             fabric,
@@ -120,4 +120,4 @@ def fit_learned(
             on_epoch=epoch_logger(log_dir),
             verbose=verbose,
         )
-    return FittedNetwork(network, features, history)
+    return FittedNetwork(network, features, progress.history)

@@ -29,9 +29,11 @@ Trains IGSD on the graphs of DATA, or with --method any other method. Classes an
 only with --labels, which trains a model that predicts them, from as few as there are.
 
 The run folder holds config.toml (every setting), model.safetensors, embeddings.npy (one row per
-graph), history.csv (losses per epoch), metrics.json and embedding.png. While training runs it also
-holds a checkpoint: Ctrl-C saves one more and stops, and --resume goes on from there to the same
-result as if nothing had happened. Settings: recipe, then --config over it, then --set over both."""
+graph), history.csv (losses per epoch), metrics.json and embedding.png; with --labels also
+pretraining.csv (losses of self-distillation before the labels) where there was some. While training
+runs it holds a checkpoint too: Ctrl-C and SIGTERM save one more and stop, and --resume goes on from
+there to the same result as if nothing had happened. Settings: recipe, then --config over it, then
+--set over both."""
 
 _EXAMPLES = """\
 examples:

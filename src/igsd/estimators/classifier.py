@@ -94,7 +94,7 @@ class IGSDClassifier(GraphClassifier):
     of your own), ``checkpoint``, ``log_dir`` and ``verbose``, as for ``igsd.IGSD``.
 
     Learned: ``classes_``, ``pseudo_labels_`` (which graphs got which class, when, and how sure),
-    ``history_``, ``network_``, ``features_``, ``config_``.
+    ``history_``, ``pretraining_history_``, ``network_``, ``features_``, ``config_``.
 
     >>> from igsd import IGSDClassifier, load_dataset
     >>> graphs = load_dataset("MUTAG")

@@ -32,7 +32,8 @@ class LabelEstimator(OwnEncoderEstimator[SemiConfig]):
 
     A subclass names its ``_method`` and says what labels are.
 
-    Learned: ``network_``, ``features_``, ``history_`` (one line per epoch), ``config_``,
+    Learned: ``network_``, ``features_``, ``history_`` (one line per epoch),
+    ``pretraining_history_`` (the same of the epochs before the first label), ``config_``,
     ``pseudo_labels_``, ``own_encoder_`` and ``n_features_out_``.
     """
 
@@ -41,6 +42,7 @@ class LabelEstimator(OwnEncoderEstimator[SemiConfig]):
     network_: Any
     features_: FeatureMap
     history_: list[dict[str, float]]
+    pretraining_history_: list[dict[str, float]]
     pseudo_labels_: PseudoLabels
 
     @classmethod
@@ -75,6 +77,7 @@ class LabelEstimator(OwnEncoderEstimator[SemiConfig]):
             "own_encoder": self.own_encoder_,
             "features": self.features_.to_json(),
             "history": self.history_,
+            "pretraining": self.pretraining_history_,
             "labels": self._labels_to_json(),
         }
         write_model(path, tensors, header)
@@ -98,7 +101,8 @@ class LabelEstimator(OwnEncoderEstimator[SemiConfig]):
                 )
             network.load_state_dict(_under(tensors, "network."))
             pseudo = PseudoLabels(*(tensors[f"pseudo.{name}"].numpy() for name in _PSEUDO))
-            fitted = FittedLabels(network.eval(), features, list(header["history"]), pseudo)
+            history, before = list(header["history"]), list(header.get("pretraining", ()))
+            fitted = FittedLabels(network.eval(), features, history, pseudo, before)
         estimator._set_fitted(config, encoder, fitted)
         return estimator
 
@@ -152,7 +156,8 @@ class LabelEstimator(OwnEncoderEstimator[SemiConfig]):
 
     def _set_fitted(self, config: SemiConfig, own: nn.Module | None, fitted: FittedLabels) -> None:
         self.network_, self.features_ = fitted.network, fitted.features
-        self.history_, self.pseudo_labels_ = fitted.history, fitted.pseudo
+        self.history_, self.pretraining_history_ = fitted.history, fitted.before
+        self.pseudo_labels_ = fitted.pseudo
         self._set_config(config, own)
 
     def _mix_weight(self) -> float:

@@ -96,7 +96,8 @@ class IGSDRegressor(GraphRegressor):
     None where there is none. Settings are those of ``igsd.config_semi.SemiRegressionConfig``; there
     are no classes, so neither Eq. supcon nor self-training.
 
-    Learned: ``scale_``, ``history_``, ``network_``, ``features_``, ``config_``.
+    Learned: ``scale_``, ``history_``, ``pretraining_history_``, ``network_``, ``features_``,
+    ``config_``.
     """
 
     _method = SemiSupervisedIGSD()

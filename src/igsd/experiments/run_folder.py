@@ -24,10 +24,12 @@ FILES = (
     "model.safetensors",
     "embeddings.npy",
     "history.csv",
+    "pretraining.csv",
     "embedding.png",
     "pseudo_labels.csv",
     "pseudo_labels.png",
     "checkpoint.safetensors",
+    "checkpoint.safetensors.pretraining",
 )
 
 
@@ -81,11 +83,16 @@ class RunFolder:
             (self / name).unlink(missing_ok=True)
 
     def write_model(self, model: Any, vectors: np.ndarray) -> None:
-        """Write the model of any method, its embeddings [G, d] and the history of its losses."""
+        """Write the model of any method, its embeddings [G, d] and the history of its losses.
+
+        That of self-distillation before the first label, where there was one, has its own file.
+        """
         model.save(self / "model.safetensors")
         with atomic_file(self / "embeddings.npy") as file:
             np.save(file, vectors, allow_pickle=False)
         write_text(self / "history.csv", _history_csv(getattr(model, "history_", [])))
+        if before := getattr(model, "pretraining_history_", []):
+            write_text(self / "pretraining.csv", _history_csv(before))
 
     def finish(self, metrics: dict[str, Any]) -> None:
         """Mark the run as finished and remove what was only needed to continue it."""

@@ -22,13 +22,14 @@ class Progress:
     """How far training has come: whole epochs, steps of the running epoch, and the history.
 
     ``sums`` add up each part of the loss over the running epoch. ``history`` has one entry per
-    finished epoch.
+    finished epoch; ``before`` is that of the pretraining, where there was one.
     """
 
     epoch: int = 0
     step: int = 0
     sums: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, float]] = field(default_factory=list)
+    before: list[dict[str, float]] = field(default_factory=list)
 
 
 def save_checkpoint(

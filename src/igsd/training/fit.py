@@ -115,7 +115,7 @@ def fit_self_supervised(
             temperature=config.temperature,
             ema_decay=config.ema_decay,
         )
-        history = run_training(
+        progress = run_training(
             task,
             optimizer,
             fabric,
@@ -126,4 +126,4 @@ def fit_self_supervised(
             verbose=verbose and fabric.is_global_zero,
             title=title,
         )
-    return Fitted(model, features, history)
+    return Fitted(model, features, progress.history)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -62,8 +62,8 @@ class LabelMethod(Protocol):
         encoder: nn.Module | None,
         checkpoint: str | os.PathLike[str] | None,
         verbose: bool,
-    ) -> None:
-        """Bring a fresh network to where the labels begin."""
+    ) -> list[dict[str, float]]:
+        """Bring a fresh network to where the labels begin and return the history of that."""
 
     def view(self, config: Any) -> ViewSpec | None:
         """Return the view that the objective asks of the source, None for none."""
@@ -76,12 +76,16 @@ class LabelMethod(Protocol):
 
 @dataclass(frozen=True)
 class FittedLabels:
-    """A trained network, the node features it knows, its history and its pseudo-labels."""
+    """A trained network, the node features it knows, its history and its pseudo-labels.
+
+    ``before``: the history of the epochs before the first label, where there were some.
+    """
 
     network: nn.Module
     features: FeatureMap
     history: list[dict[str, float]]
     pseudo: PseudoLabels
+    before: list[dict[str, float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -116,8 +120,9 @@ def fit_labelled(
         module = LabelModule(network, len(graphs))
         if config.epochs == 0:
             return FittedLabels(network.eval(), features, [], module.pseudo.collected())
+        before: list[dict[str, float]] = []
         if checkpoint is None or not os.path.exists(checkpoint):
-            method.prepare(
+            before = method.prepare(
                 network, graphs, config, encoder=encoder, checkpoint=checkpoint, verbose=verbose
             )
         groups = _parameter_groups(module, config.encoder_rate)
@@ -134,7 +139,7 @@ def fit_labelled(
         objective = method.objective(config, network, forward, source)
         task = LabelTask(module, objective, labels, source, optimizer, config)
         identity = {"data": graphs.without_labels().checksum, "labels": labels.checksum}
-        history = run_training(
+        progress = run_training(
             task,
             optimizer,
             fabric,
@@ -143,11 +148,13 @@ def fit_labelled(
             identity=identity | {"method": method.name} | config.learned(),
             on_epoch=_after_epoch(network, features, watched, fabric.device, log_dir),
             verbose=verbose,
+            before=before,
         )
     forget_pretraining(checkpoint)
     if task.starts and len(labels.unlabelled):
         module.pseudo.warn_if_none(config.self_training_threshold)
-    return FittedLabels(network, features, history, module.pseudo.collected())
+    pseudo = module.pseudo.collected()
+    return FittedLabels(network, features, progress.history, pseudo, progress.before)
 
 
 def check_labels_trainable(graphs: GraphSet, config: SemiConfig) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from lightning_fabric import Fabric
@@ -50,16 +50,17 @@ def run_training(
     on_epoch: Callable[[dict[str, float]], None] | None = None,
     verbose: bool = False,
     title: str = "training",
-) -> list[dict[str, float]]:
-    """Train to the end and return the history: one dictionary of mean losses per epoch.
+    before: Sequence[dict[str, float]] = (),
+) -> Progress:
+    """Train to the end and return its ``history``: one dictionary of mean losses per epoch.
 
     With ``checkpoint`` the run continues from that file where it exists, and saves itself there
     every so many steps, at the end, and when it is told to stop. A run that was stopped and
     continued gives the same weights, bit for bit on the CPU, as one that was not. ``title``: what
-    the progress bar of ``verbose`` is called.
+    the progress bar of ``verbose`` is called. ``before``: a history that is kept with its own.
     """
     identity = identity or {}
-    progress = Progress()
+    progress = Progress(before=list(before))
     if checkpoint is not None:
         progress = (
             load_checkpoint(checkpoint, task.module, optimizer, identity, fabric.device) or progress
@@ -91,7 +92,7 @@ def run_training(
                 save()
                 since_saved = 0
     task.module.eval()
-    return progress.history
+    return progress
 
 
 def _one_step(task: Task, optimizer: Any, fabric: Fabric, progress: Progress) -> None:

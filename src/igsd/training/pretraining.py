@@ -22,15 +22,15 @@ def pretrain(
     encoder: nn.Module | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: bool = False,
-) -> None:
-    """Give student and teacher the weights that self-supervised IGSD learns on these graphs.
+) -> list[dict[str, float]]:
+    """Return the losses by epoch of self-supervised IGSD; student and teacher get its weights.
 
     Eq. InfoNCE over all graphs of the training part, labelled or not; labels are not read. Few
     labels then begin with an encoder that has seen many graphs. With ``checkpoint``, where the
     training after it is saved, this part saves itself beside it and goes on after a stop too.
     """
     if not config.pretraining_epochs:
-        return
+        return []
     own = None if checkpoint is None else Path(f"{os.fspath(checkpoint)}.pretraining")
     fitted = fit_self_supervised(
         graphs,
@@ -41,6 +41,7 @@ def pretrain(
         title="pretraining",
     )
     network.igsd.load_state_dict(fitted.model.state_dict())
+    return fitted.history
 
 
 def forget_pretraining(checkpoint: str | os.PathLike[str] | None) -> None:
@@ -49,5 +50,8 @@ def forget_pretraining(checkpoint: str | os.PathLike[str] | None) -> None:
         Path(f"{os.fspath(checkpoint)}.pretraining").unlink(missing_ok=True)
 
 
-def nothing_before(network: Any, graphs: GraphSet, config: Any, **run: Any) -> None:
-    """Do nothing: the method begins with its labels."""
+def nothing_before(
+    network: Any, graphs: GraphSet, config: Any, **run: Any
+) -> list[dict[str, float]]:
+    """Return no losses: the method begins with its labels."""
+    return []

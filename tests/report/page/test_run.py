@@ -31,6 +31,16 @@ def test_a_run_with_everything(tmp_path: Path) -> None:
     assert "<script>" not in made
 
 
+def test_self_distillation_before_the_labels(tmp_path: Path) -> None:
+    """A page showed nothing of the epochs before the labels."""
+    folder, title = write_run(tmp_path, GRAPHS), "Self-distillation before the labels"
+    assert title not in run_section(read_run(folder), "run-1", "pca")
+    (folder / "pretraining.csv").write_text("epoch,total\n0,4.25\n1,3.5\n")
+    made = run_section(read_run(folder), "run-1", "pca")
+    assert made.count("<h3>" + title) == 1
+    assert "seed 0, 2: 3.5" in made
+
+
 def test_a_run_that_has_just_begun(tmp_path: Path) -> None:
     run = replace(read_run(write_run(tmp_path, GRAPHS)), vectors=None)
     assert "has no embeddings yet" in run_section(run, "run-1", "pca")

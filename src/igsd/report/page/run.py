@@ -24,6 +24,7 @@ def run_section(run: RunData, name: str, method: str) -> Html:
         _scores(run.metrics.get("table")),
         _hidden(run.metrics.get("hidden")),
         _map(run, name, method),
+        _titled("Self-distillation before the labels, by epoch", history_charts(run.pretraining)),
         _titled("Losses and scores by epoch", history_charts(run.histories)),
         _titled("Self-training", pseudo_label_charts({"this run": run.pseudo_labels})),
         tag("details", tag("summary", "About the run"), fact_list(_about(run))),

@@ -23,13 +23,15 @@ Rounds = dict[str, list[int]]
 class RunData:
     """A run.
 
-    ``histories``: losses per epoch, by the seed; ``missing``: why there are no ``graphs``.
+    ``histories``: losses per epoch, by the seed; ``pretraining``: those before the first label.
+    ``missing``: why there are no ``graphs``.
     ``pseudo_labels``: ``rounds``, ``given``, ``right`` and ``checked``, round by round.
     """
 
     path: Path
     metrics: dict[str, Any]
     histories: dict[str, list[dict[str, float]]]
+    pretraining: dict[str, list[dict[str, float]]]
     vectors: np.ndarray | None
     graphs: GraphSet | None
     missing: str
@@ -52,14 +54,17 @@ def read_run(path: str | Path) -> RunData:
     if metrics is None:
         raise StorageError(f"{folder.path} is not a run folder of igsd. `igsd train` makes one.")
     seeds = [folder, *(RunFolder(p) for p in sorted(folder.path.glob("seed-*")) if p.is_dir())]
-    histories = {_seed_name(one): _history(one / "history.csv") for one in seeds}
+    histories, before = (
+        {_seed_name(one): _history(one / name) for one in seeds}
+        for name in ("history.csv", "pretraining.csv")
+    )
     embeddings = folder / "embeddings.npy"
     vectors = read_vectors(embeddings) if embeddings.exists() else None
     graphs, missing = _find_graphs(metrics, None if vectors is None else len(vectors))
     if missing:
         warn_user(f"Run {folder.path}: {missing}")
     rounds = _pseudo_labels(folder / "pseudo_labels.csv")
-    return RunData(folder.path, metrics, histories, vectors, graphs, missing, rounds)
+    return RunData(folder.path, metrics, histories, before, vectors, graphs, missing, rounds)
 
 
 def source_of(metrics: dict[str, Any]) -> Any:
