@@ -170,8 +170,10 @@ def _run(plans: list[MethodPlan], *, quiet: bool) -> dict[str, list[Record]]:
 
 def _outcome(record: Record) -> str:
     """Return how a run ended, in a few words; a note below the table says more of a limit."""
+    from igsd.experiments.estimates import fit_seconds
+
     if record["status"] != "ok":
         return str(record.get("word") or record["error"])
     own = [row for row in record["rows"] if row["method"] == record["method"]]
-    took = record["seconds"]["train"] + record["seconds"]["embed"]
+    took = fit_seconds(record)
     return f"{100 * own[-1]['mean']:.1f} %, {took:.1f} s, {record['peak_memory_mib']:.0f} MiB"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from igsd.evaluation.result import ProtocolResult
+from igsd.experiments.estimates import fit_seconds
 from igsd.experiments.records import Record, data_summary, scored_of
 from igsd.experiments.rows import Row
 from igsd.experiments.scoring import TWINS_REMOVED, Scoring, class_codes, majority_result
@@ -101,7 +102,7 @@ def compare_records(
     graphs: GraphSet, scoring: Scoring, records: Mapping[str, Sequence[Record]]
 ) -> Comparison:
     """Return the comparison of methods whose runs left these records, by what each is called."""
-    lines = tuple(_line(method, runs) for method, runs in records.items())
+    lines = tuple(comparison_line(method, runs) for method, runs in records.items())
     num_seeds = max((len(runs) for runs in records.values()), default=0)
     majority = ComparisonLine("majority", _majority(graphs, scoring, num_seeds))
     return Comparison(graphs.name, scoring, lines, majority, num_seeds, data_summary(graphs))
@@ -134,18 +135,19 @@ def _majority(graphs: GraphSet, scoring: Scoring, num_seeds: int) -> dict[str, R
     }
 
 
-def _line(method: str, records: Sequence[Record]) -> ComparisonLine:
+def comparison_line(method: str, records: Sequence[Record]) -> ComparisonLine:
+    """Return the line of the runs of a method, which differ in their seed alone."""
     good = [record for record in records if record["status"] == "ok"]
     bad = [record for record in records if record["status"] != "ok"]
-    seconds = [record["seconds"]["train"] + record["seconds"]["embed"] for record in good]
+    seconds = [fit_seconds(record) for record in good]
     return ComparisonLine(
         method,
         _rows(method, good),
         float(np.mean(seconds)) if seconds else None,
-        max((record["peak_memory_mib"] for record in good), default=None),
+        max((r["peak_memory_mib"] for r in good if r.get("peak_memory_mib")), default=None),
         bad[0].get("word", FAILED) if bad else None,
-        bad[0]["error"] if bad else None,
-        tuple(dict.fromkeys(note for record in good for note in record["notes"])),
+        bad[0].get("error") if bad else None,
+        tuple(dict.fromkeys(note for record in good for note in record.get("notes") or ())),
     )
 
 
@@ -153,7 +155,7 @@ def _rows(title: str, records: Sequence[Record]) -> dict[str, Row]:
     """Return the rows of a method by protocol, those without twins under a key of their own."""
     gathered: dict[str, list[ProtocolResult]] = {}
     for record in records:
-        method = record["method"]
+        method = record.get("method", "igsd")  # a recipe is one of IGSD
         for name, result in scored_of(record):
             if name in (method, method + TWINS_REMOVED):
                 key = result.protocol + name.removeprefix(method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
@@ -14,6 +15,9 @@ _DARK, _MIDDLE, _LIGHT = "#1b4965", "#7a7a7a", "#d9d9d9"
 
 # What a format would add of itself, and of the time, to the same picture.
 _WITHOUT = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+# Names of shapes in an SVG follow from this and what they are.
+_SALT = "igsd"
 
 
 def picture_suffix(path: str | os.PathLike[str]) -> str:
@@ -31,6 +35,23 @@ def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -
     """
     suffix = picture_suffix(path)
     from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": _SALT}), atomic_file(path) as file:
+        _figure(comparison).savefig(file, format=suffix[1:], metadata=_WITHOUT[suffix])
+
+
+def comparison_svg(comparison: Comparison) -> str:
+    """Return the same picture as the text of an SVG whose letters are letters, not their shapes."""
+    from matplotlib import rc_context
+
+    written = io.StringIO()
+    with rc_context({"svg.hashsalt": _SALT, "svg.fonttype": "none"}):
+        _figure(comparison).savefig(written, format="svg", metadata=_WITHOUT[".svg"])
+    return written.getvalue()
+
+
+def _figure(comparison: Comparison) -> Any:
+    """Return the drawn figure."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -46,9 +67,9 @@ def save_comparison_plot(path: str | os.PathLike[str], comparison: Comparison) -
     left.set_yticks(range(len(lines)), [line.method for line in lines])
     left.set_ylim(-0.6, len(lines) - 0.4)
     seeds = counted(comparison.num_seeds, "seed")
-    figure.suptitle(f"{comparison.data}, protocol {comparison.scoring.protocol}, {seeds}")
-    with rc_context({"svg.hashsalt": "igsd"}), atomic_file(path) as file:
-        figure.savefig(file, format=suffix[1:], metadata=_WITHOUT[suffix])
+    title = f"{comparison.data}, protocol {comparison.scoring.protocol}, {seeds}"
+    figure.suptitle(title, parse_math=False)  # a dollar in the name of a file is one
+    return figure
 
 
 def _draw_accuracy(axes: Any, comparison: Comparison, lines: tuple[ComparisonLine, ...]) -> None:

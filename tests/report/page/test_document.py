@@ -78,7 +78,23 @@ def test_a_folder_of_own_records_has_no_empty_tables_of_the_paper(tmp_path: Path
     write(tmp_path, make_record("mine", "molecules", 0, {"igsd": 0.9}))
     made = make_page(tmp_path)
     assert [name for name in exhibit_names() if f'id="{name}"' in made] == []
-    assert 'id="other"' in made
+    assert "the paper" not in made.split("<script>")[0]
+    assert '<a href="#data-1">mine</a><span class="much"> 1 run</span>' in made
     assert "<h1>igsd: records</h1>" in made
     write(tmp_path, make_record("MUTAG", "molecules", 0, {"igsd": 0.9}))
     assert 'id="table-2"' in make_page(tmp_path)
+
+
+def test_own_data_sets_have_sections_and_pictures_of_their_own(tmp_path: Path) -> None:
+    for data in ("first", "second$^$", EVIL):
+        for name in ("wl", "histogram"):
+            write(tmp_path, make_record(data, name, 0, {name: 0.9, "majority": 0.5}, method=name))
+    made = make_page(tmp_path)
+    assert made.count('class="picture" role="img"') == 3
+    for check in (
+        test_identifiers_are_there_once,
+        test_every_link_leads_somewhere_in_the_page,
+        test_labels_stay_text,
+        test_the_browser_is_told_to_load_nothing,
+    ):
+        check(made)

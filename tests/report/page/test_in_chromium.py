@@ -137,3 +137,31 @@ def test_dark_where_it_is_wanted(page: Path, browser: Chromium) -> None:
     dark = browser.run(back)
     browser.open(page)
     assert (dark, browser.run(back)) == ("rgb(20, 24, 28)", "rgb(255, 255, 255)")
+
+
+@pytest.mark.parametrize("width", [1300, 400])
+def test_own_records_are_a_table_and_a_picture(
+    tmp_path: Path, browser: Chromium, width: int
+) -> None:
+    for name in ("wl", "histogram"):
+        write(tmp_path, make_record("mine", name, 0, {name: 0.9, "majority": 0.5}, method=name))
+    (tmp_path / "page.html").write_text(make_page(tmp_path), encoding="utf-8")
+    browser.open(tmp_path / "page.html", width)
+    assert browser.complaints() == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    letters = "getComputedStyle(document.querySelector('.picture text')).fontSize"
+    assert float(browser.run(letters).removesuffix("px")) >= 8
+    assert browser.run("document.querySelector('svg.picture').clientWidth") >= 720
+
+
+@pytest.mark.parametrize("width", [1300, 400])
+def test_the_title_of_an_axis_covers_no_tick(tmp_path: Path, browser: Chromium, width: int) -> None:
+    history = [{"epoch": i, "supcon": 2.55 + i / 20} for i in range(5)]
+    write(tmp_path, make_record("mine", "molecules", 0, {"igsd": 0.9}, history=history))
+    (tmp_path / "page.html").write_text(make_page(tmp_path), encoding="utf-8")
+    browser.open(tmp_path / "page.html", width)
+    browser.run("document.querySelector('details').open = true")
+    ends = "[...document.querySelectorAll('.chart {}')].map((t) => t.getBoundingClientRect().{})"
+    titles = browser.run(ends.format("text.title[transform]", "right"))
+    assert titles
+    assert max(titles) <= min(browser.run(ends.format("text.end", "left")))

@@ -14,6 +14,7 @@ from igsd.report.page.assets import asset
 from igsd.report.page.figure import figure_section
 from igsd.report.page.html import Html, tag
 from igsd.report.page.other import other_section
+from igsd.report.page.own import own_section
 from igsd.report.page.record_groups import RecordGroup, read_groups
 from igsd.report.page.record_section import record_section
 from igsd.report.page.run import run_section
@@ -65,8 +66,7 @@ def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
     A folder that holds nothing of the paper's data sets is somebody's own: no exhibits then.
     """
     groups, broken = read_groups(folder)
-    page_title, entries, sections = "igsd: records", list[Entry](), list[Html]()
-    shown: set[str] = set()
+    page_title = "igsd: records"
     if any(group.data in data_facts() for group in groups.values()):
         page_title = "igsd: the paper's tables and figures, run again"
         exhibits = {name: _exhibit(name, folder) for name in exhibit_names()}
@@ -74,14 +74,29 @@ def _from_records(folder: Path) -> tuple[str, list[Entry], list[Html]]:
         sections = [tag("p", _KEY), *(section for _, section, _ in exhibits.values())]
         cells = [cell for _, _, cells in exhibits.values() for cell in cells]
         shown = {path.rpartition("/")[0] for cell in cells for path in cell.records}
-    other = other_section(groups.values(), shown)
-    if other is not None:
-        entries.append(("other", "Other data", ""))
-        sections.append(other)
+        other = other_section(groups.values(), shown)
+        if other is not None:
+            entries.append(("other", "Other data", ""))
+            sections.append(other)
+    else:
+        entries, sections = _own(groups.values())
     much = counted(_num_records(groups.values()), "record")
     much += f", {counted(len(broken), 'file')} left out" if broken else ""
     entries.append(("records", "Records", much))
     return page_title, entries, [*sections, _records(list(groups.values()), broken)]
+
+
+def _own(groups: Iterable[RecordGroup]) -> tuple[list[Entry], list[Html]]:
+    """Return contents and a section for each data set."""
+    by_data: dict[str, list[RecordGroup]] = {}
+    for group in groups:
+        by_data.setdefault(group.data, []).append(group)
+    entries, sections = list[Entry](), list[Html]()
+    for number, (data, found) in enumerate(sorted(by_data.items()), start=1):
+        name = f"data-{number}"
+        entries.append((name, data, counted(len(found), "run")))
+        sections.append(own_section(data, found, name))
+    return entries, sections
 
 
 def _exhibit(name: str, folder: Path) -> tuple[str, Html, list[PaperCell]]:

@@ -9,6 +9,7 @@ from typing import Any
 from igsd.errors import StorageError
 from igsd.experiments.records import Record, is_fresh, usable_record
 from igsd.experiments.rows import Row, result_from_dict
+from igsd.report.run_title import run_title
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,18 @@ class RecordGroup:
     def method(self) -> str:
         """The row of the records that is the method's own; a recipe is one of IGSD."""
         return str(self.records[0].get("method", "igsd"))
+
+    @property
+    def title(self) -> str:
+        """What its rows are called: the method or the recipe, what is set otherwise, if stale."""
+        named = run_title(self.name, self.records[0].get("method"), self.protocol)
+        return named + (" (stale)" if self.is_stale else "")
+
+    @property
+    def word(self) -> str | None:
+        """How runs ended that have no figures, None where all have."""
+        ended = [str(r.get("word", r["status"])) for r in self.records if r["status"] != "ok"]
+        return ", ".join(dict.fromkeys(ended)) or None
 
     @property
     def good(self) -> tuple[Record, ...]:
