@@ -99,3 +99,10 @@ def test_numpy_numbers_and_missing_files_pass(tmp_path: Path) -> None:
     refuse_pickle(tmp_path / "numbers.npy")
     refuse_pickle(tmp_path / "absent")
     refuse_pickle(tmp_path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_chance_bytes_do_not_warn(tmp_path: Path) -> None:
+    path = tmp_path / "model.igsd"
+    path.write_bytes(b"S'\\q'\n(")  # begins like a text of protocol 0 with an unknown escape
+    refuse_pickle(path)

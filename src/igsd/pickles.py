@@ -13,6 +13,7 @@ import lzma
 import os
 import pickletools
 import re
+import warnings
 import zlib
 from pathlib import Path
 
@@ -25,7 +26,9 @@ _PLAIN_NAME = re.compile(r"[\w.]+ [\w.]+")
 def refuse_pickle(path: str | os.PathLike[str]) -> None:
     """Raise ``StorageError`` for a pickle: plain, compressed, or by joblib, torch or numpy."""
     source = Path(path)
-    with contextlib.suppress(OSError), open(source, "rb") as file:
+    with contextlib.suppress(OSError), open(source, "rb") as file, warnings.catch_warnings():
+        # Python reads chance bytes of a file that is no pickle as escapes, and warns of bad ones.
+        warnings.simplefilter("ignore", DeprecationWarning)
         start = file.read(_ENOUGH)
         if _is_pickle(start) or _is_pickle(_unpacked(start)):
             raise StorageError(
