@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from igsd.experiments.estimates import Estimates, fit_seconds, in_words, run_seconds
+from igsd.experiments.estimates import Estimates, in_words, run_seconds
 from igsd.experiments.job import Job
 from igsd.experiments.runs import Run
 
@@ -47,9 +47,3 @@ def test_what_a_run_took() -> None:
 )
 def test_words(seconds: float, text: str) -> None:
     assert in_words(seconds) == text
-
-
-def test_scoring_is_no_part_of_fitting() -> None:
-    seconds = {"train": 2.0, "embed": 0.5, "evaluate": 9.0, "processor": 30.0}
-    assert fit_seconds({"seconds": seconds}) == 2.5
-    assert fit_seconds({"seconds": {"train": 2.0}}) == 2.0

@@ -16,6 +16,7 @@ from igsd.experiments.records import (
     failure,
     find_finished,
     find_record,
+    fit_seconds,
     make_records_folder,
     plain_name,
     read_record,
@@ -150,3 +151,9 @@ def test_a_name_for_many_changes_is_short() -> None:
     assert len(first) == len(second) == len("wl+12345678")
     assert first != second
     assert variant_label("wl", []) == "wl"
+
+
+def test_scoring_is_no_part_of_fitting() -> None:
+    seconds = {"train": 2.0, "embed": 0.5, "evaluate": 9.0, "processor": 30.0}
+    assert fit_seconds({"seconds": seconds}) == 2.5
+    assert fit_seconds({"seconds": {"train": 2.0}}) == 2.0

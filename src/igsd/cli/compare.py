@@ -170,7 +170,7 @@ def _run(plans: list[MethodPlan], *, quiet: bool) -> dict[str, list[Record]]:
 
 def _outcome(record: Record) -> str:
     """Return how a run ended, in a few words; a note below the table says more of a limit."""
-    from igsd.experiments.estimates import fit_seconds
+    from igsd.experiments.records import fit_seconds
 
     if record["status"] != "ok":
         return str(record.get("word") or record["error"])

@@ -13,6 +13,7 @@ from igsd.experiments.records import (
     Record,
     failure,
     is_fresh,
+    read_record,
     start_record,
     usable_record,
     write_record,
@@ -53,20 +54,21 @@ def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
         return BROKEN
     if not is_fresh(record):
         return STALE
-    if differences_of(job, run, graphs):
+    plan = plan_of(job, run, graphs)
+    if plan.identity(run.seed).differences(record):
         return OTHER
     if record["status"] == "ok":
         return DONE
-    is_over = plan_of(job, run, graphs).finished(run.seed) is not None
+    is_over = plan.finished(run.seed) is not None
     return LIMIT if is_over else FAILED
 
 
-def differences_of(job: Job, run: Run, graphs: GraphSet) -> list[str]:
-    """Return what the record in a run's place has otherwise, as texts."""
-    record = usable_record(run.path(job.records))
-    return (
-        [] if record is None else plan_of(job, run, graphs).identity(run.seed).differences(record)
-    )
+def why_other(job: Job, run: Run, graphs: GraphSet) -> str:
+    """Return what the record in a run's place has otherwise, the first of it."""
+    record = read_record(run.path(job.records))
+    if record is None:
+        return "it has gone meanwhile"
+    return plan_of(job, run, graphs).identity(run.seed).differences(record)[0]
 
 
 def plan_of(job: Job, run: Run, graphs: GraphSet) -> Plan:

@@ -63,15 +63,6 @@ def run_seconds(record: dict[str, Any]) -> float:
     return float(sum(v for k, v in record.get("seconds", {}).items() if k != "processor"))
 
 
-def fit_seconds(record: dict[str, Any]) -> float:
-    """Return how long fitting a method and representing all graphs took, without scoring them.
-
-    A method that trains inside its split is scored there too, in the same seconds.
-    """
-    seconds = record.get("seconds", {})
-    return float(seconds.get("train", 0.0) + seconds.get("embed", 0.0))
-
-
 def in_words(seconds: float) -> str:
     """Return a time as people say it: ``40 s``, ``12 min``, ``3 h 20 min``.
 

@@ -16,6 +16,7 @@ from igsd.experiments.identity import Identity
 from igsd.experiments.records import (
     Record,
     find_record,
+    fit_seconds,
     make_records_folder,
     record_path,
     start_record,
@@ -142,7 +143,7 @@ class MethodPlan:
 
     def _took_more(self, record: Record) -> list[str]:
         """Return a sentence for each limit that a run which ended well would exceed now."""
-        seconds = record["seconds"]["train"] + record["seconds"]["embed"]
+        seconds = fit_seconds(record)
         gib = record["peak_memory_mib"] * 2**20 / GIB
         limits = ((seconds, self.seconds, "seconds"), (gib, self.memory_gib, "GiB"))
         beyond = [(most, of) for took, most, of in limits if most is not None and took > most]

@@ -185,3 +185,12 @@ def failure(error: BaseException) -> dict[str, Any]:
 def scored_of(record: Record) -> list[Scored]:
     """Return the results in a record, as ``score_seed`` gave them."""
     return [(row["method"], result_from_dict(row)) for row in record["rows"]]
+
+
+def fit_seconds(record: Record) -> float:
+    """Return how long fitting a method and representing all graphs took, without scoring them.
+
+    A method that trains inside its split is scored there too, in the same seconds.
+    """
+    seconds = record.get("seconds", {})
+    return float(seconds.get("train", 0.0) + seconds.get("embed", 0.0))

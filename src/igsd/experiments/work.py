@@ -13,8 +13,8 @@ from igsd.experiments.dispatch import (
     LIMIT,
     OTHER,
     check_run,
-    differences_of,
     state_of,
+    why_other,
 )
 from igsd.experiments.exhibit import Exhibit, data_facts
 from igsd.experiments.job import Job, cached_data, is_limited, make_jobs
@@ -129,7 +129,7 @@ def _sort_out(jobs: Sequence[Job], graphs: GraphSet, work: Work, force: bool) ->
         if states[run] in (DONE, LIMIT) or first in over:
             work.done.append(run)
         elif states[run] == OTHER and not force:
-            work.others[run] = differences_of(job, run, graphs)[0]
+            work.others[run] = why_other(job, run, graphs)
         elif states[run] == BROKEN and not force:
             work.broken.append(run)  # state_of has named the file, which is kept
         elif not _refused(job, first, graphs, refused):

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from igsd.evaluation.result import ProtocolResult
-from igsd.experiments.estimates import fit_seconds
-from igsd.experiments.records import Record, data_summary, scored_of
+from igsd.experiments.records import Record, data_summary, fit_seconds, scored_of
 from igsd.experiments.rows import Row
 from igsd.experiments.scoring import TWINS_REMOVED, Scoring, class_codes, majority_result
 from igsd.graphs.graphset import GraphSet

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from igsd.experiments.estimates import fit_seconds
+from igsd.experiments.records import fit_seconds
 from igsd.experiments.rows import Row
 from igsd.experiments.scoring import TWINS_REMOVED
 from igsd.report.page.record_groups import RecordGroup
