@@ -44,6 +44,11 @@ def test_files_are_found_from_another_folder(
     assert found is not None
     assert found["data"]["source"] == "moved/mols.csv"
 
+    (tmp_path / "moved" / "mols.csv").unlink()
+    found = read_metrics(Path("moved/runs/a"))
+    assert found is not None
+    assert found["data"]["source"] == "moved/mols.csv"  # what is gone is named as it is seen here
+
 
 def test_names_that_are_no_files_stay(tmp_path: Path) -> None:
     about = {"kind": KIND, "data": {"source": "MUTAG"}, "labels": {"source": "class"}}

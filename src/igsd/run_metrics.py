@@ -78,9 +78,13 @@ def _from_folder(folder: Path, given: str) -> str:
 
 
 def _from_here(folder: Path, told: str) -> str:
-    """Return a name of data as seen from the working folder, given as seen from the run's."""
+    """Return a name of data as seen from the working folder, given as seen from the run's.
+
+    A path that leads nowhere from either is shown from here too, for the error that names it.
+    """
     path = folder / told
-    return told if os.path.isabs(told) or not path.exists() else _relative(path, Path())
+    is_path = path.exists() or (os.sep in told and not os.path.exists(told))
+    return _relative(path, Path()) if is_path and not os.path.isabs(told) else told
 
 
 def _relative(path: Path, start: Path) -> str:
