@@ -107,7 +107,7 @@ def test_same_result_for_any_number_of_processes():
 def test_inner_score_is_the_mean_of_the_inner_accuracies():
     X, y = graph_like_features(80, 6, 2, 0)
     result = nested(X, y, seed=2, num_folds=4)
-    assert inner_score(X, y, 2, num_folds=4) == pytest.approx(result.mean_inner)
+    assert inner_score(X, y, 2, num_folds=4) == pytest.approx(np.mean(result.inner))
 
 
 def test_seed_changes_the_folds_and_same_seed_repeats():

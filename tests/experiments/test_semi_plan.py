@@ -49,6 +49,13 @@ def test_records_of_both_protocols(graphs: GraphSet, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.checkpoint"))
 
 
+def test_the_epochs_before_the_labels_are_kept_where_there_are_any(graphs: GraphSet) -> None:
+    (record, _) = run(plan(graphs, method="igsd-self", pretraining_epochs=2))
+    assert [entry["epoch"] for entry in record["pretraining"]] == [0, 1]
+    (record, _) = run(plan(graphs))
+    assert "pretraining" not in record
+
+
 def test_pseudo_labels_are_checked_where_the_class_is_known(graphs: GraphSet) -> None:
     codes = np.where(np.arange(30) % 3, np.arange(30) % 2, -1)
     gaps = replace(graphs, classes=codes)

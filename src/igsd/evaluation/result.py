@@ -38,11 +38,6 @@ class ProtocolResult:
         """Standard deviation of the accuracy over the folds (population, ddof 0)."""
         return float(np.std(self.accuracies))
 
-    @property
-    def mean_inner(self) -> float:
-        """Mean validation accuracy of the choices, NaN where there was none."""
-        return float(np.mean(self.inner)) if self.inner else float("nan")
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values for a JSON record, mean and std included."""
         values = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}

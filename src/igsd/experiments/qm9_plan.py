@@ -24,7 +24,7 @@ from igsd.evaluation.qm9 import (
     score_descriptors,
     score_targets,
 )
-from igsd.experiments.split_plan import SplitPlan
+from igsd.experiments.split_plan import SplitPlan, losses_of
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9 import QM9_TARGETS, QM9_UNITS
 
@@ -104,7 +104,7 @@ class QM9Plan(SplitPlan):
         seconds = {"train": round(time.perf_counter() - begin, 3)}
         rows = [self._row(self.method, errors), *self._floors(seed, targets, split)]
         steps = config.epochs * -(-len(split.labelled) // config.label_batch_size)
-        return {"seconds": seconds, "steps": steps, "history": estimator.history_, "rows": rows}
+        return {"seconds": seconds, "steps": steps, **losses_of(estimator), "rows": rows}
 
     def _targets(self) -> np.ndarray:
         columns = [self.graphs.target_names.index(name) for name in self.targets]

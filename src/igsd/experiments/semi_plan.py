@@ -24,7 +24,7 @@ from igsd.evaluation.semi import (
     semi_split,
 )
 from igsd.experiments.scoring import Scored, class_codes
-from igsd.experiments.split_plan import SplitPlan
+from igsd.experiments.split_plan import SplitPlan, losses_of
 from igsd.graphs.graphset import GraphSet
 
 
@@ -63,7 +63,7 @@ class SemiPlan(SplitPlan):
         rows[0]["roc_auc"] = area
         return {
             "seconds": seconds,
-            "history": estimator.history_,
+            **losses_of(estimator),
             "pseudo_labels": _pseudo_labels(estimator, codes, split),
             "rows": [*rows, *_fingerprint_rows(self.graphs, codes, split, seed)],
         }

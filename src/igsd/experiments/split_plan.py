@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.config_semi import SemiConfig
+from igsd.estimators.label_estimator import LabelEstimator
 from igsd.experiments import ALGORITHM
 from igsd.experiments.identity import Identity
 from igsd.experiments.plan import complete_record
@@ -88,6 +89,15 @@ class SplitPlan(ABC):
         if path is not None and record["status"] == "ok":
             _forget_checkpoints(path)
         return record
+
+
+def losses_of(estimator: LabelEstimator) -> dict[str, Any]:
+    """Return the losses by epoch as a record has them, those before the labels where there are any.
+
+    ``history``: the epochs with labels; ``pretraining``: the self-distillation before them.
+    """
+    before = estimator.pretraining_history_
+    return {"history": estimator.history_} | ({"pretraining": before} if before else {})
 
 
 def _forget_checkpoints(path: Path) -> None:

@@ -19,7 +19,7 @@ from igsd.evaluation.fingerprints import (
 )
 from igsd.evaluation.semi import LABEL_RATE, TEST_SHARE, SemiSplit
 from igsd.evaluation.semi_values import score_mean, score_ridge, score_values, value_split
-from igsd.experiments.split_plan import SplitPlan
+from igsd.experiments.split_plan import SplitPlan, losses_of
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class ValuePlan(SplitPlan):
         errors |= self._floors(values, split)
         return {
             "seconds": seconds,
-            "history": estimator.history_,
+            **losses_of(estimator),
             "num_labelled": len(split.labelled),
             "rows": [{"method": m, "protocol": "semi", "mae": e} for m, e in errors.items()],
         }

@@ -22,6 +22,17 @@ def test_everything_of_a_record_is_there() -> None:
     assert "Note: &lt;note&gt;" in made
 
 
+def test_the_epochs_before_the_labels_have_their_curve() -> None:
+    curve = [{"epoch": 0, "total": 4.0}, {"epoch": 1, "total": 3.0}]
+    plain = make_record("MUTAG", "igsd-self", 0, {}, history=curve)
+    more = make_record("MUTAG", "igsd-self", 1, {}, history=curve, pretraining=curve)
+    for records, is_there in ([plain], False), ([plain, more], True):
+        made = record_section(RecordGroup("semi/MUTAG/igsd-self", tuple(records)))
+        assert "Losses and scores by epoch" in made
+        assert ("Self-distillation before the labels" in made) is is_there
+        assert "<dt>pretraining" not in made
+
+
 def test_what_differs_stands_with_its_seed() -> None:
     records = [make_record("A", "social", seed, {}, started=f"at {seed}") for seed in (0, 1)]
     made = record_section(RecordGroup("nested/A/social", tuple(records)))

@@ -7,12 +7,32 @@ from itertools import accumulate
 from typing import Any
 
 from igsd.report.page.chart import ChartAxes, ChartSeries, line_chart, thinned
-from igsd.report.page.html import Html, tag
+from igsd.report.page.html import Html, joined, tag
 
 History = Sequence[Mapping[str, float]]
 """Values by name, one mapping for each epoch."""
 
 _TITLES = {"total": "loss", "eval_accuracy": "accuracy on the test part in per cent"}
+
+
+def all_charts(
+    before: Mapping[str, History],
+    histories: Mapping[str, History],
+    rounds: Mapping[str, Mapping[str, Sequence[int]]],
+    *,
+    level: str,
+) -> Html:
+    """Return all curves of trainings in their order in time, each kind under a heading.
+
+    ``before``: the epochs before the first label; ``level``: the tag of the headings, e.g. ``h3``.
+    Kinds of which no training has any are left out.
+    """
+    parts = {
+        "Self-distillation before the labels, by epoch": history_charts(before),
+        "Losses and scores by epoch": history_charts(histories),
+        "Self-training": pseudo_label_charts(rounds),
+    }
+    return joined(*(joined(tag(level, title), part) for title, part in parts.items() if part))
 
 
 def history_charts(histories: Mapping[str, History]) -> Html | None:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from igsd.experiments.records import Record
-from igsd.report.page.curves import history_charts, pseudo_label_charts
+from igsd.report.page.curves import all_charts
 from igsd.report.page.facts import fact_list, flat, shared_and_own, text_of
 from igsd.report.page.html import Html, joined, tag
 from igsd.report.page.record_groups import RecordGroup, anchor
 from igsd.report.page.scroll import scroll_table
 from igsd.wording import counted
 
-_APART = ("kind", "rows", "history", "config", "pseudo_labels", "notes", "error", "seed", "status")
+_CURVES = ("pretraining", "history", "pseudo_labels")
+_APART = ("kind", "rows", "config", "notes", "error", "seed", "status", *_CURVES)
 
 
 def record_section(group: RecordGroup) -> Html:
@@ -30,16 +31,18 @@ def record_section(group: RecordGroup) -> Html:
         _seed_table(group, about, own),
         *_errors_and_notes(group.records),
         _fold_table(group),
-        history_charts({f"seed {r['seed']}": r.get("history") or [] for r in group.records}),
-        pseudo_label_charts(
-            {f"seed {r['seed']}": r.get("pseudo_labels") or {} for r in group.records}
-        ),
+        all_charts(*(_by_seed(group, key) for key in _CURVES), level="h4"),
         tag("h4", "The same in all"),
         fact_list(shared),
         tag("h4", "Settings"),
         fact_list(settings | {name: _each(group.records, name) for name in varied}),
     ]
     return tag("details", title, *body, id=anchor(group.place), class_="record")
+
+
+def _by_seed(group: RecordGroup, key: str) -> dict[str, Any]:
+    """Return what the records have under a key, by the seed; those without it are left out."""
+    return {f"seed {r['seed']}": r[key] for r in group.records if r.get(key)}
 
 
 def _each(records: Sequence[Record], name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from igsd.report.page.curves import history_charts, pseudo_label_charts
+from igsd.report.page.curves import all_charts
 from igsd.report.page.facts import fact_list, flat
 from igsd.report.page.html import Html, joined, tag
 from igsd.report.page.map import MapInput, map_section
@@ -24,9 +24,7 @@ def run_section(run: RunData, name: str, method: str) -> Html:
         _scores(run.metrics.get("table")),
         _hidden(run.metrics.get("hidden")),
         _map(run, name, method),
-        _titled("Self-distillation before the labels, by epoch", history_charts(run.pretraining)),
-        _titled("Losses and scores by epoch", history_charts(run.histories)),
-        _titled("Self-training", pseudo_label_charts({"this run": run.pseudo_labels})),
+        all_charts(run.pretraining, run.histories, {"this run": run.pseudo_labels}, level="h3"),
         tag("details", tag("summary", "About the run"), fact_list(_about(run))),
         tag("details", tag("summary", "Settings"), tag("pre", _settings(run))),
         id=name,
@@ -48,10 +46,6 @@ def _about(run: RunData) -> dict[str, str]:
 def _settings(run: RunData) -> str:
     path = run.path / "config.toml"
     return path.read_text(encoding="utf-8") if path.exists() else "They were not written yet."
-
-
-def _titled(title: str, content: Html | None) -> Html | None:
-    return None if content is None else joined(tag("h3", title), content)
 
 
 def _map(run: RunData, name: str, method: str) -> Html:
