@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from igsd.report.run_title import row_title, run_title
+from igsd.report.run_title import row_title, run_order, run_title
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,10 @@ def test_titles_of_rows() -> None:
     assert row_title("igsd, twins removed", "nested") == "IGSD, twins removed"
     assert row_title("histogram", "semi") == "label and degree histogram"
     assert row_title("mine<", "nested") == "mine<"
+
+
+def test_runs_stand_as_in_the_list_of_methods() -> None:
+    names = [None, "infograph", "wl", "histogram", "mine"]
+    assert sorted(names, key=lambda name: run_order(name, "nested")) == names
+    names = ["infograph", "gin", "igsd-supcon", "mine"]
+    assert sorted(names, key=lambda name: run_order(name, "semi")) == names

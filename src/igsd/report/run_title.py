@@ -1,4 +1,4 @@
-"""``run_title``: what runs and their rows are called in a table."""
+"""``run_title`` and ``run_order``: what runs are called in a table, and where they stand."""
 
 from __future__ import annotations
 
@@ -34,6 +34,16 @@ def run_title(label: str, method: str | None, protocol: str) -> str:
     settings = re.split(r"\+(?=\w+-)", changed) if changed else []
     named = [s.replace("-", " ", 1) if "-" in s else f"settings {s}" for s in settings]
     return ", ".join([title, *named])
+
+
+def run_order(method: str | None, protocol: str) -> int:
+    """Return where the rows of a method stand among those of others: as in the list of methods.
+
+    ``method``: None for a recipe of IGSD. One that is in no list comes last.
+    """
+    names = list(METHODS if protocol in PROTOCOLS else SEMI_METHODS)
+    name = method or "igsd"
+    return names.index(name) if name in names else len(names)
 
 
 def row_title(method: str, protocol: str) -> str:

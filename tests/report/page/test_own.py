@@ -16,6 +16,11 @@ def test_a_data_set_has_a_table_and_a_picture() -> None:
     assert "the paper" not in made
 
 
+def test_methods_stand_as_in_the_list_of_methods() -> None:
+    made = own_section("mine", [group("mine", "gcc"), group("mine", "igsd")], "data-1")
+    assert made.index(">IGSD<") < made.index(">GCC<")
+
+
 def test_protocols_stand_one_after_the_other() -> None:
     runs = [group("mine", "wl"), group("mine", "wl", place="gckn/mine/wl", protocol="gckn")]
     made = own_section("mine", runs, "data-1")

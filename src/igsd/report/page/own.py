@@ -23,7 +23,8 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
     """
     parts = []
     for protocol, found in groupby(groups, key=lambda group: group.protocol):
-        runs, title = list(found), f"Protocol {protocol}"
+        runs = sorted(found, key=lambda group: group.order)
+        title = f"Protocol {protocol}"
         about = f"{data}, protocol {protocol}"
         picture = _picture(data, runs, about, f"{name}-{protocol}")
         parts += [tag("h3", title), method_table(runs, about), picture]

@@ -9,7 +9,7 @@ from typing import Any
 from igsd.errors import StorageError
 from igsd.experiments.records import Record, is_fresh, usable_record
 from igsd.experiments.rows import Row, result_from_dict
-from igsd.report.run_title import run_title
+from igsd.report.run_title import run_order, run_title
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ class RecordGroup:
         """What its rows are called: the method or the recipe, what is set otherwise, if stale."""
         named = run_title(self.name, self.records[0].get("method"), self.protocol)
         return named + (" (stale)" if self.is_stale else "")
+
+    @property
+    def order(self) -> int:
+        """Where its rows stand among those of other runs."""
+        return run_order(self.records[0].get("method"), self.protocol)
 
     @property
     def word(self) -> str | None:
