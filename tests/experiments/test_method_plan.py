@@ -11,6 +11,7 @@ from igsd.baselines.measured import Measured
 from igsd.errors import ConfigError, DataError, StorageError, TrainingError
 from igsd.evaluation.nested import nested
 from igsd.experiments import method_plan
+from igsd.experiments.method_plan import plan_method
 from igsd.experiments.records import scored_of
 from igsd.experiments.scoring import Scoring
 from igsd.graphs.graphset import GraphSet
@@ -56,6 +57,18 @@ def test_other_settings_have_a_name(labelled: GraphSet) -> None:
     # Where it is learned makes no other vectors.
     changes = {"epochs": 3, "accelerator": "cpu"}
     assert plan(labelled, "infograph", changes=changes).name == "infograph+epochs-3"
+
+
+def test_another_recipe_than_the_fitting_one_has_a_name(labelled: GraphSet) -> None:
+    """A comparison under another recipe found its places taken."""
+
+    def name(method: str, recipe: str, **changes: Any) -> str:
+        return plan_method(labelled, method, Scoring(), recipe=recipe, changes=changes).name
+
+    assert name("infograph", "molecules") == "infograph"
+    assert name("infograph", "social", epochs=3) == "infograph+recipe-social+epochs-3"
+    # A kernel has no use for a recipe.
+    assert name("wl", "social") == "wl"
 
 
 def test_time_is_limited_too(labelled: GraphSet, in_process: Made) -> None:

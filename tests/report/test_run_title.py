@@ -11,6 +11,7 @@ from igsd.report.run_title import row_title, run_order, run_title
         ("wl", "wl", "nested", "WL subtree"),
         ("igsd+view-edge-drop+epochs-3", "igsd", "nested", "IGSD, view edge-drop, epochs 3"),
         ("wl+node_features-label+degree", "wl", "nested", "WL subtree, node_features label+degree"),
+        ("igsd+recipe-paper+epochs-3", "igsd", "nested", "IGSD, recipe paper, epochs 3"),
         ("wl+0a1b2c3d", "wl", "nested", "WL subtree, settings 0a1b2c3d"),
         ("molecules", None, "paper", "IGSD, recipe molecules"),
         ("social+epochs-3", None, "nested", "IGSD, recipe social, epochs 3"),

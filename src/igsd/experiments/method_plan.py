@@ -10,7 +10,7 @@ from typing import Any
 
 from igsd.baselines.limits import GIB, LimitError, MemoryLimitError, free_memory
 from igsd.baselines.measured import Measured, run_measured
-from igsd.baselines.registry import configure, method, svm_kernel
+from igsd.baselines.registry import configure, method, svm_kernel, takes_recipe
 from igsd.errors import IGSDError
 from igsd.experiments.identity import Identity
 from igsd.experiments.records import (
@@ -24,6 +24,7 @@ from igsd.experiments.records import (
     write_record,
 )
 from igsd.experiments.represent import represent
+from igsd.experiments.runs import fitting_recipe
 from igsd.experiments.scoring import Scoring, check_scorable, score_seed
 from igsd.graphs.graphset import GraphSet
 
@@ -171,13 +172,16 @@ def plan_method(
     """Return the plan of a method, with everything checked that can be checked without a run.
 
     ``recipe`` and ``changes`` as in ``registry.configure``; what they change is part of the plan's
-    name. ``others``: the rest of ``MethodPlan``.
+    name, and so is a recipe that is not the one that fits the graphs. ``others``: the
+    rest of ``MethodPlan``.
     Raises ``ConfigError`` for an unknown name or setting, ``DataError`` for graphs that cannot be
     scored, ``StorageError`` where published folds are missing or records cannot be written.
     """
     config = configure(name, recipe, changes)
     usual = configure(name, recipe).learned()
     changed = [(key, v) for key, v in config.learned().items() if usual[key] != v]
+    if takes_recipe(name) and recipe != fitting_recipe(graphs):
+        changed.insert(0, ("recipe", recipe))
     label = variant_label(name, changed)
     plan = MethodPlan(graphs, name, recipe, config, scoring, label=label, **others)
     plan.check()
