@@ -15,12 +15,11 @@ RECORDS = "results"
 MAPS = ("pca", "umap", "tsne")
 
 _DESCRIPTION = """\
-Makes one HTML file from the records in RECORDS: the paper's tables with our results beside them and
-its figures (where any record is of its data sets), other data sets, and every record behind a
-figure. Where all records are of other data sets, each set has a table of its methods and the
-picture of `igsd compare`. With --run, a run folder of `igsd train` or `igsd evaluate --recipe` gets
-a section: losses, scores, a map of its embedding with the graphs and their nearest neighbours, and
-pseudo-labels.
+Makes one HTML file from the records in RECORDS: the tables and figures of the paper that they
+belong to, our results beside the paper's; for data sets of your own, and runs that the paper does
+not have, a table of the methods and the picture of `igsd compare`; and every record behind a
+figure. With --run, a run folder of `igsd train` or `igsd evaluate --recipe` gets a section: losses,
+scores, a map of its embedding with the graphs and their nearest neighbours, and pseudo-labels.
 
 The file loads nothing from anywhere, so it can be sent and kept. Nothing is trained."""
 

@@ -63,7 +63,7 @@ def test_labels_stay_text(page: Path, browser: Chromium) -> None:
     assert browser.run("document.images.length") == 0
     assert EVIL in browser.run("document.querySelector('.looked').textContent")
     assert EVIL in browser.run("document.querySelector('.legend').textContent")
-    assert EVIL in browser.run("document.querySelector('#other').textContent")
+    assert EVIL in browser.run("document.querySelector('#data-1').textContent")
     assert browser.complaints() == []
 
 
