@@ -58,6 +58,18 @@ def test_finished_runs_are_not_made_again(tmp_path: Path, labelled: GraphSet) ->
     assert [r["rows"] for r in again] == [json.loads(json.dumps(r["rows"])) for r in first]
 
 
+def test_floors_can_be_left_out_and_are_asked_for_again(tmp_path: Path, labelled: GraphSet) -> None:
+    alone = plan(labelled, tmp_path, floors=False)
+    few = alone.run(0)
+    assert [row["method"] for row in few["rows"]] == ["igsd", "majority"]
+    assert list(finished_runs(alone)) == [0]
+    whole = plan(labelled, tmp_path)
+    assert finished_runs(whole) == {}
+    rows = whole.run(0)["rows"]
+    assert [row for row in rows if row["method"] in ("igsd", "majority")] == few["rows"]
+    assert list(finished_runs(alone)) == list(finished_runs(whole)) == [0]
+
+
 def test_a_failed_run_does_not_stop_the_others(
     tmp_path: Path, labelled: GraphSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
-from igsd.experiments.exhibit import data_facts, read_exhibit
+from igsd.experiments.exhibit import data_facts, exhibit_names, read_exhibit
 from igsd.experiments.runs import Run, points, recipe_of, runs_of, seeds_of, unknown_data
 
 
@@ -27,6 +29,20 @@ def test_a_setting_that_the_recipe_has_makes_no_variant() -> None:
     labels = [run.label for run in points(exhibit, exhibit.lines[0], "IMDB-BINARY", "social")]
     assert len(labels) == 6
     assert labels.count("social") == 1
+
+
+def test_floors_are_scored_where_a_table_shows_them() -> None:
+    shown = 0
+    for exhibit in map(read_exhibit, exhibit_names()):
+        for data, line in product(exhibit.data, exhibit.lines):
+            runs = list(points(exhibit, line, data, data_facts()[data].recipe))
+            if runs[0].is_recipe and line.shows.partition(",")[0] in ("untrained", "histogram"):
+                assert all(run.has_floors for run in runs)
+                shown += 1
+    assert shown > 20
+    variant = Run("nested", "MUTAG", "igsd", "molecules", 0, (("view", "edge-drop"),))
+    assert not variant.has_floors
+    assert not replace(variant, recipe="paper", changes=()).has_floors
 
 
 def test_the_first_seeds_come_first_and_each_run_once() -> None:

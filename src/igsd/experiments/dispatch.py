@@ -84,7 +84,8 @@ def plan_of(job: Job, run: Run, graphs: GraphSet) -> Plan:
         return QM9Plan(graphs, run.method, run.recipe, config, count, records, targets=targets)
     scoring = usual_scoring(run.protocol, graphs)
     if run.is_recipe:
-        return RecipePlan(graphs, run.label, config, scoring, count, records)
+        floors = run.has_floors
+        return RecipePlan(graphs, run.label, config, scoring, count, records, floors=floors)
     return MethodPlan(
         graphs,
         run.method,

@@ -15,7 +15,7 @@ from igsd.estimators import IGSD
 from igsd.experiments.identity import Identity
 from igsd.experiments.plan import complete_record
 from igsd.experiments.records import Record, find_finished, record_path, start_record
-from igsd.experiments.scoring import Scoring, check_scorable, num_scores, score_seed
+from igsd.experiments.scoring import METHODS, Scoring, check_scorable, num_scores, score_seed
 from igsd.experiments.trained import Trained, train_model
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
@@ -29,6 +29,7 @@ def _ignore(trained: Trained) -> None:
 class RecipePlan:
     """A ``Plan`` of one recipe; seed s is the model's and the folds' seed.
 
+    ``floors``: also score what a gain is measured against, the untrained encoder and the histogram.
     ``on_trained`` gets each new model, e.g. to save it.
     """
 
@@ -40,6 +41,7 @@ class RecipePlan:
     records: Path | None = None
     force: bool = False
     verbose: bool = False
+    floors: bool = True
     on_trained: Callable[[Trained], None] = _ignore
 
     def check(self) -> None:
@@ -61,8 +63,15 @@ class RecipePlan:
         return record_path(self.records, self.scoring.protocol, self.graphs.name, self.recipe, seed)
 
     def finished(self, seed: int) -> Record | None:
-        """Return the record of this seed if it ended well; raises for one of another run."""
-        return find_finished(self.path_of(seed), self.identity(seed), force=self.force)
+        """Return the record of this seed if it ended well; raises for one of another run.
+
+        One without the floors that are asked for here is none.
+        """
+        record = find_finished(self.path_of(seed), self.identity(seed), force=self.force)
+        if record is None or not self.floors:
+            return record
+        there = {row["method"] for row in record["rows"]}
+        return record if there >= set(METHODS) else None
 
     def run(self, seed: int) -> Record:
         """Return the record of a run that is made now, and write it where the plan has a place.
@@ -81,13 +90,12 @@ class RecipePlan:
         return self._score(trained)
 
     def _score(self, trained: Trained) -> Record:
-        """Return the rows of a model and of its floors, and what making them took."""
-        config = self.config_of(trained.seed)
-        vectors = {
-            "igsd": trained.vectors,
-            "untrained": untrained_twin(IGSD.from_config(config)).fit_transform(self.graphs),
-            "histogram": LabelDegreeHistogram().fit_transform(self.graphs),
-        }
+        """Return the rows of a model and of its floors, if any, and what making them took."""
+        vectors = {"igsd": trained.vectors}
+        if self.floors:
+            untrained = untrained_twin(IGSD.from_config(self.config_of(trained.seed)))
+            vectors["untrained"] = untrained.fit_transform(self.graphs)
+            vectors["histogram"] = LabelDegreeHistogram().fit_transform(self.graphs)
         begin = time.perf_counter()
         total = num_scores(tuple(vectors), self.scoring)
         with progress_bar("scoring", total, shown=self.verbose) as advance:

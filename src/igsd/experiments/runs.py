@@ -43,8 +43,16 @@ class Run:
 
     @property
     def is_recipe(self) -> bool:
-        """Whether IGSD is run by a recipe, with the rows that its gain is measured against."""
+        """Whether IGSD is run by a recipe, and not a method within limits or with few labels."""
         return self.method == "igsd" and self.protocol in PROTOCOLS
+
+    @property
+    def has_floors(self) -> bool:
+        """Whether what a gain is measured against is scored too: beside a data set's own recipe.
+
+        Another recipe or setting is held against the floors there, on the same folds.
+        """
+        return self.recipe in RECIPES and not self.changes
 
     @property
     def label(self) -> str:
