@@ -25,7 +25,7 @@ def test_how_graphs_are_scored() -> None:
     scoring = scoring_of(parsed(), make_graphs())
     assert scoring.settings() == {"name": "nested", "standardise": "yes", "twins": False}
     assert scoring.jobs == 1
-    assert scoring_of(parsed("--protocol", "gckn"), make_graphs()).standardise == "search"
+    assert scoring_of(parsed("--standardise", "search"), make_graphs()).standardise == "search"
     assert scoring_of(parsed("--without-twins", "--jobs", "3"), make_graphs()).twins
 
 

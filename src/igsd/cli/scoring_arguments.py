@@ -38,7 +38,7 @@ def add_scoring_arguments(parser: argparse.ArgumentParser, protocols: tuple[str,
         "--standardise",
         choices=("no", "yes", "search"),
         help="scale features inside each training part; search: chosen there, like C "
-        "(default: yes; search for gckn, whose validation part decides)",
+        "(default: yes)",
     )
     parser.add_argument(
         "--without-twins",
@@ -87,17 +87,12 @@ def refuse_scoring_arguments(args: argparse.Namespace) -> None:
 
 def scoring_of(args: argparse.Namespace, graphs: GraphSet) -> Scoring:
     """Return how these graphs are scored."""
-    from igsd.experiments.scoring import (
-        Scoring,
-        default_jobs,
-        has_many_twins,
-        usual_standardise,
-    )
+    from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 
     twins = args.without_twins
     return Scoring(
         protocol=args.protocol,
-        standardise=args.standardise or usual_standardise(args.protocol),
+        standardise=args.standardise or "yes",
         twins=has_many_twins(graphs) if twins is None else twins,
         jobs=default_jobs(graphs) if args.jobs is None else args.jobs,
     )

@@ -19,7 +19,7 @@ from igsd.experiments.records import (
     write_record,
 )
 from igsd.experiments.runs import Run
-from igsd.experiments.scoring import Scoring, has_many_twins, usual_standardise
+from igsd.experiments.scoring import Scoring, has_many_twins
 from igsd.experiments.semi_plan import SemiPlan
 from igsd.experiments.value_plan import ValuePlan
 from igsd.graphs.graphset import GraphSet
@@ -108,7 +108,7 @@ def check_run(job: Job, run: Run, graphs: GraphSet) -> None:
 def usual_scoring(protocol: str, graphs: GraphSet) -> Scoring:
     """Return how an exhibit scores these graphs, one fold after the other: runs are parallel."""
     twins = _many_twins(graphs.checksum, graphs)
-    return Scoring(protocol, usual_standardise(protocol), twins=twins, jobs=1)
+    return Scoring(protocol, twins=twins, jobs=1)
 
 
 def failed_record(job: Job, run: Run, graphs: GraphSet, error: str) -> Record:

@@ -51,15 +51,6 @@ class Scoring:
         return ("nested", "paper") if self.protocol == "paper" else (self.protocol,)
 
 
-def usual_standardise(protocol: str) -> str:
-    """Return whether features are scaled where nobody says: chosen with C where that is cheap.
-
-    >>> usual_standardise("nested"), usual_standardise("gckn")
-    ('yes', 'search')
-    """
-    return "search" if protocol == "gckn" else "yes"
-
-
 Scored = tuple[str, ProtocolResult]
 
 
