@@ -44,7 +44,7 @@ def test_every_row_of_the_grid_is_that_of_svc(num_classes):
     X, y = graph_like_features(160, 12, num_classes, 5)
     X = X / X.std(axis=0)
     train, test = np.arange(120), np.arange(120, 160)
-    source = kernel_sources(X)[0]
+    source = kernel_sources(X, standardise="no")[0]
     K_train, K_test = source.split(train, test)
     predicted = predict_grid(K_train, y[train], K_test, (*C_GRID, 1e4, 1e5))
     for row, C in zip(predicted, (*C_GRID, 1e4, 1e5), strict=True):

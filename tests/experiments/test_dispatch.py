@@ -22,6 +22,7 @@ from igsd.experiments.dispatch import (
     state_of,
 )
 from igsd.experiments.job import Job, cached_data, make_jobs
+from igsd.experiments.method_plan import MethodPlan
 from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.records import read_record
 from igsd.experiments.runs import Run
@@ -134,14 +135,38 @@ def test_a_number_alone(protocol: str, tmp_path: Path) -> None:
     assert f"{graphs.name}, size" in str(job)
 
 
-def test_what_nobody_thought_of_is_a_failed_run(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "run",
+    [
+        Run("nested", "toy", "igsd", "molecules", 1, PAIRS),
+        Run("nested", "toy", "wl", "molecules", 1, (("iterations", 2),)),
+        Run("semi", "toy", "gin", "molecules", 1, (("hidden_dim", 4),), label_rate=0.1),
+        Run("semi", "toy", "gin", "molecules", 1, (("hidden_dim", 4),), target="size"),
+        Run("qm9", "toy", "supervised", "qm9", 1, (("hidden_dim", 4),), target="size"),
+    ],
+    ids=lambda run: f"{run.protocol}-{run.method}-{run.target}",
+)
+def test_a_plan_and_its_run_agree_on_the_place_of_a_variant(
+    source: str, tmp_path: Path, run: Run
 ) -> None:
-    def broken(*_: object) -> None:
+    """Of few labels, a variant's record would have stood in the place of the plain one's."""
+    plan = plan_of(job_of(run, source, tmp_path), run, cached_data(source))
+    assert plan.path_of(1) == run.path(tmp_path)
+    assert "+" in run.label
+
+
+@pytest.mark.parametrize("method", ["igsd", "graph2vec", "wl"])
+def test_what_nobody_thought_of_is_a_failed_run(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Of a method that draws nothing, which is run once for all seeds, it had ended everything."""
+
+    def broken(*_: object, **__: object) -> None:
         raise KeyError("oh")
 
     monkeypatch.setattr(RecipePlan, "run", broken)
-    run = Run("nested", "toy", "igsd", "molecules", 0, PAIRS)
+    monkeypatch.setattr(MethodPlan, "run", broken)
+    run = Run("nested", "toy", method, "molecules", 0, PAIRS if method == "igsd" else ())
     (record,) = execute(job_of(run, source, tmp_path))
     assert (record["status"], record["error"]) == ("failed", "KeyError: 'oh'")
     assert read_record(run.path(tmp_path)) == record

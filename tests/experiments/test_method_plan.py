@@ -37,7 +37,8 @@ def test_the_folds_are_those_of_everything_else(labelled: GraphSet, in_process: 
     record = plan(labelled, "histogram").run(2)
     from igsd.baselines.histogram import LabelDegreeHistogram
 
-    direct = nested(LabelDegreeHistogram().fit_transform(labelled), labelled.classes, seed=2)
+    vectors = LabelDegreeHistogram().fit_transform(labelled)
+    direct = nested(vectors, labelled.classes, seed=2, standardise="no")
     assert dict(scored_of(record))["histogram"] == direct
     assert record["protocol"] == Scoring(standardise="no").settings()
 
@@ -49,6 +50,18 @@ def test_classes_never_reach_a_method(labelled: GraphSet, monkeypatch: Any) -> N
 
     monkeypatch.setattr(method_plan, "run_measured", run)
     assert plan(labelled).run(0)["error"] == "enough"
+
+
+def test_a_full_disk_is_no_result_of_the_method(
+    tmp_path: Path, labelled: GraphSet, monkeypatch: Any
+) -> None:
+    def run(*_: Any, **limited: Any) -> Measured:
+        raise StorageError("No space left on device.")
+
+    monkeypatch.setattr(method_plan, "run_measured", run)
+    with pytest.raises(StorageError, match="No space"):
+        plan(labelled, records=tmp_path).run(0)
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_other_settings_have_a_name(labelled: GraphSet) -> None:

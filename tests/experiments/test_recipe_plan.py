@@ -14,7 +14,7 @@ from igsd.experiments import recipe_plan
 from igsd.experiments.plan import finished_runs, run_seeds
 from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.records import scored_of
-from igsd.experiments.scoring import METHODS, Scoring
+from igsd.experiments.scoring import ROW_ORDER, Scoring
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY, make_graphs
 
@@ -41,10 +41,10 @@ def test_a_record_says_everything(tmp_path: Path, labelled: GraphSet) -> None:
     assert record["data"] == {"name": "toy", "checksum": labelled.checksum, "graphs": 8}
     assert set(record["seconds"]) == {"train", "embed", "evaluate"}
     assert record["threads"] >= 1
-    assert tuple(row["method"] for row in record["rows"]) == METHODS
+    assert tuple(row["method"] for row in record["rows"]) == ROW_ORDER
     assert all(len(row["accuracies"]) == 4 for row in record["rows"])
     assert {"commit", "versions", "peak_memory_mib", "started", "algorithm"} <= record.keys()
-    assert [method for method, _ in scored_of(record)] == list(METHODS)
+    assert [method for method, _ in scored_of(record)] == list(ROW_ORDER)
 
 
 def test_finished_runs_are_not_made_again(tmp_path: Path, labelled: GraphSet) -> None:

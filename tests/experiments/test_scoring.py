@@ -7,7 +7,7 @@ import pytest
 
 from igsd.errors import DataError
 from igsd.experiments.scoring import (
-    METHODS,
+    ROW_ORDER,
     Scoring,
     class_codes,
     has_many_twins,
@@ -36,7 +36,7 @@ def test_rows_of_a_seed(labelled: GraphSet) -> None:
     scored = score_seed(
         vectors, labelled, Scoring(), 3, lambda steps, note: calls.append((steps, note))
     )
-    assert tuple(method for method, _ in scored) == METHODS
+    assert tuple(method for method, _ in scored) == ROW_ORDER
     assert [result.mean for _, result in scored] == [1.0, 1.0, 1.0, 0.5]
     assert {result.seed for _, result in scored} == {3}
     assert len(calls) == num_scores(tuple(vectors), Scoring()) == 3

@@ -45,8 +45,8 @@ command is given again, so Ctrl-C loses no more than the run under way.
 
 A setting KEY goes to every method that has it, METHOD.KEY to one; `igsd train --method METHOD
 --help` lists them. A method with other settings is called METHOD+KEY-VALUE in the table (METHOD+
-and eight characters where much is set) and has records of its own under that name; another --recipe
-needs --records or --force.
+and eight characters where much is set) and has records of its own under that name; another
+--recipe than the one that fits the graphs is part of it (METHOD+recipe-NAME).
 
 protocols:
 {PROTOCOLS_HELP}

@@ -13,7 +13,7 @@ from igsd.evaluation.gckn_folds import GCKNFold, read_gckn_folds
 from igsd.evaluation.inputs import FloatArray, IntArray, check_groups
 from igsd.evaluation.kernels import Kernel, KernelSource, Standardise
 from igsd.evaluation.parallel import map_folds
-from igsd.evaluation.result import ProtocolResult
+from igsd.evaluation.result import ProtocolResult, chosen_folds
 from igsd.evaluation.setup import checked_input
 from igsd.evaluation.svm import Choice, accuracy, predict_grid
 
@@ -25,7 +25,7 @@ def gckn(
     dataset: str,
     folder: str | Path | None = None,
     seed: int = 0,
-    standardise: Standardise = "no",
+    standardise: Standardise | None = None,
     kernel: Kernel = "rbf",
     twins: Any | None = None,
     n_jobs: int = 1,
@@ -50,10 +50,7 @@ def gckn(
     return ProtocolResult(
         protocol="gckn",
         seed=seed,
-        accuracies=tuple(score for score, _ in outcomes),
-        C=tuple(choice.C for _, choice in outcomes),
-        standardised=tuple(sources[choice.source].standardised for _, choice in outcomes),
-        inner=tuple(choice.score for _, choice in outcomes),
+        **chosen_folds(outcomes, sources),
         notes=notes,
         train_sizes=tuple(len(fold.fitted) for fold in folds),
         test_sizes=tuple(len(fold.test) for fold in folds),

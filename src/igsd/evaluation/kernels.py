@@ -85,16 +85,19 @@ class StandardisedKernel:
 
 
 def kernel_sources(
-    X: Any, kernel: Kernel = "rbf", standardise: Standardise = "no"
+    X: Any, kernel: Kernel = "rbf", standardise: Standardise | None = None
 ) -> tuple[KernelSource, ...]:
     """Return the kernels to choose from: one, or both with ``standardise="search"`` (plain first).
 
+    Without ``standardise`` features are, and a precomputed kernel, which has none, is taken as is.
     Raises ConfigError for an unknown name, or standardising asked of a precomputed kernel.
     Raises DataError if the features or the kernel break the rules of ``inputs``.
     """
     if kernel not in ("rbf", "linear", "precomputed"):
         hint = nearest(str(kernel), ("rbf", "linear", "precomputed"))
         raise ConfigError(f"kernel must name a kernel. Got {kernel!r}. {hint}")
+    if standardise is None:
+        standardise = "no" if kernel == "precomputed" else "yes"
     if standardise not in ("no", "yes", "search"):
         hint = nearest(str(standardise), ("no", "yes", "search"))
         raise ConfigError(f"standardise: no such choice: {standardise!r}. {hint}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.evaluation.folds import OUTER_FOLDS, Split, outer_folds
+from igsd.evaluation.folds import OuterFolds, Split, outer_folds
 from igsd.evaluation.inputs import check_codes
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.svm import accuracy
@@ -17,7 +17,6 @@ def majority(
     y: Any,
     *,
     seed: int = 0,
-    num_folds: int = OUTER_FOLDS,
     splits: Sequence[Split] | None = None,
     protocol: str = "nested",
 ) -> ProtocolResult:
@@ -30,14 +29,13 @@ def majority(
     Raises DataError if labels are missing or break another rule of ``inputs``.
     """
     codes = check_codes(y)
-    folds = outer_folds(codes, seed, num_folds)
-    chosen = folds.splits if splits is None else tuple(splits)
+    folds = outer_folds(codes, seed) if splits is None else OuterFolds(tuple(splits))
     guess = np.bincount(codes).argmax(axis=0, keepdims=True)
     return ProtocolResult(
         protocol=protocol,
         seed=seed,
-        accuracies=tuple(float(accuracy(guess, codes[test])) for _, test in chosen),
-        train_sizes=tuple(len(train) for train, _ in chosen),
-        test_sizes=tuple(len(test) for _, test in chosen),
-        notes=folds.notes if splits is None else (),
+        accuracies=tuple(float(accuracy(guess, codes[test])) for _, test in folds.splits),
+        train_sizes=tuple(len(train) for train, _ in folds.splits),
+        test_sizes=tuple(len(test) for _, test in folds.splits),
+        notes=folds.notes,
     )

@@ -11,7 +11,7 @@ from igsd.evaluation.folds import OUTER_FOLDS
 from igsd.evaluation.inputs import IntArray
 from igsd.evaluation.kernels import Kernel, KernelSource, Standardise
 from igsd.evaluation.parallel import map_folds
-from igsd.evaluation.result import ProtocolResult
+from igsd.evaluation.result import ProtocolResult, chosen_folds
 from igsd.evaluation.setup import stratified_setup
 from igsd.evaluation.svm import C_GRID, Choice, accuracy, check_grid, choose, predict_grid
 
@@ -21,7 +21,7 @@ def nested(
     y: Any,
     *,
     seed: int = 0,
-    standardise: Standardise = "no",
+    standardise: Standardise | None = None,
     kernel: Kernel = "rbf",
     grid: Sequence[float] = C_GRID,
     num_folds: int = OUTER_FOLDS,
@@ -31,7 +31,8 @@ def nested(
     """Return the accuracy of an SVM over stratified folds, C chosen inside each training part.
 
     Implements protocol ``nested``. X is [n, d], or a kernel [n, n] with ``kernel="precomputed"``;
-    y [n] holds class codes. ``standardise="search"`` chooses that too, by the same inner folds.
+    y [n] holds class codes. Features are standardised inside each training part unless
+    ``standardise`` is ``"no"``; ``"search"`` chooses that too, by the same inner folds.
     ``twins`` [n] are group numbers: training graphs in the group of a test graph are left out.
 
     Raises DataError if features, labels or groups break the rules of ``inputs``.
@@ -44,10 +45,7 @@ def nested(
     return ProtocolResult(
         protocol="nested",
         seed=seed,
-        accuracies=tuple(score for score, _ in outcomes),
-        C=tuple(choice.C for _, choice in outcomes),
-        standardised=tuple(sources[choice.source].standardised for _, choice in outcomes),
-        inner=tuple(choice.score for _, choice in outcomes),
+        **chosen_folds(outcomes, sources),
         notes=setup.notes,
         train_sizes=setup.train_sizes,
         test_sizes=setup.test_sizes,
@@ -59,7 +57,7 @@ def inner_score(
     y: Any,
     seed: int = 0,
     *,
-    standardise: Standardise = "no",
+    standardise: Standardise | None = None,
     num_folds: int = OUTER_FOLDS,
     n_jobs: int = 1,
 ) -> float:

@@ -26,7 +26,7 @@ def paper(
     y: Any,
     *,
     seed: int = 0,
-    standardise: Standardise = "no",
+    standardise: Standardise | None = None,
     kernel: Kernel = "rbf",
     grid: Sequence[float] = C_GRID,
     num_folds: int = OUTER_FOLDS,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+
+from igsd.evaluation.kernels import KernelSource
+from igsd.evaluation.svm import Choice
 
 
 @dataclass(frozen=True)
@@ -42,3 +46,18 @@ class ProtocolResult:
         """Return plain Python values for a JSON record, mean and std included."""
         values = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
         return {**values, "mean": self.mean, "std": self.std}
+
+
+def chosen_folds(
+    outcomes: Sequence[tuple[float, Choice]], sources: Sequence[KernelSource]
+) -> dict[str, Any]:
+    """Return what a result says of folds with a choice each: (test accuracy, choice) of every fold.
+
+    ``sources``: the kernels that were chosen from.
+    """
+    return {
+        "accuracies": tuple(score for score, _ in outcomes),
+        "C": tuple(choice.C for _, choice in outcomes),
+        "standardised": tuple(sources[choice.source].standardised for _, choice in outcomes),
+        "inner": tuple(choice.score for _, choice in outcomes),
+    }

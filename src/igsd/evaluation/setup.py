@@ -31,7 +31,7 @@ class Setup:
 
 
 def checked_input(
-    X: Any, y: Any, kernel: Kernel, standardise: Standardise
+    X: Any, y: Any, kernel: Kernel, standardise: Standardise | None
 ) -> tuple[tuple[KernelSource, ...], IntArray]:
     """Return (kernels, class codes [n]) of features or a kernel matrix X and codes y.
 
@@ -44,7 +44,7 @@ def stratified_setup(
     X: Any,
     y: Any,
     seed: int,
-    standardise: Standardise,
+    standardise: Standardise | None,
     kernel: Kernel,
     num_folds: int,
     twins: Any | None = None,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from igsd.errors import ConfigError
 from igsd.experiments.job import Job, cached_data, is_shared
 from igsd.experiments.method_plan import MethodPlan
@@ -36,12 +39,13 @@ def execute(job: Job) -> list[Record]:
     """Return the records of a job's runs, which are made now and written to their places.
 
     A run that fails in whatever way gives a record with status ``failed``. Raises
-    ``StorageError`` where records cannot be written, since every other run would end so too.
+    ``StorageError`` where records cannot be written, since every other run would end so too, and
+    ``ConfigError`` for a record of another run.
     """
     graphs = cached_data(job.source)
     if is_shared(job.runs[0]):
         return _execute_shared(job, graphs)
-    return [_execute(job, run, graphs) for run in job.runs]
+    return [_recorded(job, run, graphs, plan_of(job, run, graphs).run) for run in job.runs]
 
 
 def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
@@ -74,14 +78,15 @@ def why_other(job: Job, run: Run, graphs: GraphSet) -> str:
 def plan_of(job: Job, run: Run, graphs: GraphSet) -> Plan:
     """Return the plan of a run; raises ``ConfigError`` for a setting that does not exist."""
     config, records, count = run.config(), job.records, run.seed + 1
+    about = (graphs, run.method, run.recipe, config, count, records)
     if run.protocol == "semi":
-        about = (graphs, run.method, run.recipe, config, count, records)
+        rate = run.label_rate
         if run.target:
-            return ValuePlan(*about, target=run.target, label_rate=run.label_rate)
-        return SemiPlan(*about, label_rate=run.label_rate)
+            return ValuePlan(*about, label=run.label, target=run.target, label_rate=rate)
+        return SemiPlan(*about, label=run.label, label_rate=rate)
     if run.protocol == "qm9":
         targets = (run.target,) if run.target else QM9_TARGETS
-        return QM9Plan(graphs, run.method, run.recipe, config, count, records, targets=targets)
+        return QM9Plan(*about, label=run.label, targets=targets)
     scoring = usual_scoring(run.protocol, graphs)
     if run.is_recipe:
         floors = run.has_floors
@@ -126,18 +131,19 @@ def _execute_shared(job: Job, graphs: GraphSet) -> list[Record]:
     plan = plan_of(job, job.runs[0], graphs)
     if not isinstance(plan, MethodPlan):
         raise TypeError(f"{job} has no plan of a method.")
-    measured, made = measure_once(), list[Record]()
+    work, made = partial(plan.run, measured=measure_once()), list[Record]()
     for run in job.runs:
-        made.append(plan.run(run.seed, measured))
+        made.append(_recorded(job, run, graphs, work))
         # What exceeds its limits with one seed is not tried with the next.
         if made[-1]["status"] == "limit":
             break
     return made
 
 
-def _execute(job: Job, run: Run, graphs: GraphSet) -> Record:
+def _recorded(job: Job, run: Run, graphs: GraphSet, work: Callable[[int], Record]) -> Record:
+    """Return the record that ``work`` gives for the seed of a run, or one of its failure."""
     try:
-        return plan_of(job, run, graphs).run(run.seed)
+        return work(run.seed)
     except ConfigError:
         raise
     except Exception as error:

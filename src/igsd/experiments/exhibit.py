@@ -18,7 +18,7 @@ from igsd.errors import ConfigError, nearest
 ALL = "all"
 """Stands for every exhibit."""
 
-LABEL_RATE = "label_rate"
+VARIES_LABELS = "label_rate"
 """What an axis varies when that is no setting of a method but the share of labelled graphs."""
 
 TARGETS = "targets"
@@ -26,6 +26,9 @@ TARGETS = "targets"
 
 TARGET = "target"
 """What an axis varies when each of these properties has a run of its own."""
+
+ADDED = ("b3db", "b3db-logbb", "beyond")
+"""Exhibits that the paper does not have; they come last."""
 
 ACCURACY = "accuracy"
 """What an exhibit shows of a record where it does not name another figure, such as ``mae``."""
@@ -72,7 +75,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Axis:
-    """What a figure varies, and the values: a setting, ``LABEL_RATE``, ``TARGETS``, ``TARGET``."""
+    """What a figure varies, and the values: a setting or one of the words above."""
 
     varies: str
     title: str
@@ -129,8 +132,7 @@ def exhibit_names() -> list[str]:
     """Return the names of all exhibits: the paper's tables, its figures, what is not in it."""
     folder = resources.files("igsd.experiments") / "paper"
     names = [f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")]
-    added = ("b3db", "b3db-logbb", "beyond")
-    return sorted(names, key=lambda n: (n in added, n.startswith("figure"), n == "gckn", n))
+    return sorted(names, key=lambda n: (n in ADDED, n.startswith("figure"), n == "gckn", n))
 
 
 def find_exhibits(name: str) -> list[Exhibit]:

@@ -11,7 +11,7 @@ from typing import Any
 from igsd.baselines.limits import GIB, LimitError, MemoryLimitError, free_memory
 from igsd.baselines.measured import Measured, run_measured
 from igsd.baselines.registry import configure, method, svm_kernel, takes_recipe
-from igsd.errors import IGSDError
+from igsd.errors import IGSDError, StorageError
 from igsd.experiments.identity import Identity
 from igsd.experiments.records import (
     Record,
@@ -108,7 +108,7 @@ class MethodPlan:
         The method runs in a process of its own; the parent scores what comes back. Status ``ok``;
         ``limit`` with the paper's ``word`` for a limit exceeded; ``failed`` for any other end,
         whose sentence is in ``error``. ``measured`` gives what is scored (``measure``). Raises
-        ``StorageError`` where the record cannot be written.
+        ``StorageError`` where something cannot be written, since every other run would end so too.
         """
         about = {"method": self.method, "recipe": self.recipe, "limits": self.limits()}
         record = start_record(self.identity(seed), self.graphs, seed, **about)
@@ -119,6 +119,8 @@ class MethodPlan:
         except MemoryError:
             text = "OMR: there was not enough memory to score the method."
             record |= {"status": "limit", "word": MemoryLimitError.word, "error": text}
+        except StorageError:
+            raise  # a full disk is no result of the method
         except IGSDError as error:
             record |= {"status": "failed", "error": str(error)}
         path = self.path_of(seed)

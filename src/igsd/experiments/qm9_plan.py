@@ -24,7 +24,7 @@ from igsd.evaluation.qm9 import (
     score_descriptors,
     score_targets,
 )
-from igsd.experiments.split_plan import SplitPlan, losses_of
+from igsd.experiments.split_plan import SplitPlan, losses_of, split_folder
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.qm9 import QM9_TARGETS, QM9_UNITS
 
@@ -85,7 +85,7 @@ class QM9Plan(SplitPlan):
 
     def folder(self) -> str:
         """Return ``qm9``, with the targets where they are not all ten."""
-        return "qm9" if self.targets == QM9_TARGETS else f"qm9-{'+'.join(self.targets)}"
+        return split_folder("qm9", "" if self.targets == QM9_TARGETS else "+".join(self.targets))
 
     def check(self) -> None:
         """Raise ``DataError`` for a set without targets, or one that is too small."""

@@ -15,7 +15,7 @@ from igsd.estimators import IGSD
 from igsd.experiments.identity import Identity
 from igsd.experiments.plan import complete_record
 from igsd.experiments.records import Record, find_finished, record_path, start_record
-from igsd.experiments.scoring import METHODS, Scoring, check_scorable, num_scores, score_seed
+from igsd.experiments.scoring import ROW_ORDER, Scoring, check_scorable, num_scores, score_seed
 from igsd.experiments.trained import Trained, train_model
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
@@ -71,7 +71,7 @@ class RecipePlan:
         if record is None or not self.floors:
             return record
         there = {row["method"] for row in record["rows"]}
-        return record if there >= set(METHODS) else None
+        return record if there >= set(ROW_ORDER) else None
 
     def run(self, seed: int) -> Record:
         """Return the record of a run that is made now, and write it where the plan has a place.

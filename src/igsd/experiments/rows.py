@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from igsd.evaluation.result import ProtocolResult
-from igsd.experiments.scoring import METHODS, TWINS_REMOVED, Scored
+from igsd.experiments.scoring import ROW_ORDER, TWINS_REMOVED, Scored
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def make_rows(per_seed: Iterable[Iterable[Scored]], protocol: str) -> list[Row]:
     """Return the rows of one protocol from the results of each seed.
 
     Rows with twins removed come first where there are any, then methods that are not in
-    ``METHODS``, then its four, always, so that a method that could not be run shows as a row
+    ``ROW_ORDER``, then its four, always, so that a method that could not be run shows as a row
     without a number. Only ``igsd`` is left out where another method stands in its place.
     """
     gathered: dict[str, list[ProtocolResult]] = {}
@@ -62,8 +62,10 @@ def make_rows(per_seed: Iterable[Iterable[Scored]], protocol: str) -> list[Row]:
             if result.protocol == protocol:
                 gathered.setdefault(method, []).append(result)
     before = [method for method in gathered if method.endswith(TWINS_REMOVED)]
-    others = [method for method in gathered if method not in (*before, *METHODS)]
-    last = [method for method in METHODS if method != "igsd" or method in gathered or not gathered]
+    others = [method for method in gathered if method not in (*before, *ROW_ORDER)]
+    last = [
+        method for method in ROW_ORDER if method != "igsd" or method in gathered or not gathered
+    ]
     order = [*before, *others, *last]
     return [Row(method, protocol, tuple(gathered.get(method, ()))) for method in order]
 

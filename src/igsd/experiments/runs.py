@@ -10,10 +10,11 @@ from typing import Any
 from igsd.baselines.registry import configure
 from igsd.baselines.semi_methods import method_config, regression_config
 from igsd.evaluation import PROTOCOLS
-from igsd.evaluation.semi import LABEL_RATE as USUAL_RATE
-from igsd.experiments.exhibit import LABEL_RATE, TARGET, TARGETS, Exhibit, Line, data_facts
+from igsd.evaluation.semi import LABEL_RATE
+from igsd.experiments.exhibit import TARGET, TARGETS, VARIES_LABELS, Exhibit, Line, data_facts
 from igsd.experiments.qm9_plan import qm9_config
 from igsd.experiments.records import record_path, variant_label
+from igsd.experiments.split_plan import split_folder
 from igsd.graphs.graphset import GraphSet
 
 RECIPES = ("molecules", "social")
@@ -38,7 +39,7 @@ class Run:
     seed: int
     changes: Pairs = ()
     fixed: Pairs = ()
-    label_rate: float = USUAL_RATE
+    label_rate: float = LABEL_RATE
     target: str = ""
 
     @property
@@ -73,10 +74,8 @@ class Run:
 
     def path(self, records: Path) -> Path:
         """Return where the record of this run stands."""
-        protocol = f"{self.protocol}-{self.target}" if self.target else self.protocol
-        if self.protocol == "semi" and self.label_rate != USUAL_RATE:
-            protocol += f"-{self.label_rate:g}"
-        return record_path(records, protocol, self.data, self.label, self.seed)
+        folder = split_folder(self.protocol, self.target, self.label_rate)
+        return record_path(records, folder, self.data, self.label, self.seed)
 
 
 def runs_of(
@@ -104,7 +103,7 @@ def points(exhibit: Exhibit, line: Line, data: str, recipe: str) -> Iterator[Run
     run = replace(run, target=exhibit.target)
     if axis is None or axis.varies == TARGETS:
         yield _varied(run, line.settings)
-    elif axis.varies == LABEL_RATE:
+    elif axis.varies == VARIES_LABELS:
         yield from (_varied(replace(run, label_rate=v), line.settings) for v in axis.values)
     elif axis.varies == TARGET:
         yield from (_varied(replace(run, target=v), line.settings) for v in axis.values)

@@ -19,7 +19,7 @@ from igsd.evaluation.twins import twin_groups
 from igsd.experiments.vectors import KernelMatrix, LinearVectors, Vectors
 from igsd.graphs.graphset import GraphSet
 
-METHODS = ("igsd", "untrained", "histogram", "majority")
+ROW_ORDER = ("igsd", "untrained", "histogram", "majority")
 """The rows every table ends with, in this order; any other method stands before them."""
 
 TWINS_REMOVED = ", twins removed"
@@ -100,7 +100,7 @@ def score_seed(
     """Return (method, result) for every row of one fold seed, for each protocol in turn.
 
     ``vectors``: the embeddings [G, d] or the kernel of each method. Rows without twins come first,
-    then the methods, those of ``METHODS`` last and in its order. ``advance`` is called after each
+    then the methods, those of ``ROW_ORDER`` last and in its order. ``advance`` is called after each
     row. Raises ``DataError`` for data that cannot be scored.
     """
     codes, scored = class_codes(graphs), []
@@ -133,7 +133,7 @@ def num_scores(methods: Iterable[str], scoring: Scoring) -> int:
 def _ordered(methods: Iterable[str]) -> list[str]:
     """Return the methods in the order of the rows."""
     names = tuple(methods)
-    return [n for n in names if n not in METHODS] + [n for n in METHODS if n in names]
+    return [n for n in names if n not in ROW_ORDER] + [n for n in ROW_ORDER if n in names]
 
 
 def _repeated(methods: Iterable[str], scoring: Scoring) -> list[str]:

@@ -24,7 +24,7 @@ from igsd.evaluation.semi import (
     semi_split,
 )
 from igsd.experiments.scoring import Scored, class_codes
-from igsd.experiments.split_plan import SplitPlan, losses_of
+from igsd.experiments.split_plan import SplitPlan, losses_of, split_folder
 from igsd.graphs.graphset import GraphSet
 
 
@@ -40,7 +40,7 @@ class SemiPlan(SplitPlan):
 
     def folder(self) -> str:
         """Return ``semi``, with the share of labels where it is not the protocol's."""
-        return "semi" if self.label_rate == LABEL_RATE else f"semi-{self.label_rate:g}"
+        return split_folder("semi", label_rate=self.label_rate)
 
     def check(self) -> None:
         """Raise ``DataError`` for data without classes, or with one too small to be split."""

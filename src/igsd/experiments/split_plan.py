@@ -14,6 +14,7 @@ from typing import Any
 
 from igsd.config_semi import SemiConfig
 from igsd.estimators.label_estimator import LabelEstimator
+from igsd.evaluation.semi import LABEL_RATE
 from igsd.experiments import ALGORITHM
 from igsd.experiments.identity import Identity
 from igsd.experiments.plan import complete_record
@@ -23,7 +24,10 @@ from igsd.graphs.graphset import GraphSet
 
 @dataclass(frozen=True)
 class SplitPlan(ABC):
-    """A ``Plan`` of one method over splits 0..N-1; split s has the model's seed s."""
+    """A ``Plan`` of one method over splits 0..N-1; split s has the model's seed s.
+
+    ``label``: what the folder of its records is called where that is not the method's name.
+    """
 
     graphs: GraphSet
     method: str
@@ -33,6 +37,7 @@ class SplitPlan(ABC):
     records: Path | None = None
     force: bool = False
     verbose: bool = False
+    label: str = ""
 
     @abstractmethod
     def protocol(self) -> dict[str, Any]:
@@ -58,7 +63,8 @@ class SplitPlan(ABC):
         """Return where the record of this split stands, None without records."""
         if self.records is None:
             return None
-        return record_path(self.records, self.folder(), self.graphs.name, self.method, seed)
+        name = self.label or self.method
+        return record_path(self.records, self.folder(), self.graphs.name, name, seed)
 
     def identity(self, seed: int) -> Identity:
         """Return what makes another run the same as that of this split."""
@@ -89,6 +95,16 @@ class SplitPlan(ABC):
         if path is not None and record["status"] == "ok":
             _forget_checkpoints(path)
         return record
+
+
+def split_folder(protocol: str, target: str = "", label_rate: float = LABEL_RATE) -> str:
+    """Return the folder of a protocol's records: with the target, and an unusual share of labels.
+
+    >>> split_folder("semi"), split_folder("semi", "logBB", 0.1)
+    ('semi', 'semi-logBB-0.1')
+    """
+    named = f"{protocol}-{target}" if target else protocol
+    return named if label_rate == LABEL_RATE else f"{named}-{label_rate:g}"
 
 
 def losses_of(estimator: LabelEstimator) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from igsd.evaluation.fingerprints import (
 )
 from igsd.evaluation.semi import LABEL_RATE, TEST_SHARE, SemiSplit
 from igsd.evaluation.semi_values import score_mean, score_ridge, score_values, value_split
-from igsd.experiments.split_plan import SplitPlan, losses_of
+from igsd.experiments.split_plan import SplitPlan, losses_of, split_folder
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class ValuePlan(SplitPlan):
 
     def folder(self) -> str:
         """Return ``semi-TARGET``, with the share of labels where it is not the protocol's."""
-        share = "" if self.label_rate == LABEL_RATE else f"-{self.label_rate:g}"
-        return f"semi-{self.target}{share}"
+        return split_folder("semi", self.target, self.label_rate)
 
     def check(self) -> None:
         """Raise ``DataError`` for a target that the set does not have, or with too few values."""

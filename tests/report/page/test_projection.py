@@ -7,13 +7,13 @@ import pytest
 
 from igsd.cli.report import MAPS
 from igsd.errors import ConfigError
-from igsd.report.page.projection import METHODS, project
+from igsd.report.page.projection import MAP_METHODS, project
 
 VECTORS = np.random.default_rng(0).normal(size=(30, 5))
 
 
 def test_the_command_line_offers_them_all() -> None:
-    assert MAPS == METHODS
+    assert MAPS == MAP_METHODS
 
 
 def test_pca_names_the_variance() -> None:

@@ -10,7 +10,7 @@ from igsd.errors import ConfigError
 from igsd.evaluation.neighbors import unit_columns
 from igsd.report.embedding_plot import main_directions
 
-METHODS = ("pca", "umap", "tsne")
+MAP_METHODS = ("pca", "umap", "tsne")
 """How a map can be made; the first needs no other package."""
 
 _FEWEST = 5
@@ -31,8 +31,8 @@ def project(vectors: np.ndarray, method: str = "pca") -> Projection:
     Columns have unit variance first. Raises ``ConfigError`` for a method that is not there or not
     installed, and for fewer than five graphs with UMAP or t-SNE.
     """
-    if method not in METHODS:
-        raise ConfigError(f"A map is made by one of {', '.join(METHODS)}. Got {method!r}.")
+    if method not in MAP_METHODS:
+        raise ConfigError(f"A map is made by one of {', '.join(MAP_METHODS)}. Got {method!r}.")
     if method == "pca":
         points, shares = main_directions(vectors)
         texts = [f"{100 * share:.0f} % of the variance" for share in shares]

@@ -8,13 +8,11 @@ from typing import Any
 from igsd.report.page.html import Html, tag
 
 
-def scroll_table(
-    header: Sequence[Any], lines: Sequence[Sequence[Any]], about: str, left: int = 1
-) -> Html:
-    """Return a table with a header; the first ``left`` columns are flush left."""
-    heads = [tag("th", name, scope="col", class_=_side(i, left)) for i, name in enumerate(header)]
+def scroll_table(header: Sequence[Any], lines: Sequence[Sequence[Any]], about: str) -> Html:
+    """Return a table with a header; the first column is flush left."""
+    heads = [tag("th", name, scope="col", class_=_side(i)) for i, name in enumerate(header)]
     rows = [
-        tag("tr", *(tag("td", cell, class_=_side(i, left)) for i, cell in enumerate(line)))
+        tag("tr", *(tag("td", cell, class_=_side(i)) for i, cell in enumerate(line)))
         for line in lines
     ]
     return scroll_box(tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), about)
@@ -25,5 +23,5 @@ def scroll_box(content: Html, about: str) -> Html:
     return tag("div", content, class_="scroll", tabindex=0, role="region", aria_label=about)
 
 
-def _side(place: int, left: int) -> str | None:
-    return "left" if place < left else None
+def _side(place: int) -> str | None:
+    return "left" if place == 0 else None
