@@ -8,7 +8,7 @@ import pytest
 
 from igsd.experiments import job_worker
 from igsd.experiments.job import Job
-from igsd.experiments.job_worker import clear_leftovers, work_on
+from igsd.experiments.job_worker import work_on
 from tests.experiments.small_exhibit import jobs_of, write_data
 
 
@@ -36,20 +36,8 @@ def test_a_job_that_has_ended_two_processes_is_failed(tmp_path: Path) -> None:
     (job,) = jobs_of(write_data(tmp_path), tmp_path, 1)
     marker = job.path_of(0).with_name(".seed-0.json.running")
     marker.parent.mkdir(parents=True)
-    marker.write_bytes(b"..")
+    marker.write_bytes(b"\n..")
     (record,) = work_on(job)[1]
     assert record["status"] == "failed"
     assert "ended from outside" in record["error"]
     assert not marker.exists()
-
-
-def test_what_a_killed_process_leaves_beside_its_record(tmp_path: Path) -> None:
-    (job,) = jobs_of("toy", tmp_path, 1)
-    folder = job.path_of(0).parent
-    clear_leftovers(job)
-    folder.mkdir(parents=True)
-    names = (".seed-0.json.running", ".seed-0.json.x7ab", "seed-0.json", ".seed-1.json.running")
-    for name in names:
-        (folder / name).touch()
-    clear_leftovers(job)
-    assert sorted(path.name for path in folder.iterdir()) == [".seed-1.json.running", "seed-0.json"]

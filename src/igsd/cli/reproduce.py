@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Runs what a table or figure of the paper still lacks and prints it, ours beside the paper's. Each
 run leaves a record, DIR/PROTOCOL/DATA/METHOD/seed-N.json. Runs with a record are skipped, so the
-same command goes on after Ctrl-C or a crash, which lose no more than the runs under way. Records
-that an older version of the algorithm made are marked stale and made again.
+same command goes on after Ctrl-C or a crash, which lose no more than the runs under way; commands
+that run at the same time on one machine share the work. Records that an older version of the
+algorithm made are marked stale and made again.
 
 NAME is one of:
   table-1           self-supervised methods and kernels, six data sets
@@ -165,7 +166,8 @@ def _run(work: Work, args: argparse.Namespace, budget: float | None) -> int:
     num_failed = 0
     try:
         with display:
-            for job, made in run_jobs(work.jobs, workers, display.may_start, display.start):
+            told = (display.may_start, display.start, display.taken)
+            for job, made in run_jobs(work.jobs, workers, *told):
                 display.end(job, made)
                 num_failed += sum(record["status"] == "failed" for record in made)
     except KeyboardInterrupt as stop:

@@ -34,7 +34,7 @@ class RunDisplay:
         self._running: dict[Job, float] = {}
         self._estimates = Estimates.read(records)
         self._begin, self._budget = time.monotonic(), budget
-        self._is_over = False
+        self._is_over, self._taken = False, list["Job"]()
         self._status: Any = None
 
     def __enter__(self) -> RunDisplay:
@@ -53,9 +53,14 @@ class RunDisplay:
         if self._is_over:
             left = f"The budget is used up: {self._rest()}"
             print(f"{left}. The same command goes on.", file=sys.stderr)
+        if self._taken:
+            from igsd.wording import counted
+
+            runs = counted(_num_runs(self._taken), "run")
+            print(f"{runs} left to another command that makes the same.", file=sys.stderr)
 
     def may_start(self, job: Job) -> bool:
-        """Say whether there is time for a job, and no seed before it exceeded its limits."""
+        """Say whether there is time for a job, and it is still to be run."""
         from igsd.experiments.work import is_left_to_run
 
         if self._budget is not None and time.monotonic() - self._begin >= self._budget:
@@ -65,6 +70,11 @@ class RunDisplay:
             return True
         self._left.pop(job, None)
         return False
+
+    def taken(self, job: Job) -> None:
+        """Note that another command makes the runs of a job."""
+        self._left.pop(job, None)
+        self._taken.append(job)
 
     def start(self, job: Job) -> None:
         """Note that a job is started."""

@@ -8,8 +8,8 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
+from igsd.experiments.claim import begin, release
 from igsd.experiments.dispatch import execute, failed_record
 from igsd.experiments.job import Job, cached_data
 from igsd.experiments.records import Record
@@ -25,43 +25,25 @@ def work_on(job: Job, parent: int | None = None) -> Ended:
     """Return a job with its records, made by a single thread as in every other process.
 
     ``parent``: the process with whose end this one shall end, even where that is killed. A job
-    that has ended two processes, as a marker beside its record tells, is not tried again.
+    that has ended two processes, as its ``claim`` tells, is not tried again.
     """
     if parent is not None and os.getppid() == parent:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _allow_children()
-    marker = marker_of(job)
-    attempts = len(marker.read_bytes()) if marker.exists() else 0
-    if attempts >= _ATTEMPTS:
+    if begin(job) >= _ATTEMPTS:
         return job, killed(job)
-    marker.parent.mkdir(parents=True, exist_ok=True)
-    marker.write_bytes(b"." * (attempts + 1))
     try:
         with _one_thread():
             _forget_peak_memory()
             return job, execute(job)
     finally:
-        marker.unlink(missing_ok=True)
-
-
-def marker_of(job: Job) -> Path:
-    """Return the file that stands beside a record while it is made."""
-    path = job.path_of(job.runs[0].seed)
-    return path.with_name(f".{path.name}.running")
-
-
-def clear_leftovers(job: Job) -> None:
-    """Remove what a process that was killed left beside the records of a job: no record is one."""
-    for run in job.runs:
-        path = job.path_of(run.seed)
-        for left in path.parent.glob(f".{path.name}.*"):
-            left.unlink(missing_ok=True)
+        release(job)
 
 
 def killed(job: Job) -> list[Record]:
     """Return the records of a job whose process was killed."""
     text = "The process of the run was ended from outside, perhaps for want of memory."
-    marker_of(job).unlink(missing_ok=True)
+    release(job)
     graphs = cached_data(job.source)
     return [failed_record(job, run, graphs, text) for run in job.runs]
 

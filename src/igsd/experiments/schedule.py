@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from igsd.experiments.claim import claim, clear_leftovers
 from igsd.experiments.job import Job
-from igsd.experiments.job_worker import Ended, clear_leftovers, killed, marker_of, work_on
+from igsd.experiments.job_worker import Ended, killed, work_on
 from igsd.experiments.records import Record, write_record
 from igsd.experiments.workers import Workers, backend
 from igsd.training.interrupt import deaf_children
@@ -18,25 +19,34 @@ def run_jobs(
     workers: Workers,
     may_start: Callable[[Job], bool] = lambda job: True,
     on_start: Callable[[Job], None] = lambda job: None,
+    on_taken: Callable[[Job], None] = lambda job: None,
 ) -> Iterator[Ended]:
     """Yield (job, its records) as jobs end.
 
     ``may_start`` is asked, and ``on_start`` told, before each job begins; a job that may not is
-    left out. A job whose process is killed is tried once more, then its runs are recorded as
-    failed. Raises ``ConfigError`` where a cluster cannot be used, ``StorageError`` where records
-    cannot be written. What was under way when this is left has no record.
+    left out, and so is one that another command has taken, which ``on_taken`` is told. A job whose
+    process is killed is tried once more, then its runs are recorded as failed. Raises
+    ``ConfigError`` where a cluster cannot be used, ``StorageError`` where records cannot be
+    written. What was under way when this is left has no record.
     """
-    for job in jobs:
-        marker_of(job).unlink(missing_ok=True)  # of a command that was killed before this one
+
+    def begins(job: Job) -> bool:
+        if not may_start(job):
+            return False
+        if not claim(job):
+            on_taken(job)
+            return False
+        return True
+
     if workers.count == 1 and workers.scheduler is None:
         for job in jobs:
-            if may_start(job):
+            if begins(job):
                 on_start(job)
                 yield work_on(job)
         return
     try:
         with backend(workers) as count:
-            yield from _side_by_side(list(jobs), count, may_start, on_start)
+            yield from _side_by_side(list(jobs), count, begins, on_start)
     finally:
         # Ctrl-C ends processes of this machine at once; those of a cluster end what they began.
         if workers.scheduler is None:

@@ -110,7 +110,14 @@ def usual_recipe(source: str, graphs: GraphSet) -> str:
 
 
 def is_left_to_run(job: Job) -> bool:
-    """Say whether the first seed of the job's run has not exceeded its limits meanwhile."""
+    """Say whether a job is still to be run: another command may have made its runs meanwhile.
+
+    Or the first seed of them has exceeded its limits.
+    """
+    if all(run.path(job.records).exists() for run in job.runs):
+        graphs = cached_data(job.source)
+        if all(state_of(job, run, graphs) == DONE for run in job.runs):
+            return False
     first = replace(job.runs[0], seed=0)
     if first in job.runs or not is_limited(first):
         return True
