@@ -25,9 +25,11 @@ def labelled() -> GraphSet:
     return make_graphs(8, classes=True, name="toy")
 
 
-def plan(graphs: GraphSet, name: str = "wl", **others: Any) -> MethodPlan:
+def plan(
+    graphs: GraphSet, name: str = "wl", *, recipe: str = "molecules", **others: Any
+) -> MethodPlan:
     """Return the plan of a method that is scored as its vectors are."""
-    return plan_method(graphs, name, Scoring(standardise="no"), recipe="molecules", **others)
+    return plan_method(graphs, name, Scoring(standardise="no"), recipe=recipe, **others)
 
 
 def run_here(

@@ -26,6 +26,7 @@ from igsd.experiments.method_plan import MethodPlan
 from igsd.experiments.recipe_plan import RecipePlan
 from igsd.experiments.records import read_record
 from igsd.experiments.runs import Run
+from igsd.experiments.scoring import ROW_ORDER
 from tests.experiments.method_stand_in import in_process  # noqa: F401
 from tests.experiments.small_exhibit import write_data
 from tests.small_graphs import TINY, make_graphs
@@ -63,6 +64,17 @@ def test_igsd_by_a_recipe(source: str, tmp_path: Path) -> None:
     assert state_of(job, run, graphs) == OTHER
     path.write_text(json.dumps(record | {"status": "failed"}))
     assert state_of(job, run, graphs) == FAILED
+
+
+def test_a_run_of_compare_is_made_whole(source: str, tmp_path: Path) -> None:
+    run = Run("nested", "toy", "igsd", "molecules", 1, fixed=PAIRS)
+    job, graphs = job_of(run, source, tmp_path), cached_data(source)
+    (record,) = execute(job)
+    assert [row["method"] for row in record["rows"]] == list(ROW_ORDER)
+    assert state_of(job, run, graphs) == DONE
+    own = [row for row in record["rows"] if row["method"] in ("igsd", "majority")]
+    run.path(tmp_path).write_text(json.dumps(record | {"rows": own, "method": "igsd"}))
+    assert state_of(job, run, graphs) == MISSING
 
 
 def test_a_method_that_draws_nothing_is_run_once_for_all_seeds(

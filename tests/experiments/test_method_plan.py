@@ -84,6 +84,21 @@ def test_another_recipe_than_the_fitting_one_has_a_name(labelled: GraphSet) -> N
     assert name("wl", "social") == "wl"
 
 
+def test_a_run_of_igsd_has_one_place(tmp_path: Path, labelled: GraphSet) -> None:
+    """What `igsd compare` had run stood as not run in the tables of `igsd reproduce`."""
+
+    def folder(recipe: str, **changes: Any) -> str:
+        made = plan(labelled, "igsd", changes=changes, records=tmp_path, recipe=recipe)
+        path = made.path_of(0)
+        assert path is not None
+        return path.parent.name
+
+    assert folder("molecules") == "molecules"
+    assert folder("paper") == "paper"
+    assert folder("molecules", view="edge-drop") == "molecules+view-edge-drop"
+    assert plan(labelled, "igsd").name == "igsd"
+
+
 def test_time_is_limited_too(labelled: GraphSet, in_process: Made) -> None:
     record = plan(labelled, "graphlet", seconds=1e-9).run(0)
     assert (record["status"], record["word"]) == ("limit", "> limit")

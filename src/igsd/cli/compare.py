@@ -174,6 +174,6 @@ def _outcome(record: Record) -> str:
 
     if record["status"] != "ok":
         return str(record.get("word") or record["error"])
-    own = [row for row in record["rows"] if row["method"] == record["method"]]
+    own = [row for row in record["rows"] if row["method"] == record.get("method", "igsd")]
     took = fit_seconds(record)
     return f"{100 * own[-1]['mean']:.1f} %, {took:.1f} s, {record['peak_memory_mib']:.0f} MiB"

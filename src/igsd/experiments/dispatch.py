@@ -11,7 +11,7 @@ from igsd.experiments.method_plan import MethodPlan
 from igsd.experiments.method_runs import measure_once
 from igsd.experiments.plan import Plan
 from igsd.experiments.qm9_plan import QM9Plan
-from igsd.experiments.recipe_plan import RecipePlan
+from igsd.experiments.recipe_plan import RecipePlan, has_floors
 from igsd.experiments.records import (
     Record,
     failure,
@@ -62,7 +62,9 @@ def state_of(job: Job, run: Run, graphs: GraphSet) -> str:
     if plan.identity(run.seed).differences(record):
         return OTHER
     if record["status"] == "ok":
-        return DONE
+        # `igsd compare` leaves the floors of IGSD to methods of their own.
+        is_part = run.is_recipe and run.has_floors and not has_floors(record)
+        return MISSING if is_part else DONE
     is_over = plan.finished(run.seed) is not None
     return LIMIT if is_over else FAILED
 

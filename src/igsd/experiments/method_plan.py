@@ -43,7 +43,8 @@ class MethodPlan:
 
     ``seconds`` and ``memory_gib`` limit what fitting and representing may take in a process of its
     own; ``memory_gib`` None: nearly all that is free when the run begins. ``label``: what a variant
-    of the method is called.
+    of the method is called. ``folder``: what that of its records is called where it is not the
+    same: a run of IGSD has the place of its recipe, as in ``RecipePlan``.
     """
 
     graphs: GraphSet
@@ -57,10 +58,11 @@ class MethodPlan:
     records: Path | None = None
     force: bool = False
     label: str = ""
+    folder: str = ""
 
     @property
     def name(self) -> str:
-        """What the folder of its records is called, and its row in a table."""
+        """What its row in a table is called."""
         return self.label or self.method
 
     def check(self) -> None:
@@ -71,7 +73,8 @@ class MethodPlan:
         """Return where the record of this seed stands, None without records."""
         if self.records is None:
             return None
-        return record_path(self.records, self.scoring.protocol, self.graphs.name, self.name, seed)
+        folder = self.folder or self.name
+        return record_path(self.records, self.scoring.protocol, self.graphs.name, folder, seed)
 
     def identity(self, seed: int) -> Identity:
         """Return what makes another run the same as that of this seed."""
@@ -98,7 +101,7 @@ class MethodPlan:
         if record is None:
             return None
         if record["status"] == "ok":
-            return record | {"notes": [*record["notes"], *self._took_more(record)]}
+            return record | {"notes": [*record.get("notes", ()), *self._took_more(record)]}
         is_over = record["status"] == "limit" and not self.force
         return record if is_over and self._was_as_wide(record) else None
 
@@ -182,10 +185,12 @@ def plan_method(
     config = configure(name, recipe, changes)
     usual = configure(name, recipe).learned()
     changed = [(key, v) for key, v in config.learned().items() if usual[key] != v]
+    folder = variant_label(recipe, changed) if name == "igsd" else ""
     if takes_recipe(name) and recipe != fitting_recipe(graphs):
         changed.insert(0, ("recipe", recipe))
     label = variant_label(name, changed)
-    plan = MethodPlan(graphs, name, recipe, config, scoring, label=label, **others)
+    named: dict[str, Any] = {"label": label, "folder": folder}
+    plan = MethodPlan(graphs, name, recipe, config, scoring, **named, **others)
     plan.check()
     if plan.records is not None:
         make_records_folder(plan.records)

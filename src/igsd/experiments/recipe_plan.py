@@ -21,6 +21,11 @@ from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
 
 
+def has_floors(record: Record) -> bool:
+    """Say whether a record of IGSD has the rows that its gain is measured against."""
+    return {row["method"] for row in record["rows"]} >= set(ROW_ORDER)
+
+
 def _ignore(trained: Trained) -> None:
     """Do nothing with a new model."""
 
@@ -68,10 +73,7 @@ class RecipePlan:
         One without the floors that are asked for here is none.
         """
         record = find_finished(self.path_of(seed), self.identity(seed), force=self.force)
-        if record is None or not self.floors:
-            return record
-        there = {row["method"] for row in record["rows"]}
-        return record if there >= set(ROW_ORDER) else None
+        return None if record is None or (self.floors and not has_floors(record)) else record
 
     def run(self, seed: int) -> Record:
         """Return the record of a run that is made now, and write it where the plan has a place.

@@ -20,12 +20,15 @@ _FLOORS = {
 def run_title(label: str, method: str | None, protocol: str) -> str:
     """Return the title of runs: of their method, or of IGSD by a recipe, and what is set otherwise.
 
-    ``label``: what the folder of their records is called; ``method``: None for a recipe.
+    ``label``: what the folder of their records is called; ``method``: None for a recipe. The place
+    of a recipe is IGSD's too.
 
     >>> run_title("wl+iterations-4", "wl", "nested"), run_title("social", None, "nested")
     ('WL subtree, iterations 4', 'IGSD, recipe social')
+    >>> run_title("paper+epochs-3", "igsd", "nested")
+    'IGSD, recipe paper, epochs 3'
     """
-    if method is None:
+    if method is None or (protocol in PROTOCOLS and not label.startswith(method)):
         recipe, _, changed = label.partition("+")
         title = f"IGSD, recipe {recipe}"
     else:
