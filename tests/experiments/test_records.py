@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from igsd.experiments.records import (
     find_finished,
     find_record,
     fit_seconds,
+    is_record,
     make_records_folder,
     plain_name,
     read_record,
@@ -30,16 +32,19 @@ PROTOCOL = {"name": "nested", "standardise": "no", "twins": False}
 IDENTITY = Identity(Config(), "abc", PROTOCOL, algorithm=1)
 
 
+ROW = {"method": "igsd", "protocol": "nested", "accuracies": [0.5, 1.0]}
+
+
 def record(**changes: Any) -> dict[str, Any]:
     values = {
         "kind": KIND,
         "status": "ok",
         "algorithm": 1,
-        "data": {"checksum": "abc"},
+        "data": {"name": "toy", "checksum": "abc", "graphs": 8},
         "protocol": PROTOCOL,
         "config": Config().to_json(),
         "seed": 0,
-        "rows": [],
+        "rows": [ROW],
     }
     return values | changes
 
@@ -100,7 +105,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"data": {"checksum": "xyz"}}, "checksum"),
+        ({"data": {"name": "toy", "checksum": "xyz", "graphs": 8}}, "checksum"),
         ({"algorithm": 2}, "algorithm"),
         ({"protocol": PROTOCOL | {"standardise": "yes"}}, "standardise"),
         ({"config": Config(epochs=3).to_json()}, "epochs is 3 there and 20 here"),
@@ -128,6 +133,31 @@ def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
     for found in (usable_record, lambda path: find_record(path, IDENTITY, force=True)):
         with pytest.warns(IGSDWarning, match=r"not a record of igsd\. Move it away; --force"):
             assert found(path) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rows": []},
+        {"rows": "abc"},
+        {"rows": [ROW | {"accuracies": ["x", None]}]},
+        {"rows": [ROW | {"accuracies": [float("nan")]}]},
+        {"rows": [ROW | {"accuracies": []}]},
+        {"rows": [{"method": "igsd"}]},
+        {"rows": [ROW | {"mae": {"mu": None}}]},
+        {"data": {"name": "toy"}},
+        {"seed": "0"},
+    ],
+)
+def test_what_tables_could_not_be_made_of_is_no_record(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    """One such file had ended the whole page, or stood there as nan."""
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(record(**changes)))
+    with pytest.raises(StorageError, match="not a record"):
+        read_record(path)
+    assert is_record(record(status="failed", rows=[]))
 
 
 def test_what_ends_one_run_and_what_ends_all() -> None:

@@ -36,7 +36,7 @@ class MadeUpPlan(SplitPlan):
             checkpoint.write_text("so far")
         if self.error is not None:
             raise self.error
-        return {"rows": [{"method": self.method}]}
+        return {"rows": [{"method": self.method, "protocol": "made-up"}]}
 
 
 def plan(records: Path | None = None, **others: Any) -> MadeUpPlan:

@@ -91,7 +91,14 @@ def test_other_settings() -> None:
     record["config"]["epochs"] = 1
     assert cell(record, wanted=1).text == "90.0 (other settings)"
     other = run(1, data={"name": "MUTAG", "checksum": "def", "graphs": 10})
-    assert "other settings" in cell(run(0), other).notes
+    assert cell(run(0), other).notes == ("1 more of other settings", "1 of 2 seeds")
+    # Two ways to score are not mixed in one mean; those of now count.
+    plain = run(0)
+    plain["protocol"] = plain["protocol"] | {"standardise": "no"}
+    assert cell(plain, wanted=1).notes == ("other settings",)
+    made = cell(plain, run(1), wanted=2)
+    assert made.by_seed == cell(run(1), wanted=2).by_seed
+    assert made.notes == ("1 more of other settings", "1 of 2 seeds")
     without_twins = run(1)
     without_twins["protocol"] = without_twins["protocol"] | {"twins": False}
     assert cell(run(0), without_twins).notes == cell(run(0), run(1)).notes

@@ -14,8 +14,8 @@ RUN = Run("nested", "MUTAG", "igsd", "molecules", 0)
 
 
 def test_a_folder_of_records(tmp_path: Path) -> None:
-    write(tmp_path, make_record("MUTAG", "molecules", 3, {}))
-    write(tmp_path, make_record("MUTAG", "molecules", 0, {}))
+    write(tmp_path, make_record("MUTAG", "molecules", 3, {"igsd": 0.9}))
+    write(tmp_path, make_record("MUTAG", "molecules", 0, {"igsd": 0.9}))
     folder = RecordFolder(tmp_path)
     assert [path for path, _ in folder.of(RUN)] == [
         "nested/MUTAG/molecules/seed-0.json",

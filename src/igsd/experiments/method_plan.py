@@ -78,12 +78,7 @@ class MethodPlan:
 
     def identity(self, seed: int) -> Identity:
         """Return what makes another run the same as that of this seed."""
-        protocol = self.scoring.settings()
-        kernel = svm_kernel(method(self.method).estimator(), self.scoring.protocol)
-        if kernel == "precomputed":
-            protocol |= {"standardise": "no"}
-        if kernel != "rbf":
-            protocol |= {"kernel": kernel}
+        protocol = scored_by(self.method, self.scoring)
         return Identity(self.config.updated({"seed": seed}), self.graphs.checksum, protocol)
 
     def limits(self) -> dict[str, float | None]:
@@ -195,6 +190,15 @@ def plan_method(
     if plan.records is not None:
         make_records_folder(plan.records)
     return plan
+
+
+def scored_by(name: str, scoring: Scoring) -> dict[str, Any]:
+    """Return how a method is scored, as its records say it: a kernel has nothing to standardise."""
+    protocol = scoring.settings()
+    kernel = svm_kernel(method(name).estimator(), scoring.protocol)
+    if kernel == "precomputed":
+        protocol |= {"standardise": "no"}
+    return protocol if kernel == "rbf" else protocol | {"kernel": kernel}
 
 
 def measure(plan: MethodPlan, seed: int) -> Measured:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Iterable
@@ -30,6 +31,7 @@ _LONGEST = 80
 RUN_ERRORS = (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError)
 """What may end a run without being a fault of the program."""
 
+_OF_ROWS = ("method", "protocol")
 _NEEDED = {"algorithm", "status", "seed", "data", "protocol", "config", "rows"}
 
 
@@ -63,15 +65,40 @@ def read_record(path: Path) -> Record | None:
         return None
     try:
         record = json.loads(path.read_text())
-        if record["kind"] == KIND and record.keys() >= _NEEDED:
+        if is_record(record):
             return record
     except OSError as error:
         raise StorageError(f"Cannot read the record {path}: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, RecursionError):
         pass
     raise StorageError(
         f"{path} is not a record of igsd. Move it away; --force (force=True in Python) replaces it."
     )
+
+
+def is_record(values: Any) -> bool:
+    """Say whether values, as JSON gives them, are those of a record that tables can be made of."""
+    if not isinstance(values, dict) or values.get("kind") != KIND or not values.keys() >= _NEEDED:
+        return False
+    kinds = {"algorithm": int, "status": str, "seed": int, "rows": list}
+    kinds |= dict.fromkeys(("data", "protocol", "config"), dict)
+    if not all(isinstance(values[key], kind) for key, kind in kinds.items()):
+        return False
+    if not values["data"].keys() >= {"name", "checksum", "graphs"}:
+        return False
+    has_rows = bool(values["rows"]) or values["status"] != "ok"
+    return has_rows and all(_is_row(row) for row in values["rows"])
+
+
+def _is_row(row: Any) -> bool:
+    """Say whether a row has a method, a protocol, and numbers where there are figures."""
+    if not isinstance(row, dict) or not all(isinstance(row.get(k), str) for k in _OF_ROWS):
+        return False
+    figures, errors = row.get("accuracies", [0.0]), row.get("mae", 0.0)
+    if not isinstance(figures, list) or not figures:
+        return False
+    figures = [*figures, *(errors.values() if isinstance(errors, dict) else [errors])]
+    return all(isinstance(f, (int, float)) and math.isfinite(f) for f in figures)
 
 
 def usable_record(path: Path) -> Record | None:

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import ConfigError
+from igsd.evaluation import PROTOCOLS
 from igsd.experiments.estimates import run_seconds
 from igsd.experiments.exhibit import ACCURACY, Printed
 from igsd.experiments.identity import Identity
+from igsd.experiments.method_plan import scored_by
 from igsd.experiments.records import Record
 from igsd.experiments.runs import Run
+from igsd.experiments.scoring import Scoring
 from igsd.report.record_folder import Found, fresh
 from igsd.report.result_cell import mean_and_std
 
@@ -112,13 +115,12 @@ def make_cell(
     """Return what records of a run say.
 
     ``values``: the results of the folds, by seed, of the records that have any. The mean never
-    mixes versions of the algorithm: stale records count only where there are no others. ``wanted``
+    mixes versions of the algorithm or settings: stale records, and those of other settings, count
+    only where there are no others. ``wanted``
     seeds are needed for a cell without a note about them. ``about``: the rest of the cell.
     """
-    used, notes = _used(found)
+    used, notes = _used(found, run)
     records = [record for _, record in used]
-    if any(has_other_settings(run, record, records[0]) for record in records):
-        notes.append("other settings")
     good = [record for record in records if record["status"] == "ok"]
     about |= {"records": tuple(path for path, _ in used)}
     seeds = [record["seed"] for record in good if record["seed"] in values]
@@ -152,17 +154,25 @@ def has_other_settings(run: Run, record: Record, first: Record) -> bool:
         config = run.config().updated({"seed": record["seed"]})
     except ConfigError:
         return True
-    protocol = first["protocol"] | {k: v for k, v in record["protocol"].items() if k == "twins"}
+    protocol = first["protocol"]
+    if run.protocol in PROTOCOLS:
+        protocol = scored_by(run.method, Scoring(run.protocol))
+    protocol = protocol | {k: v for k, v in record["protocol"].items() if k == "twins"}
     wanted = Identity(config, first["data"]["checksum"], protocol, record["algorithm"])
     return bool(wanted.differences(record))
 
 
-def _used(found: Sequence[Found]) -> tuple[Sequence[Found], list[str]]:
+def _used(found: Sequence[Found], run: Run) -> tuple[Sequence[Found], list[str]]:
     """Return the records that count, and notes on those that do not."""
-    current = fresh(found)
-    if current and len(current) < len(found):
-        return current, [f"{len(found) - len(current)} more stale"]
-    return (current, []) if current or not found else (found, [STALE])
+    current, notes = fresh(found), list[str]()
+    if found and not current:
+        current, notes = list(found), [STALE]
+    elif len(current) < len(found):
+        notes = [f"{len(found) - len(current)} more stale"]
+    same = [pair for pair in current if not has_other_settings(run, pair[1], current[0][1])]
+    if same and len(same) < len(current):
+        return same, [*notes, f"{len(current) - len(same)} more of other settings"]
+    return current, notes if same or not current else [*notes, "other settings"]
 
 
 def _without_result(records: Sequence[Record], good: Sequence[Record]) -> tuple[str, str]:
