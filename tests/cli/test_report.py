@@ -67,6 +67,15 @@ def test_bad_input(igsd: Run, tmp_path: Path, trained: Path) -> None:
     assert not (tmp_path / "page.html").exists()
 
 
+def test_a_folder_that_holds_no_records(igsd: Run, trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    code, _, err = igsd("report", tmp_path / "empty", "-o", "page.html")
+    assert code == 0
+    assert "empty has no records (PROTOCOL/DATA/METHOD/seed-N.json in it)" in err
+    code, _, err = igsd("report", trained, "-o", "page.html")
+    assert f"It is a run folder: --run {trained} shows it." in err
+
+
 def test_no_records_and_no_run(igsd: Run) -> None:
     code, _, err = igsd("report", "-o", "page.html")
     assert code == 2

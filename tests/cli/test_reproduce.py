@@ -58,6 +58,16 @@ def test_budget_and_dry_run(igsd: Command, small: str, tmp_path: Path) -> None:
     assert "not run" in out
 
 
+def test_where_nothing_can_be_run_that_is_no_success(igsd: Command) -> None:
+    """It had said that nothing was left, and ended with 0."""
+    given = ("reproduce", "beyond", "--data", "nowhere.csv", "--jobs", 1)
+    code, out, err = igsd(*given, "--dry-run")
+    assert (code, out) == (1, "nothing can be run; 0 done already\n")
+    assert "nowhere.csv is left out" in err
+    assert igsd(*given)[0] == 1
+    assert igsd(*given, "--budget", 0)[0] == 0
+
+
 def test_without_a_budget_it_only_prints(igsd: Command, small: str, tmp_path: Path) -> None:
     options = ("--data", small, "--records", "a b", "--jobs", 1, "--force")
     code, out, err = igsd("reproduce", "table-3", *options, "--budget", "0m")

@@ -60,7 +60,9 @@ def test_what_is_left() -> None:
     text = "3 runs left, for how long is not known yet"
     assert left_in_words(jobs, {"A": 10}, estimates, 1) == text
     estimates.add(Path("r/nested/A/wl/seed-9.json"), record(0.9))
-    assert left_in_words(jobs, {"A": 10}, estimates, 2) == "3 runs left, about 30 s"
+    assert left_in_words(jobs, {"A": 10}, estimates, 1) == "3 runs left, about 60 s"
+    # The job of two seeds takes forty seconds, whoever runs the other.
+    assert left_in_words(jobs, {"A": 10}, estimates, 2) == "3 runs left, about 40 s"
 
 
 def test_outcomes() -> None:

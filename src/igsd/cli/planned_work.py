@@ -27,6 +27,7 @@ def list_work(work: Work, records: Path, processes: int) -> None:
     if lines:
         print(plain_table(["protocol", "time", "to run"], lines, left=(0, 1, 2)))
     left = left_in_words(work.jobs, work.sizes, estimates, processes)
+    left = "nothing can be run" if work.is_impossible else left
     blocked = len(work.others) + len(work.broken)
     way_out = f"; {blocked} kept from running by what is in their place (--force)"
     print(f"{left}; {len(work.done)} done already{way_out if blocked else ''}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.cli.arguments import add_command, prepare_output
+from igsd.cli.notes import say_note
 from igsd.errors import ConfigError
 
 RECORDS = "results"
@@ -74,10 +75,22 @@ def run(args: argparse.Namespace) -> int:
     # A folder that is named twice, in whatever way, is one run.
     runs = list({Path(path).resolve(): path for path in reversed(args.runs)}.values())[::-1]
     page = make_page(records, runs, args.map or MAPS[0])
+    if records is not None:
+        _say_if_empty(Path(records))
     write_text(args.output, page)
     say_folder()
     print(f"{args.output}: {_size(len(page.encode()))}")
     return 0
+
+
+def _say_if_empty(records: Path) -> None:
+    """Say that a folder has no records, and what it may be instead."""
+    if next(records.glob("*/*/*/seed-*.json"), None) is not None:
+        return
+    text = f"{records} has no records (PROTOCOL/DATA/METHOD/seed-N.json in it)."
+    if (records / "metrics.json").exists() or (records / "config.toml").exists():
+        text += f" It is a run folder: --run {records} shows it."
+    say_note(text)
 
 
 def _size(num_bytes: int) -> str:

@@ -107,14 +107,14 @@ def run(args: argparse.Namespace) -> int:
     say_problems(work)
     if args.dry_run:
         list_work(work, records, _num_processes(args))
-        return 0
+        return 1 if work.is_impossible else 0
     num_failed = 0
     if only_prints:
         say_left(work, records, _num_processes(args), _without_budget(args))
     else:
         num_failed = _run(work, args, budget)
     _print(exhibits, records, work)
-    return 1 if num_failed else 0
+    return 1 if num_failed or (work.is_impossible and not only_prints) else 0
 
 
 def _check(args: argparse.Namespace) -> None:

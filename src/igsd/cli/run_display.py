@@ -122,7 +122,9 @@ def left_in_words(
 
     runs = counted(_num_runs(jobs), "run")
     seconds = {job: estimates.seconds(job, sizes[job.source]) for job in jobs}
-    known = sum(value for value in seconds.values() if value is not None) / max(workers, 1)
+    told = [value for value in seconds.values() if value is not None]
+    # Side by side they take as long as the longest of them, at least.
+    known = max(sum(told) / max(workers, 1), max(told, default=0.0))
     unknown = [job for job in jobs if seconds[job] is None]
     if not jobs:
         return "nothing left"

@@ -41,6 +41,11 @@ class Work:
     names: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def is_impossible(self) -> bool:
+        """Whether nothing that was asked for can be run, or has been."""
+        return bool(self.problems) and not (self.jobs or self.done or self.others or self.broken)
+
 
 def narrowed(
     exhibits: Sequence[Exhibit], data: Sequence[str], methods: Sequence[str]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import logging
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,8 +84,16 @@ def _client(scheduler: str) -> Iterator[Any]:
             f"There is no Dask scheduler at {scheduler!r}. Start one with `dask scheduler` and "
             "give the address it prints, for example tcp://10.0.0.1:8786."
         ) from error
+    # Of a lost connection it tells by its whole stack; one sentence below does.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with client:
-        yield client
+        try:
+            yield client
+        except (asyncio.CancelledError, CancelledError) as error:
+            raise ConfigError(
+                f"The Dask scheduler at {scheduler} has ended, or cannot be reached any more. "
+                "Finished runs have their records; start it again, and the same command goes on."
+            ) from error
 
 
 def _wait_for_listener(host: str, port: int) -> None:
@@ -109,6 +120,12 @@ def _checked(client: Any, scheduler: str) -> dict[str, int]:
         raise ConfigError(
             f"The Dask scheduler at {scheduler} has no workers. Start some with "
             f"`dask worker {scheduler} --nthreads 1`."
+        )
+    if len(threads) == 1:
+        raise ConfigError(
+            f"The Dask scheduler at {scheduler} has one worker, and joblib would make all runs in "
+            f"this process instead. Start another, `dask worker {scheduler} --nthreads 1`, or "
+            "leave out --backend and --scheduler."
         )
     if max(threads.values()) > 1:
         raise ConfigError(
