@@ -5,8 +5,20 @@ from pathlib import Path
 import pytest
 
 from igsd.errors import ConfigError
-from igsd.report.paper_table import table
+from igsd.report.paper_table import run_part, table
 from tests.report.record_files import make_record, write
+
+
+def test_the_part_that_was_run(tmp_path: Path) -> None:
+    write(tmp_path, make_record("PTC", "wl", 0, {"wl": 0.6}, method="wl"))
+    part, left = run_part(table("table-1", tmp_path))
+    assert [column.title for column in part.columns] == ["PTC"]
+    assert [row.title for row in part.rows] == ["WL subtree"]
+    assert part.rows[0].cells[0].mean == pytest.approx(60.0)
+    assert part.statistics[0] == ("graphs", ("344",))
+    assert left[:5] == ["MUTAG", "IMDB-B", "IMDB-M", "NCI1", "COLLAB"]
+    assert len(left) == 5 + 17
+    assert run_part(part) == (part, [])
 
 
 def test_table_one(tmp_path: Path) -> None:

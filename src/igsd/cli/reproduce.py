@@ -196,8 +196,10 @@ def _print(exhibits: list[Exhibit], records: Path, work: Work) -> None:
     """Print the tables and figures as far as there are records."""
     from igsd.report.filled_exhibit import fill
     from igsd.report.paper_text import exhibit_text
+    from igsd.report.record_folder import RecordFolder
 
+    folder = RecordFolder(records)
     for number, exhibit in enumerate(exhibits):
         named = tuple(work.names.get(data, data) for data in exhibit.data)
-        filled = fill(replace(exhibit, data=named), records)
+        filled = fill(replace(exhibit, data=named), folder)
         print(("\n" if number else "") + exhibit_text(filled))

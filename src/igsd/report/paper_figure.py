@@ -49,15 +49,15 @@ def figure(name: str, records: str | os.PathLike[str]) -> PaperFigure:
     exhibit = read_exhibit(name)
     if exhibit.axis is None:
         raise ConfigError(f"{name!r} is a table. Use table({name!r}, ...).")
-    return fill_figure(exhibit, Path(records))
+    return fill_figure(exhibit, RecordFolder(Path(records)))
 
 
-def fill_figure(exhibit: Exhibit, records: Path) -> PaperFigure:
+def fill_figure(exhibit: Exhibit, folder: RecordFolder) -> PaperFigure:
     """Return the figure of an exhibit from a folder of records."""
     axis, data = exhibit.axis, exhibit.data[0]
     if axis is None:
         raise ConfigError(f"{exhibit.name!r} has no axis, so it is no figure.")
-    series, folder = [], RecordFolder(records)
+    series = []
     for protocol in exhibit.shown:
         for line in exhibit.lines:
             title = line.title if len(exhibit.shown) == 1 else f"{line.title}, {protocol}"

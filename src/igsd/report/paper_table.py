@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from igsd.errors import ConfigError
@@ -12,7 +12,7 @@ from igsd.experiments.exhibit import Exhibit, data_facts, read_exhibit, short_na
 from igsd.experiments.runs import unknown_data
 from igsd.report.line_cells import line_cells
 from igsd.report.paired_cells import paired_lines
-from igsd.report.paper_cell import PaperCell
+from igsd.report.paper_cell import NONE, NOT_RUN, PaperCell
 from igsd.report.record_folder import RecordFolder
 
 
@@ -68,13 +68,14 @@ def table(
     exhibit = read_exhibit(name)
     if exhibit.axis is not None:
         raise ConfigError(f"{name!r} is a figure. Use figure({name!r}, ...).")
-    return fill_table(exhibit, Path(records), data)
+    return fill_table(exhibit, RecordFolder(Path(records)), data)
 
 
-def fill_table(exhibit: Exhibit, records: Path, data: Sequence[str] | None = None) -> PaperTable:
+def fill_table(
+    exhibit: Exhibit, folder: RecordFolder, data: Sequence[str] | None = None
+) -> PaperTable:
     """Return the table of an exhibit from a folder of records."""
-    columns = tuple(_columns(exhibit, data if data is not None else _data(exhibit, records)))
-    folder = RecordFolder(records)
+    columns = tuple(_columns(exhibit, data if data is not None else _data(exhibit, folder.path)))
     rows = tuple(
         PaperRow(
             line.title,
@@ -91,6 +92,31 @@ def fill_table(exhibit: Exhibit, records: Path, data: Sequence[str] | None = Non
     statistics = tuple(_statistics(columns)) if exhibit.statistics else ()
     about = (exhibit.name, exhibit.title, exhibit.about, exhibit.source)
     return PaperTable(*about, columns, rows, statistics)
+
+
+def run_part(table: PaperTable) -> tuple[PaperTable, list[str]]:
+    """Return the rows and columns of which anything was run, and the titles of the others.
+
+    Differences of rows stand or fall with their columns.
+    """
+    own = [row for row in table.rows if not row.is_difference]
+    rows = [row for row in table.rows if row.is_difference or any(map(_was_run, row.cells))]
+    kept = [i for i in range(len(table.columns)) if any(_was_run(row.cells[i]) for row in own)]
+    left = [column.title for i, column in enumerate(table.columns) if i not in kept]
+    left += [row.title for row in own if row not in rows]
+    part = replace(
+        table,
+        columns=tuple(table.columns[i] for i in kept),
+        rows=tuple(replace(row, cells=tuple(row.cells[i] for i in kept)) for row in rows),
+        statistics=tuple(
+            (title, tuple(texts[i] for i in kept)) for title, texts in table.statistics
+        ),
+    )
+    return part, left
+
+
+def _was_run(cell: PaperCell) -> bool:
+    return cell.status not in (NOT_RUN, NONE)
 
 
 def _paired_rows(

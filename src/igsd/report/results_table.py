@@ -11,18 +11,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from igsd.errors import StorageError
 from igsd.experiments.records import read_record
 from igsd.report.marked_page import read_page, update_page
 from igsd.report.marked_text import replace_between
-from igsd.report.paper_cell import NONE, NOT_RUN
-from igsd.report.paper_table import PaperTable, table
+from igsd.report.paper_table import PaperTable, run_part, table
 from igsd.report.paper_text import markdown
 from igsd.report.results_plot import result_plots
-from igsd.wording import counted
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
@@ -36,7 +33,7 @@ FIGURES = "docs/figures"
 def render_results(folder: str | os.PathLike[str]) -> str:
     """Return the paper's two main tables and their plots as Markdown, from records in ``folder``.
 
-    Rows of which nothing is run are left out and counted.
+    Rows and columns of which nothing is run are left out and named.
 
     Raises ``StorageError`` where the folder is missing or a file in a record's place is none.
     """
@@ -80,16 +77,11 @@ def _render(readme: Path, results: Path) -> dict[Path, str]:
 
 
 def _rows_run(made: PaperTable) -> list[str]:
-    """Return the table of the rows of which anything is run, and a word on the others."""
-    run = tuple(
-        row for row in made.rows if any(cell.status not in (NOT_RUN, NONE) for cell in row.cells)
-    )
-    parts = [markdown(replace(made, rows=run))] if run else []
-    left = len(made.rows) - len(run)
+    """Return the table of the rows and columns of which anything is run, and name the others."""
+    part, left = run_part(made)
+    parts = [markdown(part)] if part.columns else []
     if left:
-        are, them = ("is", "it") if left == 1 else ("are", "them")
-        more = f"{counted(left, 'row')} of which nothing is run {are} left out"
-        parts.append(f"{more}; `igsd report` shows {them}.")
+        parts.append(f"Of these nothing is run: {'; '.join(left)}.")
     return parts
 
 

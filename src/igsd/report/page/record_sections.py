@@ -15,6 +15,7 @@ from igsd.report.page.record_section import record_section
 from igsd.report.page.table import table_section
 from igsd.report.paper_cell import NONE, PaperCell
 from igsd.report.paper_table import PaperTable
+from igsd.report.record_folder import RecordFolder
 from igsd.wording import counted
 
 _KEY = """\
@@ -53,8 +54,9 @@ def _exhibits(folder: Path) -> tuple[list[Entry], list[Html], set[str]]:
     """
     entries, sections, shown = list[Entry](), [tag("p", _KEY)], set[str]()
     missing: list[Html] = []
+    read_once = RecordFolder(folder)
     for name in exhibit_names():
-        title, section, cells = _exhibit(name, folder)
+        title, section, cells = _exhibit(name, read_once)
         used = {path.rpartition("/")[0] for cell in cells for path in cell.records}
         if used:
             entries.append((name, title, _progress(cells)))
@@ -88,7 +90,7 @@ def _own(groups: Iterable[RecordGroup], shown: set[str]) -> tuple[list[Entry], l
     return entries, sections
 
 
-def _exhibit(name: str, folder: Path) -> tuple[str, Html, list[PaperCell]]:
+def _exhibit(name: str, folder: RecordFolder) -> tuple[str, Html, list[PaperCell]]:
     """Return title, section and cells of a table or figure; differences are no cells to fill."""
     made = fill(read_exhibit(name), folder)
     if isinstance(made, PaperTable):
