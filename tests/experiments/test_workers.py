@@ -66,3 +66,24 @@ def test_no_scheduler() -> None:
     done = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, timeout=90)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("There is no Dask scheduler at 'tcp://127.0.0.1:")
+
+
+class MadeUpClient:
+    """Tells the threads of its workers."""
+
+    def __init__(self, *threads: int) -> None:
+        self.threads = threads
+
+    def ncores(self) -> dict[str, int]:
+        return {f"tcp://worker-{i}": number for i, number in enumerate(self.threads)}
+
+
+def test_workers_that_cannot_be_used() -> None:
+    assert len(workers._checked(MadeUpClient(1, 1), "tcp://here:1")) == 2
+    for client, said in (
+        (MadeUpClient(), "has no workers"),
+        (MadeUpClient(1), "has one worker, and joblib would make all runs in this process"),
+        (MadeUpClient(1, 2), "must have one thread"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            workers._checked(client, "tcp://here:1")

@@ -57,7 +57,7 @@ class RunDisplay:
             from igsd.wording import counted
 
             runs = counted(_num_runs(self._taken), "run")
-            print(f"{runs} left to another command that makes the same.", file=sys.stderr)
+            print(f"Another command in the same folder makes {runs} of these.", file=sys.stderr)
 
     def may_start(self, job: Job) -> bool:
         """Say whether there is time for a job, and it is still to be run."""
