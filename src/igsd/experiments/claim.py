@@ -37,11 +37,11 @@ def claim(job: Job) -> bool:
 def begin(job: Job) -> int:
     """Note that a process begins a job; return how many had begun it before."""
     path = claim_path(job)
-    dots = len(_lines(path)[1])
+    begun = _lines(path)[1].count(".")
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", encoding="utf-8") as file:
         file.write("." if _owner(path) else "\n.")
-    return dots
+    return begun
 
 
 def release(job: Job) -> None:
