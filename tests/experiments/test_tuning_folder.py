@@ -43,8 +43,14 @@ def test_another_search_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", "no json", "[]", '{"kind": "igsd run"}'])
-def test_foreign_folders_are_left_alone(tmp_path: Path, text: str) -> None:
+def test_a_damaged_search_is_named_and_left_alone(tmp_path: Path, text: str) -> None:
     (tmp_path / "tuning.json").write_text(text)
+    with pytest.raises(StorageError, match="is damaged, so the search cannot go on"):
+        TuningFolder(tmp_path).read(IDENTITY, force=True)
+
+
+def test_foreign_folders_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(StorageError, match="holds no search of `igsd tune`"):
         TuningFolder(tmp_path).read(IDENTITY, force=True)
 
