@@ -89,8 +89,8 @@ class TuningFolder:
             pass
         if (self.path / "tuning.json").exists():
             raise StorageError(
-                f"{self.path / 'tuning.json'} is damaged, so the search cannot go on. Its trials are "
-                "still in trials.csv, its best settings in recipe.toml. Give another folder."
+                f"{self.path / 'tuning.json'} is damaged, so the search cannot go on. Its trials "
+                "are still in trials.csv, its best settings in recipe.toml. Give another folder."
             )
         raise StorageError(
             f"{self.path} exists and holds no search of `igsd tune`, so it is left as it is. Give "
