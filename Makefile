@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 THREADS := OMP_NUM_THREADS=1
 
-.PHONY: run test check bench readme performance clean
+.PHONY: run test check shape bench readme performance docs clean
 
 run: .venv/installed
 	$(BIN)/igsd evaluate --recipe molecules MUTAG --seeds 3
@@ -12,10 +12,14 @@ test: .venv/installed-dev
 	$(THREADS) $(BIN)/python -m pytest -n auto
 
 check: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples scripts
+	$(BIN)/ruff format --check src tests benchmarks examples scripts
 	$(BIN)/mypy
 	$(THREADS) $(BIN)/python -m pytest -n auto -m "not slow"
+
+# Files, lines, imports and concepts of src/igsd, beside the most they may be.
+shape: .venv/installed
+	$(BIN)/python -m scripts.shape --check --page docs/design.md
 
 # Speed, as ratios: a quiet machine and three quarters of an hour.
 bench: .venv/installed-dev
@@ -23,13 +27,17 @@ bench: .venv/installed-dev
 
 # The tables of README.md from the records in results/.
 readme: .venv/installed
-	$(BIN)/python -m igsd.report.results_table results README.md
+	$(BIN)/python -m igsd.report.readme results README.md docs/results.md
 
 performance: .venv/installed-dev
 	$(BIN)/python -m benchmarks.render results/benchmarks docs/performance.md
 
+# The documentation site, in site/; nothing is loaded from the network.
+docs: .venv/installed-docs
+	$(BIN)/python -m zensical build --strict --clean
+
 clean:
-	rm -rf .venv runs
+	rm -rf .venv runs site
 
 .venv/installed: pyproject.toml constraints.txt
 	@echo "Installing igsd into .venv (once; a minute or two)"
@@ -39,4 +47,8 @@ clean:
 
 .venv/installed-dev: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+.venv/installed-docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[docs]"
 	@touch $@

@@ -14,7 +14,7 @@ from benchmarks.row import Row
 from benchmarks.side import Side, run_once
 from benchmarks.timing import alternate
 from benchmarks.training import batches_of, feature_map, load
-from igsd.graphs.batch import Collator
+from igsd.batches.batch import Collator
 from igsd.graphs.graphset import GraphSet
 
 DATA, BAR, REPEATS = "NCI1", 5.0, 15

@@ -7,19 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
 from benchmarks.context import Context
 from benchmarks.guard import guarded
 from benchmarks.pygcl import STEPS, VERSION, install, pygcl_side
 from benchmarks.row import Row
 from benchmarks.side import Side
 from benchmarks.timing import alternate
-from benchmarks.training import SETTINGS, ChosenBatches, batches_of, feature_map, load
-from igsd.baselines.learned_training import LearnedTask
+from benchmarks.training import SETTINGS, epoch_of, load, recorded_training
 from igsd.baselines.registry import make_method
-from igsd.training.loop import run_training
-from igsd.training.start import seeded_fabric, set_up
 
 DATA = "NCI1"
 
@@ -68,18 +63,6 @@ def _rows(context: Context, folder: Path, case: Case) -> list[Row]:
     return [Row(_title(case), DATA, mine, other, other / mine, case.bar, "s", note)]
 
 
-class ChosenTask(LearnedTask):
-    """The package's own task over chosen batches of its first epoch; it notes each loss."""
-
-    seen: list[Tensor]
-
-    def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
-        """Return the loss of a step."""
-        parts = super().losses(epoch, step)
-        self.seen.append(parts["total"].detach())
-        return parts
-
-
 def epoch_side(
     name: str, data: str, steps: Sequence[int] | None = None
 ) -> Callable[[], list[float]]:
@@ -87,21 +70,8 @@ def epoch_side(
 
     Diffusions are computed beforehand, once, as ``fit`` does.
     """
-    graphs = load(data)
     (case,) = (case for case in CASES if case.name == name)
     shape = {key: getattr(SETTINGS, key) for key in ("num_layers", "hidden_dim", "batch_size")}
-    estimator = make_method(name, epochs=1, **shape, **case.settings)
-    config, features = estimator.config(), feature_map(graphs)
-    with seeded_fabric(config) as fabric:
-        network = estimator.network(config, features.dim)
-    forward, optimizer = set_up(network, fabric, config)
-    source = estimator.source(graphs, features, config, fabric.device)
-    task = ChosenTask(network, forward, source, graphs.node_counts(), config)
-    task.batches = ChosenBatches(batches_of(graphs, steps))
-
-    def epoch() -> list[float]:
-        task.seen = []
-        run_training(task, optimizer, fabric)
-        return [float(loss) for loss in task.seen]
-
-    return epoch
+    estimator = make_method(name, **shape, **case.settings)
+    training = recorded_training(load(data), steps, estimator.network_class, estimator.config())
+    return epoch_of(*training)

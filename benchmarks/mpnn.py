@@ -18,12 +18,10 @@ from benchmarks.side import Side, run_once
 from benchmarks.timing import alternate
 from benchmarks.training import load
 from benchmarks.worker import peak_mib
-from igsd.encoders.edge_network import EdgeNetwork, EdgeNetworkLayer
-from igsd.graphs.category_operator import CategoryOperator
-from igsd.graphs.features import FeatureMap
+from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.molecules import CategoryOperator, MoleculeBatch, MoleculeCollator
+from igsd.encoders.mpnn import EdgeNetwork, EdgeNetworkLayer
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.link_features import LinkFeatures
-from igsd.graphs.molecule_batch import MoleculeBatch, MoleculeCollator
 
 DATA, BAR, REPEATS = "QM9", 5.0, 5
 NUM_MOLECULES, DIM, HIDDEN = 64, 64, 128

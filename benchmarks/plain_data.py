@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import GDC
 
 from benchmarks.training import SETTINGS, feature_map, load
-from igsd.graphs.features import FeatureMap
+from igsd.batches.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 
 

@@ -19,7 +19,7 @@ def epoch_side(data: str, steps: list[int] | None = None) -> Callable[[], list[f
     features = feature_map(graphs)
     plain = plain_graphs(graphs, features)
     loader = pair_loader(plain, plain_views(plain), batches_of(graphs, steps))
-    model = PlainIGSD(initial_model(features.dim), features.dim)
+    model = PlainIGSD(initial_model(features), features.dim)
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.Adam(trained, lr=SETTINGS.learning_rate)
     return lambda: train_epoch(model, optimizer, loader)
@@ -30,7 +30,7 @@ def embed_side(data: str) -> Callable[[], Any]:
     graphs = load(data)
     features = feature_map(graphs)
     plain = plain_graphs(graphs, features)
-    model = PlainIGSD(initial_model(features.dim), features.dim).eval()
+    model = PlainIGSD(initial_model(features), features.dim).eval()
 
     def work() -> Callable[[], Any]:
         loader = DataLoader(plain, batch_size=SETTINGS.batch_size)

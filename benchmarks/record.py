@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.row import Row
-from igsd.atomic_file import write_json
 from igsd.errors import StorageError
 from igsd.experiments.environment import commit, now, versions
+from igsd.files.atomic import write_json
 
 KIND = "igsd benchmarks"
 FOLDER = Path("results") / "benchmarks"

@@ -15,8 +15,7 @@ from typing import Any
 from benchmarks.record import read_all
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
-from igsd.report.marked_page import read_page, update_page
-from igsd.report.marked_text import replace_between
+from igsd.report.readme import read_page, replace_between, update_pages
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
@@ -62,7 +61,7 @@ def replace_table(text: str, table: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Bring the page up to date and return the exit code; 1: ``--check`` found a difference."""
-    return update_page(
+    return update_pages(
         arguments,
         lambda page, records: {page: replace_table(read_page(page), render(read_all(records)))},
         module="benchmarks.render",

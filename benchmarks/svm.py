@@ -18,8 +18,8 @@ from benchmarks.training import load
 from igsd.estimators import IGSD
 from igsd.evaluation.folds import INNER_FOLDS, outer_folds
 from igsd.evaluation.kernels import kernel_sources
-from igsd.evaluation.parallel import map_folds
 from igsd.evaluation.svm import C_GRID, choose, predict_grid
+from igsd.processes import map_folds
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,9 @@ def ours_side(
 
     def work() -> Outcome:
         sources = kernel_sources(X, "rbf", "yes" if standardise else "no")
-        splits = outer_folds(y, seed=0).splits[:folds]
-        arguments = [(sources, y, train, test) for train, test in splits]
+        arguments = [
+            (sources, y, fold.train, fold.test) for fold in outer_folds(y, seed=0).folds[:folds]
+        ]
         return map_folds(_fold, arguments, n_jobs)
 
     return work
@@ -189,7 +190,8 @@ def grid_search_side(data: str, path: str, standardise: bool, folds: int) -> Cal
 
     def work() -> Outcome:
         result = []
-        for train, test in outer_folds(y, seed=0).splits[:folds]:
+        for fold in outer_folds(y, seed=0).folds[:folds]:
+            train, test = fold.train, fold.test
             search = GridSearchCV(model, {"svc__C": list(C_GRID)}, cv=INNER_FOLDS)
             search.fit(X[train], y[train])
             predicted = search.predict(X[test]).tolist()

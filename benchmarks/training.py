@@ -9,18 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from igsd.config import Config
+from igsd.batches.features import FeatureMap
+from igsd.estimators import IGSD
 from igsd.graphs.datasets import load_dataset
-from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
-from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
+from igsd.model.network import Dims, Network
+from igsd.settings.igsd import Config
 from igsd.training.batches import EpochBatches, epoch_batches
-from igsd.training.fit import view_spec
-from igsd.training.loop import run_training
-from igsd.training.self_supervised import SelfSupervisedTask
-from igsd.training.start import make_fabric, set_up
-from igsd.views.pairs import PairSource
+from igsd.training.fit import view_of
+from igsd.training.loop import make_fabric, run_training, set_up, trainable
+from igsd.training.task import Task
+from igsd.views.source import Source
 
 SETTINGS = Config(cache_views=False)
 """GIN 4 x 64, heads 256-1024-256, batches of 128, PPR 0.2 cut at 1e-3: the defaults."""
@@ -39,11 +39,21 @@ def feature_map(graphs: GraphSet) -> FeatureMap:
     return FeatureMap.fit(graphs, SETTINGS.node_features, SETTINGS.degree_cap)
 
 
-def initial_model(in_dim: int) -> IGSDModel:
+def initial_model(features: FeatureMap) -> IGSDModel:
     """Return the model with the weights that both sides begin with."""
+    return initial_network(IGSDModel, SETTINGS, features)
+
+
+def initial_network(network_class: type[Network], settings: Any, features: FeatureMap) -> Any:
+    """Return an untrained network of a method, as ``fit`` begins with it."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SETTINGS.seed)
-        return build_model(SETTINGS, in_dim)
+        torch.manual_seed(settings.seed)
+        return network_class(settings, Dims(features))
+
+
+def untrained(graphs: GraphSet) -> IGSD:
+    """Return an estimator with the weights that both sides begin with, ready to embed."""
+    return IGSD.from_config(SETTINGS.updated({"epochs": 0})).fit(graphs)
 
 
 def batches_of(graphs: GraphSet, steps: Sequence[int] | None = None) -> list[np.ndarray]:
@@ -64,18 +74,15 @@ class ChosenBatches(EpochBatches):
         """The number of chosen batches."""
         return len(self.chosen)
 
-    def batch(self, epoch: int, step: int) -> np.ndarray:
+    def batch(self, epoch: int, step: int) -> tuple[np.ndarray]:
         """Return the graphs of a step."""
-        return self.chosen[step]
+        return (self.chosen[step],)
 
 
-class RecordedTask(SelfSupervisedTask):
+class RecordedTask(Task):
     """The package's own task, over chosen batches of its first epoch; it notes each loss."""
 
-    def __init__(self, *arguments: Any, batches: list[np.ndarray], **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.seen: list[Tensor] = []
-        self.batches = ChosenBatches(batches)
+    seen: list[Tensor]
 
     def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
         """Return the losses of a step."""
@@ -91,8 +98,11 @@ def epoch_side(
 
     Each call goes on with the weights that the one before has left.
     """
-    graphs = load(data, copies)
-    task, optimizer, fabric = recorded_training(graphs, steps)
+    return epoch_of(*recorded_training(load(data, copies), steps))
+
+
+def epoch_of(task: RecordedTask, optimizer: Any, fabric: Any) -> Callable[[], list[float]]:
+    """Return the work of one epoch of a training that is set up; its result: the step's losses."""
 
     def epoch() -> list[float]:
         task.seen.clear()
@@ -103,32 +113,33 @@ def epoch_side(
 
 
 def recorded_training(
-    graphs: GraphSet, steps: Sequence[int] | None = None
+    graphs: GraphSet,
+    steps: Sequence[int] | None = None,
+    network_class: type[Network] = IGSDModel,
+    settings: Any = SETTINGS,
 ) -> tuple[RecordedTask, Any, Any]:
-    """Return (task, optimiser, fabric) ready for ``run_training``, as ``fit`` sets them up."""
+    """Return (task, optimiser, fabric) ready for ``run_training``, as ``fit`` sets them up.
+
+    A diffusion is computed here, once.
+    """
     features = feature_map(graphs)
-    fabric = make_fabric(SETTINGS)
+    fabric = make_fabric(settings)
     fabric.launch()
-    model = initial_model(features.dim)
-    forward, optimizer = set_up(model, fabric, SETTINGS)
-    pairs = PairSource(
+    network = initial_network(network_class, settings, features)
+    groups = [{"params": trainable(network), "share": 1.0}]
+    forward, optimizer = set_up(network, fabric, settings, groups)
+    source = Source(
         graphs,
         features,
-        view_spec(SETTINGS),
-        seed=SETTINGS.seed,
-        device=fabric.device,
-        cache=SETTINGS.cache_views,
-        merge=True,
+        fabric.device,
+        view=view_of(settings),
+        seed=settings.seed,
+        cache=False,
+        merge=network.takes_counts,
     )
-    task = RecordedTask(
-        model,
-        forward,
-        pairs,
-        fabric,
-        epochs=1,
-        batch_size=SETTINGS.batch_size,
-        temperature=SETTINGS.temperature,
-        ema_decay=SETTINGS.ema_decay,
-        batches=batches_of(graphs, steps),
-    )
+    if source.view is not None and source.view.is_fixed_view:
+        _ = source.fixed_views  # computed when first asked for: before the clock starts
+    one_epoch = settings.updated({"epochs": 1})
+    task = RecordedTask(network, forward, optimizer, source, one_epoch, fabric)
+    task.seen, task._batches = [], ChosenBatches(batches_of(graphs, steps))
     return task, optimizer, fabric

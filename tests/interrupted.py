@@ -1,15 +1,14 @@
-"""Ctrl-C in the middle of a training with labels."""
+"""Ctrl-C in the middle of a training."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from igsd.training.label_task import LabelTask
+from igsd.training.task import Task
 
 
 def ctrl_c() -> None:
@@ -17,24 +16,32 @@ def ctrl_c() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def after_task_steps(
-    patch: pytest.MonkeyPatch, task_class: type, count: int, action: Callable[[], None]
+def after_steps(
+    patch: pytest.MonkeyPatch,
+    count: int,
+    action: Callable[[], None] = ctrl_c,
+    *,
+    with_labels: bool = False,
 ) -> None:
-    """Do ``action`` once, after ``count`` optimiser steps of such a task; 1 is the first."""
-    original, done = task_class.after_step, 0  # type: ignore[attr-defined]
+    """Do ``action`` once, after ``count`` optimiser steps; 1 is the first.
 
-    def after_step(task: Any) -> None:
+    Counts the steps with labels, or those without: a pretraining has steps of its own.
+    """
+    original, done = Task.after_step, 0
+
+    def after_step(task: Task) -> None:
         nonlocal done
         original(task)
-        done += 1
-        if done == count:
-            action()
+        if (task.labels is not None) == with_labels:
+            done += 1
+            if done == count:
+                action()
 
-    patch.setattr(task_class, "after_step", after_step)
+    patch.setattr(Task, "after_step", after_step)
 
 
 def after_label_steps(
     patch: pytest.MonkeyPatch, count: int, action: Callable[[], None] = ctrl_c
 ) -> None:
     """Do ``action`` once, after ``count`` steps of a training with labels."""
-    after_task_steps(patch, LabelTask, count, action)
+    after_steps(patch, count, action, with_labels=True)

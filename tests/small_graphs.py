@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from igsd.batches.batch import Batch, Collator
+from igsd.batches.features import FeatureMap
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.batch import Batch, Collator
 from igsd.graphs.build import from_edges
-from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 
 HOST = torch.device("cpu")

@@ -5,8 +5,18 @@ import pickle
 import networkx as nx
 import pytest
 
-from igsd.baselines.wl import WLKernel
-from igsd.errors import IGSDError, IGSDWarning, ParameterError, StorageError, nearest
+from igsd.baselines.kernels.wl import WLKernel
+from igsd.errors import (
+    ConfigError,
+    IGSDError,
+    IGSDWarning,
+    ParameterError,
+    StorageError,
+    counted,
+    enumerated,
+    nearest,
+    need,
+)
 
 
 def test_nearest_names_the_close_ones_or_all() -> None:
@@ -42,3 +52,20 @@ def test_a_warning_points_at_the_users_own_line() -> None:
 
 def test_nearest_names_whatever_their_case() -> None:
     assert nearest("mutag", ["MUTAG", "NCI1"]) == "Did you mean 'MUTAG'?"
+
+
+def test_one_and_many() -> None:
+    assert counted(1, "graph") == "1 graph"
+    assert counted(0, "graph") == "0 graphs"
+    assert counted(2, "class", "classes") == "2 classes"
+
+
+def test_long_lists_are_cut() -> None:
+    assert enumerated([3, 17]) == "3, 17"
+    assert enumerated(list("abcdefg"), most=3) == "a, b, c and 4 more"
+
+
+def test_a_missing_extra_is_named() -> None:
+    with pytest.raises(ConfigError, match=r'^A map needs nothing_here.*pip install "igsd\[maps\]"'):
+        need("maps", "nothing_here.inside", "A map")
+    assert need("maps", "json.decoder", "A map").__name__ == "json.decoder"

@@ -1,48 +1,58 @@
-"""The scripts in examples/ run, with fewer epochs than a reader would use."""
+"""The notebooks in examples/ run from top to bottom, and are stored without output."""
 
 from __future__ import annotations
 
-import runpy
+import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+NOTEBOOKS = {
+    "comparing_methods": "random labels",
+    "molecules": "of the hidden labels",
+    "social_networks": "3-regular graphs",
+}
+NEEDS = {"molecules": "rdkit"}
 
 
-def run(name: str, **settings: Any) -> Any:
-    """Return what the ``main`` of an example returns."""
-    return runpy.run_path(str(EXAMPLES / name))["main"](**settings)
+def cells(name: str) -> list[dict[str, Any]]:
+    return json.loads((EXAMPLES / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
 
 
-def test_every_example_is_short_explained_and_tested() -> None:
-    tests = Path(__file__).read_text()
-    for path in EXAMPLES.glob("*.py"):
-        text = path.read_text()
-        assert text.startswith('"""'), path.name
-        assert len(text.splitlines()) < 40, path.name
-        assert f'run("{path.name}"' in tests, path.name
+def test_every_notebook_is_tested() -> None:
+    assert {path.stem for path in EXAMPLES.iterdir()} == set(NOTEBOOKS)
 
 
-def test_neighbours_of_networkx_graphs(capsys: pytest.CaptureFixture[str]) -> None:
-    names = run("networkx_neighbours.py", epochs=1)
-    assert [name.split(",")[0] for name in names] == ["tree"] * 3
-    assert "nearest to tree, 15 nodes" in capsys.readouterr().out
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebooks_begin_with_a_title_and_have_no_output(name: str) -> None:
+    first, *others = cells(name)
+    assert first["cell_type"] == "markdown"
+    assert first["source"][0].startswith("# ")
+    for cell in others:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
 
 
-def test_molecules_from_smiles(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("rdkit", reason="SMILES need igsd[chem]")
-    vectors = run("smiles_molecules.py", epochs=1)
-    assert len(vectors) == 3
-    assert np.isfinite(vectors).all()
-    assert capsys.readouterr().out.count("is most like") == 3
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "says"), NOTEBOOKS.items())
+def test_notebooks_run(
+    name: str,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{name}.ipynb needs an extra")
+    import matplotlib
 
-
-def test_score_of_mutag(capsys: pytest.CaptureFixture[str]) -> None:
-    accuracies = run("score_mutag.py", epochs=1, num_folds=3)
-    # Two thirds of MUTAG are of one class.
-    assert all(0.6 < value <= 1 for value in accuracies.values())
-    assert list(accuracies) == ["igsd", "untrained"]
-    assert "igsd" in capsys.readouterr().out
+    matplotlib.use("agg")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    session: dict[str, object] = {"__name__": "__main__"}
+    for place, cell in enumerate(cells(name)):
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), f"{name}.ipynb, cell {place}", "exec"), session)
+    assert says in capsys.readouterr().out

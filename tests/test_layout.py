@@ -6,34 +6,28 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from scripts.shape import CONCEPTS, LIMITS, LOADED, TOTALS, Shape, modules_loaded_by_train
+
 SOURCE = Path(__file__).parents[1] / "src" / "igsd"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 FOUNDATION = {
     "errors",
-    "wording",
-    "hashing",
-    "atomic_file",
-    "storage",
-    "column_file",
-    "pickles",
-    "settings",
-    "settings_text",
-    "config",
-    "config_semi",
     "progress",
-    "cache",
-    "recipes",
-    "run_metrics",
-    "model_file",
-    "estimator_base",
+    "limits",
+    "processes",
 }
 ORDER = (
+    "settings",
+    "files",
     "graphs",
+    "batches",
     "views",
     "encoders",
-    "model",
     "losses",
+    "model",
     "training",
     "evaluation",
     "estimators",
@@ -193,3 +187,20 @@ def public(tree: ast.Module | ast.ClassDef) -> Iterator[Definition]:
                 yield from public(node)
         elif not decorators & {"overload", "typing.overload"}:
             yield node
+
+
+FIGURES = Shape(SOURCE).figures(loaded=False)
+
+
+@pytest.mark.parametrize("name", [name for name in FIGURES if name not in TOTALS])
+def test_shape(name: str, request: pytest.FixtureRequest) -> None:
+    """``python -m scripts.shape --names`` lists what was counted. Totals may grow later."""
+    if name.startswith("import lines"):
+        request.applymarker(pytest.mark.xfail(reason="11 %; merging files brings it down"))
+    assert FIGURES[name] <= LIMITS[name]
+    assert FIGURES[name] == 1 or name not in CONCEPTS
+
+
+@pytest.mark.slow
+def test_training_imports_little_more_than_it_needs() -> None:
+    assert modules_loaded_by_train() <= LIMITS[LOADED]

@@ -18,9 +18,9 @@ _PUBLIC = {
     "IGSDRegressor": "igsd.estimators",
     "GraphSet": "igsd.graphs.graphset",
     "load_dataset": "igsd.graphs.datasets",
-    "load_model": "igsd.baselines.load_model",
+    "load_model": "igsd.baselines.registry",
     "make_method": "igsd.baselines.registry",
-    "open_data": "igsd.graphs.open_data",
+    "open_data": "igsd.graphs.open",
 }
 
 __all__ = [
@@ -36,12 +36,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from igsd.baselines.load_model import load_model
-    from igsd.baselines.registry import make_method
+    from igsd.baselines.registry import load_model, make_method
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
     from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet
-    from igsd.graphs.open_data import open_data
+    from igsd.graphs.open import open_data
 
 
 def __getattr__(name: str) -> Any:

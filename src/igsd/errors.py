@@ -1,15 +1,17 @@
-"""The exceptions that igsd raises for something the user can mend.
+"""The exceptions that igsd raises for something the user can fix.
 
-Every message names the thing, the rule it broke, what stood there, and the way out where there is
-one. The command line prints the message alone, without a traceback, and exits with 2.
+Every message names the thing, the rule it broke, the value received, and the way out if there is
+one. The command line prints only the message, without a traceback, and exits with 2.
 """
 
 from __future__ import annotations
 
 import difflib
+import importlib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 class IGSDError(ValueError):
@@ -25,10 +27,10 @@ class ConfigError(IGSDError):
 
 
 class ParameterError(ConfigError):
-    """A parameter whose value breaks its rule, with the parts that its sentence is made of.
+    """A parameter whose value breaks its rule, with the parts of its message.
 
-    ``owner``: whose ``parameter`` it is. ``fault`` ends the sentence: the rule, what was given
-    instead, and the way out where there is one.
+    ``owner``: the class or function that has the ``parameter``. ``fault``: the end of the sentence,
+    with the rule, the value received, and the way out.
     """
 
     def __init__(self, parameter: str, owner: str, fault: str) -> None:
@@ -39,9 +41,9 @@ class ParameterError(ConfigError):
         return f"The {self.parameter!r} parameter of {self.owner} {self.fault}"
 
     def of_estimator(self, owner: str) -> ParameterError:
-        """Return the error as the user of an estimator knows it: of ``owner``, who has no seed.
+        """Return the error in the words of an estimator: of ``owner``, whose seed is random_state.
 
-        The rules of settings are IGSD's, whoever uses them, and the seed is set as 'random_state'.
+        Settings shared by all methods have the owner IGSD.
         """
         parameter = "random_state" if self.parameter == "seed" else self.parameter
         return ParameterError(parameter, owner if self.owner == "IGSD" else self.owner, self.fault)
@@ -52,27 +54,42 @@ class ParameterError(ConfigError):
         return f"The setting {name!r} {self.fault}"
 
 
+def need(extra: str, module: str, what: str = "This") -> Any:
+    """Import and return a module of an optional dependency, for the purpose ``what``.
+
+    Raises ``ConfigError`` that names the extra to install if the module is missing.
+    """
+    package = module.split(".")[0]
+    try:
+        importlib.import_module(package)
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f'{what} needs {package}, which is not installed: pip install "igsd[{extra}]".'
+        ) from error
+
+
 class StorageError(IGSDError):
     """A file that cannot be read or written as what it should be."""
 
 
 class TrainingError(IGSDError):
-    """Training that cannot start or cannot go on."""
+    """Training that cannot start or continue."""
 
 
 class GraphIndexError(DataError, IndexError):
-    """An index that is not in a set of graphs."""
+    """An index outside a set of graphs."""
 
 
 class IGSDWarning(UserWarning):
-    """Something the user should know, although work goes on; the command line prints a note."""
+    """Something the user should know, although work continues; a note on the command line."""
 
 
 _NOT_THE_USERS = ("igsd", "sklearn", "joblib", "torch", "contextlib")
 
 
 def warn_user(text: str, category: type[IGSDWarning] = IGSDWarning) -> None:
-    """Warn of ``text`` at the line of the user's own that led here, however deep that is."""
+    """Warn with ``text`` at the user's own line that led here, however deep the call is."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _NOT_THE_USERS:
         frame, level = frame.f_back, level + 1
@@ -80,13 +97,25 @@ def warn_user(text: str, category: type[IGSDWarning] = IGSDWarning) -> None:
 
 
 def nearest(name: str, valid: Iterable[str], *, count: int = 3) -> str:
-    """Return a sentence with the valid names closest to ``name``, or all when none is close."""
+    """Return a sentence with the valid names closest to ``name``, or all if none is close."""
     names = sorted(valid)
     return did_you_mean(name, names, count=count) or f"Valid names: {', '.join(names)}."
 
 
 def did_you_mean(name: str, valid: Iterable[str], *, count: int = 3) -> str:
-    """Return a question with the valid names closest to ``name``, empty when none is close."""
+    """Return a question with the valid names closest to ``name``, empty if none is close."""
     by_lower = {valid_name.lower(): valid_name for valid_name in sorted(valid)}
     close = difflib.get_close_matches(name.lower(), by_lower, n=count, cutoff=0.5)
     return f"Did you mean {' or '.join(repr(by_lower[c]) for c in close)}?" if close else ""
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return the number with its noun: ``1 graph``, ``2 graphs``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def enumerated(items: Sequence[Any], most: int = 5) -> str:
+    """Return the items joined by commas; after ``most`` of them only a count of the rest."""
+    shown = ", ".join(str(item) for item in items[:most])
+    more = len(items) - most
+    return shown + (f" and {more} more" if more > 0 else "")

@@ -1,6 +1,4 @@
-"""``progress_bar``: one look for everything that takes long."""
-
-from __future__ import annotations
+"""``progress_bar``: the progress display of everything that takes long."""
 
 import contextlib
 import sys
@@ -20,7 +18,7 @@ def progress_bar(title: str, total: int, *, shown: bool, done: int = 0) -> Itera
     """Yield ``advance(steps, note)``, which moves a bar on standard error.
 
     On a terminal the bar moves in place. Elsewhere (a log file, a cluster) a line is written at
-    every tenth of the way. With ``shown=False`` nothing is written.
+    every tenth. With ``shown=False`` nothing is written.
     """
     if not shown:
         yield _nothing

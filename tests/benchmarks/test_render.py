@@ -69,5 +69,5 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_markers() -> None:
     assert doctest.testmod(render).failed == 0
-    with pytest.raises(StorageError, match="must hold the lines"):
+    with pytest.raises(StorageError, match="must have the lines"):
         render.replace_table("no markers", "x")

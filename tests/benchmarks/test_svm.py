@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.svm import grid_search_side, ours_side
-from igsd.evaluation.nested import nested
+from igsd.evaluation.protocols import cross_validate
 from igsd.graphs.datasets import load_dataset
 
 
@@ -23,5 +23,5 @@ def test_both_sides_are_the_protocol(tmp_path: Path, standardise: bool) -> None:
     given = {"data": "MUTAG", "path": str(path), "standardise": standardise, "folds": 3}
     ours = ours_side(**given)()
     assert ours == grid_search_side(**given)()
-    whole = nested(X, y, seed=0, standardise="yes" if standardise else "no")
+    whole = cross_validate(X, y, seed=0, standardise="yes" if standardise else "no")
     assert tuple(fold["C"] for fold in ours) == whole.C[:3]

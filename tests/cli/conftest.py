@@ -81,6 +81,6 @@ def unlabelled(tmp_path: Path) -> Path:
 @pytest.fixture
 def toy_graphs(toy: Path) -> GraphSet:
     """Return the toy graphs as a set."""
-    from igsd.graphs.tu import read_tu
+    from igsd.graphs.readers.tu import read_tu
 
     return read_tu(toy)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from igsd.baselines.registry import METHODS
+from igsd import processes
+from igsd.baselines.registry import method_names
 from igsd.errors import TrainingError
-from igsd.experiments import method_plan
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
 from tests.experiments.method_stand_in import in_process
@@ -29,7 +29,7 @@ def table_of(out: str) -> dict[str, list[str]]:
 def test_every_method_in_one_table(igsd: Run, toy: Path, in_process: Made) -> None:
     code, out, err = igsd("compare", toy, "--methods", "all", *FAST, *SMALL)
     assert code == 0, err
-    assert [name.split("+")[0] for name in table_of(out)] == [*METHODS, "majority"]
+    assert [name.split("+")[0] for name in table_of(out)] == [*method_names(), "majority"]
     assert all(float(cells[0]) <= 100 for cells in table_of(out).values())
 
 
@@ -38,13 +38,14 @@ def test_finished_runs_are_skipped(igsd: Run, toy: Path, tmp_path: Path, in_proc
     command = ["compare", toy, "--methods", ",".join(names), *FAST]
     code, out, err = igsd(*command)
     assert (code, list(table_of(out))) == (0, [*names, "majority"])
-    assert "3/3 histogram, seed 0 ...\n3/3 histogram, seed 0: " in err  # a log names what runs
+    assert "histogram on TOY, seed 0 ...\n" in err  # a log names what runs
+    assert "3/3 histogram on TOY, seed 0: " in err
     assert (tmp_path / "runs" / "compare-TOY.png").exists()
     records = tmp_path / "runs" / "records" / "nested" / "TOY"
     assert {path.name for path in records.iterdir()} == set(names)
     again = igsd(*command)
     assert again[:2] == (0, out)
-    assert again[2].count("skipped") == 3
+    assert "3 runs have a record, skipped" in again[2]
     assert len(in_process) == 3
 
 
@@ -55,7 +56,7 @@ def test_other_settings_stand_beside_the_usual_ones(
     usual = igsd(*command)
     code, out, err = igsd(*command, "--set", "wl.iterations=2")
     assert (code, list(table_of(out))) == (0, ["wl+iterations-2", "histogram", "majority"])
-    assert "1/2 wl+iterations-2, seed 0" in err
+    assert "wl+iterations-2 on TOY, seed 0" in err
     assert len(in_process) == 3
     records = tmp_path / "runs" / "records" / "nested" / "TOY"
     assert {path.name for path in records.iterdir()} == {"wl", "wl+iterations-2", "histogram"}
@@ -82,12 +83,21 @@ def test_one_method_by_evaluate(igsd: Run, toy: Path, tmp_path: Path, in_process
     assert not (tmp_path / "runs").exists()
 
 
+def test_reference_rows_are_methods(igsd: Run, toy: Path, in_process: Made) -> None:
+    names = "histogram,majority,ridge"
+    code, out, err = igsd("compare", toy, "--methods", names, *FAST)
+    assert (code, list(table_of(out))) == (0, names.split(",")), err
+    assert table_of(out)["majority"][0] == "50.0"
+    code, out, _ = igsd("evaluate", toy, "--methods", names, *FAST, "--records", "r")
+    assert (code, list(table_of(out))) == (0, names.split(","))
+
+
 def test_limits_end_in_words(igsd: Run, toy: Path, in_process: Made) -> None:
     names = ["--methods", "shortest-path,histogram"]
     code, out, err = igsd("compare", toy, *names, *FAST, "--limit-memory", "1e-9")
     assert (code, table_of(out)["shortest-path"][0]) == (0, "OMR")
     assert table_of(out)["histogram"][0] != "OMR"
-    assert "1/2 shortest-path, seed 0: OMR\n" in err
+    assert "1/2 shortest-path on TOY, seed 0: OMR, " in err
     assert err.count("OMR: the distances of") == 1
     assert "note: shortest-path: OMR: the distances of" in err
     options = ["--methods", "graphlet", "--limit-seconds", "1e-9", "--records", "r"]
@@ -112,17 +122,17 @@ def test_no_picture_where_no_method_has_a_score(
 def test_a_method_that_dies(
     igsd: Run, toy: Path, in_process: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = method_plan.run_measured
+    here = processes.run_measured
 
     def run(function: Any, graphs: GraphSet, name: str, *others: Any, **limited: Any) -> Any:
         if name == "wl":
             raise TrainingError("The process of a method ended without an answer.")
         return here(function, graphs, name, *others, **limited)
 
-    monkeypatch.setattr(method_plan, "run_measured", run)
+    monkeypatch.setattr(processes, "run_measured", run)
     code, out, err = igsd("compare", toy, "--methods", "wl,histogram", *FAST)
     assert (code, table_of(out)["wl"][0]) == (1, "failed")
-    assert "1/2 wl, seed 0: The process of a method ended" in err
+    assert "1/2 wl on TOY, seed 0: The process of a method ended" in err
     assert err.count("The process of a method ended") == 1
     assert float(table_of(out)["histogram"][0]) > 0
 
@@ -130,17 +140,17 @@ def test_a_method_that_dies(
 def test_stopped_by_the_user(
     igsd: Run, toy: Path, tmp_path: Path, in_process: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = method_plan.run_measured
+    here = processes.run_measured
 
     def run(function: Any, graphs: GraphSet, name: str, *others: Any, **limited: Any) -> Any:
         if name == "wl":
             raise KeyboardInterrupt
         return here(function, graphs, name, *others, **limited)
 
-    monkeypatch.setattr(method_plan, "run_measured", run)
+    monkeypatch.setattr(processes, "run_measured", run)
     code, out, err = igsd("compare", toy, "--methods", "histogram,wl", *FAST)
     assert (code, out) == (130, "")
-    assert "Finished runs are in runs/records; the same command goes on" in err
+    assert "Finished runs are in runs/records; the same command continues" in err
     kept = tmp_path / "runs" / "records" / "nested" / "TOY"
     assert [path.name for path in kept.iterdir()] == ["histogram"]
 
@@ -151,9 +161,9 @@ def test_degrees_stand_in_for_labels(
     plain = replace(toy_graphs, node_labels=None, node_label_names=())
     plain.save(tmp_path / "plain.graphs")
     code, _, err = igsd("compare", "plain.graphs", "--methods", "wl", *FAST)
-    assert (code, "has no node labels: the degree" in err) == (0, True)
+    assert (code, "has no node labels: node degrees" in err) == (0, True)
     record = next((tmp_path / "runs" / "records").rglob("seed-0.json"))
-    assert "degree of each node stands in" in json.loads(record.read_text())["notes"][0]
+    assert "node degrees are used" in json.loads(record.read_text())["notes"][0]
 
 
 def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path) -> None:
@@ -167,11 +177,11 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         ([toy, "--limit-memory", "-1"], "--limit-memory must be above 0"),
         ([toy, "--records", "file/r"], "for records"),
         ([toy, "--plot", str(tmp_path)], "is a folder"),
-        ([toy, "--plot", "p.jpg"], "how to write a picture. Use one of .png, .svg, .pdf"),
-        ([toy, "--plot", "file/p.png"], "file is a file, no folder"),
-        ([toy, "--json", "file/t.json"], "file is a file, no folder"),
+        ([toy, "--plot", "p.jpg"], "Use one of .png, .svg, .pdf"),
+        ([toy, "--plot", "file/p.png"], "file is a file."),
+        ([toy, "--json", "file/t.json"], "file is a file."),
         ([toy, "--recipe", "sociable"], "no recipe"),
-        ([toy, "--recipe", "paper", "--methods", "wl,mlg"], "there is none in wl, mlg"),
+        ([toy, "--recipe", "paper", "--methods", "wl,mlg"], "and wl, mlg has none"),
         ([toy, "--protocol", "gckn"], "published folds"),
         ([unlabelled], "no class labels"),
         (["nothing"], "nothing"),
@@ -183,7 +193,7 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         (["--method", "w1", toy], "no method 'w1'"),
         (["--method", "wl", toy, "-o", "r"], "no run folder"),
         (["--method", "wl", toy, "--recipe", "paper"], "Leave out --recipe paper"),
-        (["--recipe", "paper", toy, "--limit-seconds", "3"], "is for --method"),
+        (["--recipe", "paper", toy, "--limit-seconds", "3"], "is for --methods"),
         (["--method", "wl", toy, "--label-rate", "0.1"], "protocols semi"),
     ):
         code, _, err = igsd("evaluate", *arguments, *FAST)

@@ -50,7 +50,7 @@ def test_import_lists_the_rows_that_are_no_molecules(igsd: Run, tmp_path: Path) 
     code, out, err = igsd("data", "import", "m.csv", "-o", "m.graphs", *columns)
     assert code == 0
     assert "2 graphs" in out
-    assert "1 of 3 rows of m.csv was left out" in err
+    assert "1 of 3 rows of m.csv is not a molecule and was left out" in err
     assert "line 3" in out
     assert "nope" in out
     graphs = GraphSet.load(tmp_path / "m.graphs")

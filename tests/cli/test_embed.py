@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.baselines.references.histogram import LabelDegreeHistogram
 from igsd.estimators import IGSD
-from igsd.evaluation.vector_file import read_vectors
+from igsd.files.columns import read_vectors
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
 from tests.small_graphs import make_graphs
@@ -42,9 +42,7 @@ def test_rows_left_out_are_named_and_lines_are_kept(igsd: Run, tmp_path: Path) -
     # Vectors once did not line up with the user's table, and nothing said so.
     pytest.importorskip("rdkit")
     (tmp_path / "m.csv").write_text(MOLECULES)
-    note = (
-        "igsd: note: 2 of 6 rows of m.csv were left out, being no molecules: lines 3, 6 (the first"
-    )
+    note = "igsd: note: 2 of 6 rows of m.csv are not molecules and were left out: lines 3, 6 ("
     for command in (
         ["train", "m.csv", "-o", "r", "--quiet", *SETTINGS],
         ["embed", "r", "m.csv", "-o", "v.csv", "--quiet"],
@@ -102,7 +100,7 @@ def test_node_labels_never_seen_are_noted(igsd: Run, trained: Path, tmp_path: Pa
 
 def test_a_folder_that_was_made_is_noted(igsd: Run, trained: Path, toy: Path) -> None:
     code, _, err = igsd("embed", trained, toy, "-o", "a/b/v.npy", "--quiet")
-    assert (code, err) == (0, "igsd: note: the folder a/b was made.\n")
+    assert (code, err) == (0, "igsd: note: created the folder a/b.\n")
 
 
 def test_wrong_outputs(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:

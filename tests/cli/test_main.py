@@ -38,7 +38,7 @@ def test_every_command_explains_itself(igsd: Run, command: list[str]) -> None:
 def test_train_help_lists_every_setting(igsd: Run) -> None:
     from dataclasses import fields
 
-    from igsd.config import Config
+    from igsd.settings.igsd import Config
 
     out = igsd("train", "--help")[1]
     assert [f.name for f in fields(Config) if f"    {f.name} = " not in out] == []
@@ -55,9 +55,9 @@ def test_wrong_usage(igsd: Run, arguments: list[str]) -> None:
     ("error", "code", "text"),
     [
         (KeyboardInterrupt(), 130, "igsd: Stopped."),
-        (MemoryError(), 2, "not enough memory"),
+        (MemoryError(), 2, "Out of memory"),
         (OSError(28, "No space left on device", "/x/y"), 2, "The disk is full, cannot write /x/y"),
-        (PermissionError(13, "Permission denied", "/x"), 2, "/x: Permission denied"),
+        (PermissionError(13, "Permission denied", "/x"), 2, "Cannot access /x: Permission denied"),
     ],
 )
 def test_errors_become_a_sentence(

@@ -11,7 +11,7 @@ def test_records_and_a_run_become_a_page(igsd: Run, trained: Path, tmp_path: Pat
     code, out, err = igsd("report", "-o", "new/page.html", "--run", trained)
     assert code == 0
     assert out.startswith("new/page.html: ")
-    assert "the folder new was made" in err
+    assert "created the folder new" in err
     text = (tmp_path / "new" / "page.html").read_text()
     assert 'id="table-1"' in text
     assert 'id="run-1"' in text
@@ -32,7 +32,7 @@ def test_a_run_that_is_named_twice_is_shown_once(igsd: Run, trained: Path, tmp_p
 
 
 def test_only_the_usual_folder_of_records_may_be_missing(igsd: Run, trained: Path) -> None:
-    assert "results, which may be missing where --run" in " ".join(igsd("report", "-h")[1].split())
+    assert "results; may be missing if --run" in " ".join(igsd("report", "-h")[1].split())
     code, _, err = igsd("report", "none", "-o", "page.html", "--run", trained)
     assert (code, "There is no folder none" in err) == (2, True)
 
@@ -53,8 +53,8 @@ def test_a_broken_record_is_named_and_left_out(igsd: Run, tmp_path: Path) -> Non
 def test_bad_input(igsd: Run, tmp_path: Path, trained: Path) -> None:
     (tmp_path / "results").mkdir()
     wrong = {
-        ("report", "-o", "page.txt"): "how to write the page. Use one of .html, .htm",
-        ("report", "-o", "page.html", "--map", "umap"): "Name one with --run RUN",
+        ("report", "-o", "page.txt"): "not one for the page. Use one of .html, .htm",
+        ("report", "-o", "page.html", "--map", "umap"): "name one with --run RUN",
         ("report", "none", "-o", "page.html"): "There is no folder none",
         ("report", "-o", "page.html", "--run", "results"): "is not a run folder",
         ("report", "-o", "page.html", "--map", "art"): "invalid choice",
@@ -71,7 +71,7 @@ def test_a_folder_that_holds_no_records(igsd: Run, trained: Path, tmp_path: Path
     (tmp_path / "empty").mkdir()
     code, _, err = igsd("report", tmp_path / "empty", "-o", "page.html")
     assert code == 0
-    assert "empty has no records (PROTOCOL/DATA/METHOD/seed-N.json in it)" in err
+    assert "empty has no records (PROTOCOL/DATA/METHOD/seed-N.json)" in err
     code, _, err = igsd("report", trained, "-o", "page.html")
     assert f"It is a run folder: --run {trained} shows it." in err
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from igsd.baselines.limits import MemoryLimitError
-from igsd.experiments import exhibit, job, method_runs
-from igsd.experiments.recipe_plan import RecipePlan
-from igsd.experiments.runs import Run
+from igsd import processes
+from igsd.experiments import exhibits, run
+from igsd.experiments.run import Run
+from igsd.experiments.vector_protocols import VectorProtocol
 from igsd.graphs.graphset import GraphSet
+from igsd.limits import MemoryLimitError
 from tests.cli.conftest import Run as Command
 from tests.experiments.method_stand_in import in_process  # noqa: F401
 from tests.experiments.small_exhibit import small_exhibit, write_data
@@ -26,7 +27,7 @@ def small(
 ) -> str:
     """Put a small table in the place of Table 3 and return the path of its data."""
     source = write_data(tmp_path)
-    monkeypatch.setattr(exhibit, "read_exhibit", lambda name: small_exhibit(source))
+    monkeypatch.setattr(exhibits, "read_exhibit", lambda name: small_exhibit(source))
     return source
 
 
@@ -90,20 +91,24 @@ def test_a_first_opening_is_shown(
             progress(10, 10)
         return make_graphs(10, classes=True, name="toy")
 
-    monkeypatch.setattr(job, "open_data", open_slowly)
+    monkeypatch.setattr(run, "open_data", open_slowly)
     _, _, err = igsd("reproduce", "table-3", "--dry-run")
-    assert f"note: {small} is fetched or read for the first time" in err
+    assert f"note: {small} is downloaded or read for the first time" in err
     assert f"{small}: 10/10" in err
 
 
 def test_failed_and_stale_runs_are_shown(
     igsd: Command, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: Any) -> None:
-        raise KeyError("oh")
+    real = VectorProtocol.references
+
+    def broken(self: Any, run: Run, graphs: GraphSet) -> Any:
+        if run.method == "igsd":
+            raise KeyError("oh")
+        return real(self, run, graphs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(RecipePlan, "run", broken)
+        patch.setattr(VectorProtocol, "references", broken)
         code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1, "--quiet")
     assert code == 1  # done in part
     assert "KeyError: 'oh'" in err
@@ -139,10 +144,10 @@ def test_a_broken_record_is_named_once_and_the_table_is_printed(
 def test_a_limit_exceeded_is_an_answer(
     igsd: Command, small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def too_large(*_: Any) -> None:
+    def too_large(*_: Any, **__: Any) -> None:
         raise MemoryLimitError("OMR: too large.")
 
-    monkeypatch.setattr(method_runs, "measure", too_large)
+    monkeypatch.setattr(processes, "run_measured", too_large)
     options = ("--jobs", 1, "--seeds", 1, "--methods", "histogram")
     code, out, _ = igsd("reproduce", "table-3", *options)
     assert code == 0

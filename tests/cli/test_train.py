@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from igsd.config import Config
 from igsd.errors import StorageError, TrainingError
 from igsd.estimators import IGSD
 from igsd.experiments.run_folder import RunFolder
-from igsd.settings_text import read_settings
+from igsd.settings.igsd import Config
+from igsd.settings.text import read_settings
 from igsd.training import loop
 from tests.cli.conftest import SETTINGS, Run
 from tests.small_graphs import TINY, make_graphs
@@ -56,7 +56,7 @@ def test_default_folders_are_numbered(igsd: Run, toy: Path, tmp_path: Path) -> N
     for number in (1, 2):
         code, out, _ = igsd("train", toy, *SETTINGS, "--set", "epochs=0")
         assert code == 0
-        assert "molecules (chosen by the data)" in out
+        assert "molecules (chosen for the data)" in out
         assert "not trained, since epochs is 0" in out
         assert names(tmp_path / "runs" / f"TOY-molecules-{number}") == FINISHED
     code, out, _ = igsd("train", toy, "--resume")
@@ -106,7 +106,7 @@ def test_a_folder_below_a_file_is_refused_before_the_data_are_read(
     (tmp_path / "afile").touch()
     code, out, err = igsd("train", "no-such-data", "-o", "afile/x", *options)
     assert (code, out) == (2, "")
-    assert "The run folder afile/x cannot be made: afile is no folder" in err
+    assert "The run folder afile/x cannot be created: afile is not a folder" in err
 
 
 def test_resume_without_anything_to_continue_starts(igsd: Run, toy: Path, trained: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from igsd.experiments.tuning_score import NestedTask
+from igsd.experiments.records import Record
+from igsd.experiments.vector_protocols import NestedTuning
 from tests.cli.conftest import SETTINGS, Run
 
 needs_optuna = pytest.mark.skipif(find_spec("optuna") is None, reason="needs igsd[tune]")
@@ -48,15 +49,15 @@ def test_few_labels(igsd: Run, toy: Path, tmp_path: Path) -> None:
 def test_stopped_by_the_user_and_by_time(
     igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(self: Any, config: Any) -> float:
+    def stop(*_: Any) -> Record:
         if (tmp_path / "t" / "trials.csv").exists():
             raise KeyboardInterrupt
-        return 0.5
+        return {"score": 0.5}
 
-    monkeypatch.setattr(NestedTask, "score", stop)
+    monkeypatch.setattr(NestedTuning, "work", stop)
     code, out, err = igsd("tune", toy, "-o", "t", *GRID)
     assert (code, out) == (130, "")
-    assert "Stopped. 1 trial kept in t; the same command goes on." in err
+    assert "Stopped. 1 trial kept in t; the same command continues." in err
     code, out, err = igsd("tune", toy, "-o", "t", *GRID, "--timeout", "0")
     assert (code, out.splitlines()[0]) == (0, "TOY, nested, best of 1 trial")
     assert "The time is used up; 29 trials left" in err
@@ -66,10 +67,10 @@ def test_stopped_by_the_user_and_by_time(
 def test_no_trial_with_a_score(
     igsd: Run, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: Any, config: Any) -> float:
+    def fail(*_: Any) -> Record:
         raise FloatingPointError("no number")
 
-    monkeypatch.setattr(NestedTask, "score", fail)
+    monkeypatch.setattr(NestedTuning, "work", fail)
     code, out, err = igsd("tune", toy, "-o", "t", "--quiet", "--trials", "2", *GRID)
     assert (code, out) == (1, "")
     assert "FloatingPointError: no number" in err
@@ -108,7 +109,6 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         ([toy, "--timeout", "soon"], "--timeout takes a time such as 30m"),
         ([toy, "--method", "gin"], "--method is for --protocol semi"),
         ([toy, "--label-rate", "0.1"], "--label-rate is for --protocol semi"),
-        ([toy, "--protocol", "semi", "--jobs", "2"], "--jobs is for --protocol nested"),
         ([toy, "--protocol", "semi", "--method", "gim"], "no method 'gim'"),
         ([toy, "--protocol", "semi", "--label-rate", "2"], "label_rate must be a share"),
         ([toy, "--protocol", "semi", "--grid", "embed_views=graph"], "no setting 'embed_views'"),

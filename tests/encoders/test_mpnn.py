@@ -1,19 +1,121 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from igsd.encoders.mpnn import MPNN
+from igsd.batches.batch import Batch
+from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.molecules import MoleculeBatch, MoleculeCollator
+from igsd.encoders.mpnn import MPNN, EdgeNetwork, EdgeNetworkLayer, Set2Set
 from igsd.errors import ConfigError
-from igsd.graphs.batch import Batch
-from igsd.graphs.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.link_features import LinkFeatures
-from igsd.graphs.molecule_batch import MoleculeBatch, MoleculeCollator
+from igsd.settings.groups import View
+from igsd.views.source import bond_type_view
 from tests.reference import mpnn as reference
 from tests.small_graphs import HOST
 from tests.small_molecules import make_molecules
+
+DIM, HIDDEN = 5, 7
+
+
+def molecules(*, view: bool) -> tuple[MoleculeBatch, torch.Tensor]:
+    """Return a batch of all molecules, or of their views, and the vectors of its categories."""
+    graphs = make_molecules(12)
+    links = LinkFeatures.fit(graphs, 6)
+    collator = MoleculeCollator(graphs, FeatureMap.fit(graphs), links, HOST)
+    every = np.arange(len(graphs))
+    batch = collator.molecules(every)
+    if view:
+        diffusion = bond_type_view(graphs, "single", View(), cache=False)
+        batch = collator.view(batch, every, diffusion, "single")
+    return batch, torch.from_numpy(links.table())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("mean", [True, False])
+def test_equals_nnconv_in_value_and_gradient(mean: bool, dtype: torch.dtype) -> None:
+    convolutions = pytest.importorskip("torch_geometric.nn")
+    batch, table = molecules(view=False)
+    table = table.to(dtype)
+    network, layer = EdgeNetwork(table.shape[1], HIDDEN, DIM), EdgeNetworkLayer(DIM, mean=mean)
+    network, layer = network.to(dtype), layer.to(dtype)
+    plain = nn.Sequential(network.first, nn.ReLU(), network.second)
+    conv = convolutions.NNConv(DIM, DIM, plain, aggr="mean" if mean else "add").to(dtype)
+    conv.lin.weight, conv.bias = layer.root.weight, layer.root.bias
+    shared = [*network.parameters(), *layer.parameters()]
+    x = torch.randn(len(batch.x), DIM, dtype=dtype, generator=torch.Generator().manual_seed(1))
+    x.requires_grad_()
+    ours = layer(x, network(table[batch.links.used]), batch.links)
+    receiver, sender = batch.edge_index
+    theirs = conv(x, torch.stack([sender, receiver]), table[batch.category])
+    torch.testing.assert_close(ours, theirs)
+    upstream = torch.randn(ours.shape, dtype=dtype, generator=torch.Generator().manual_seed(2))
+    torch.testing.assert_close(
+        torch.autograd.grad(ours, [x, *shared], upstream),
+        torch.autograd.grad(theirs, [x, *shared], upstream),
+    )
+
+
+def test_weights_of_a_view_multiply_the_messages() -> None:
+    batch, table = molecules(view=True)
+    network, layer = EdgeNetwork(table.shape[1], HIDDEN, DIM), EdgeNetworkLayer(DIM, mean=False)
+    x = torch.randn(len(batch.x), DIM, generator=torch.Generator().manual_seed(1))
+    matrices = network(table[batch.category])
+    receiver, sender = batch.edge_index
+    sent = batch.edge_weight[:, None] * torch.einsum("ed,edf->ef", x[sender], matrices)
+    expected = torch.zeros_like(x).index_add(0, receiver, sent) + layer.root(x)
+    torch.testing.assert_close(layer(x, network(table[batch.links.used]), batch.links), expected)
+
+
+PTR = torch.tensor([0, 3, 4, 9])
+
+
+def nodes(scale: float = 1.0) -> torch.Tensor:
+    rng = torch.Generator().manual_seed(0)
+    return scale * torch.randn(9, 4, generator=rng, dtype=torch.float64)
+
+
+def test_equals_the_plain_loop() -> None:
+    module, x = Set2Set(4, 3).double(), nodes()
+    out = module(x, PTR)
+    assert out.shape == (3, module.out_dim)
+    for graph, (a, b) in enumerate(itertools.pairwise(PTR.tolist())):
+        expected = reference.set2set(module.memory, x[a:b].numpy(), 3)
+        np.testing.assert_allclose(out[graph].detach().numpy(), expected, rtol=1e-10)
+
+
+def test_equals_pyg_in_value_and_gradient() -> None:
+    aggr = pytest.importorskip("torch_geometric.nn.aggr")
+    ours, theirs = Set2Set(4, 3).double(), aggr.Set2Set(4, 3).double()
+    weights = {f"lstm.{k}_l0": v for k, v in ours.memory.state_dict().items()}
+    theirs.load_state_dict(weights)
+    a, b = nodes().requires_grad_(), nodes().requires_grad_()
+    first, second = ours(a, PTR), theirs(b, torch.tensor([0] * 3 + [1] + [2] * 5))
+    torch.testing.assert_close(first, second)
+    first.square().sum().backward()
+    second.square().sum().backward()
+    torch.testing.assert_close(a.grad, b.grad)
+    torch.testing.assert_close(ours.memory.weight_ih.grad, theirs.lstm.weight_ih_l0.grad)
+
+
+def test_large_vectors_stay_finite() -> None:
+    module = Set2Set(4).double()
+    x = nodes(1e4).requires_grad_()
+    out = module(x, PTR)
+    out.sum().backward()
+    assert out.isfinite().all()
+    assert x.grad is not None
+    assert x.grad.isfinite().all()
+
+
+def test_order_of_nodes_does_not_matter() -> None:
+    module, x = Set2Set(4).double(), nodes()
+    shuffled = x[[2, 0, 1, 3, 8, 7, 6, 5, 4]]
+    torch.testing.assert_close(module(x, PTR), module(shuffled, PTR))
 
 
 def build(graphs: GraphSet, **settings: bool) -> tuple[MPNN, MoleculeCollator]:
@@ -25,7 +127,7 @@ def build(graphs: GraphSet, **settings: bool) -> tuple[MPNN, MoleculeCollator]:
 
 @pytest.mark.parametrize("mean", [True, False])
 @pytest.mark.parametrize("coordinates", [True, False])
-def test_equals_the_plain_loop(mean: bool, coordinates: bool) -> None:
+def test_equals_the_plain_loop_mpnn(mean: bool, coordinates: bool) -> None:
     graphs = make_molecules(5, coordinates=coordinates)
     model, collator = build(graphs, mean=mean)
     model = model.double()

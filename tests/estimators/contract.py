@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
 from sklearn.utils import estimator_checks as checks
+from torch import Tensor, nn
 
-from igsd import IGSD
-from igsd.baselines.histogram import LabelDegreeHistogram
+from igsd.batches.batch import Batch
 from tests.small_graphs import TINY
-
-ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "IGSD": lambda: IGSD(**(TINY | {"epochs": 1})),
-    "IGSD gcn both": lambda: IGSD(
-        **(TINY | {"epochs": 1, "encoder": "gcn", "embed_views": "both", "readout": "mean+max"})
-    ),
-    "untrained": lambda: IGSD(**(TINY | {"epochs": 0})),
-    "histogram": lambda: LabelDegreeHistogram(degree_cap=5),
-}
-"""Every estimator of the package, as small as it gets. A new one is a line here."""
 
 SHARED_CHECKS = [
     checks.check_no_attributes_set_in_init,
@@ -48,3 +37,28 @@ def networkx_graphs(num_graphs: int = 12) -> list[nx.Graph]:
         nx.set_node_attributes(graph, {v: "CN"[v % 2] for v in graph}, "label")
         made.append(graph)
     return made
+
+
+def tiny(method: Any, **changes: Any) -> Any:
+    """Return an estimator that trains at once: with the settings of ``TINY`` that it has."""
+    return method(**(method.config_class.known(TINY) | changes))
+
+
+class MeanEncoder(nn.Module):
+    """An encoder of one's own: a linear map of the mean over nodes and neighbours.
+
+    ``with_nodes`` and ``node_dim`` let it take part where nodes are compared with graphs.
+    """
+
+    def __init__(self, in_dim: int, out_dim: int = 5) -> None:
+        super().__init__()
+        self.out_dim, self.node_dim = out_dim, in_dim
+        self.linear = nn.Linear(in_dim, out_dim)
+
+    def forward(self, batch: Batch) -> Tensor:
+        return self.with_nodes(batch)[1]
+
+    def with_nodes(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        x = batch.x + batch.adjacency.multiply(batch.x)
+        sums = x.new_zeros(batch.num_graphs, x.shape[1]).index_add(0, batch.batch, x)
+        return x, self.linear(sums / (batch.ptr[1:] - batch.ptr[:-1]).unsqueeze(1))

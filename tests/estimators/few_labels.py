@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from igsd.baselines.gin_supervised import GINClassifier, GINRegressor
-from igsd.baselines.infograph_regulariser import InfoGraphClassifier, InfoGraphRegressor
-from igsd.baselines.infograph_star import InfoGraphStarClassifier, InfoGraphStarRegressor
-from igsd.baselines.mean_teacher import MeanTeacherClassifier, MeanTeacherRegressor
+from igsd.baselines.few_labels.gin import GINClassifier, GINRegressor
+from igsd.baselines.few_labels.infograph import (
+    InfoGraphClassifier,
+    InfoGraphRegressor,
+    InfoGraphStarClassifier,
+    InfoGraphStarRegressor,
+)
+from igsd.baselines.few_labels.mean_teacher import MeanTeacherClassifier, MeanTeacherRegressor
 from igsd.estimators import IGSDClassifier, IGSDRegressor
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import TINY, make_graphs

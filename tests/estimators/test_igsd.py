@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from igsd import IGSD
-from igsd.config import Config
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
+from igsd.settings.igsd import Config
 from tests.small_graphs import TINY, make_graphs, odd_graphs
 
 
@@ -129,3 +129,24 @@ def test_disjoint_edges_only() -> None:
     pairs = from_edges([2] * 6, np.arange(0, 12, 2), np.arange(1, 12, 2))
     assert np.isfinite(IGSD(**TINY).fit_transform(pairs)).all()
     assert np.isfinite(IGSD(**TINY).fit(pairs).transform(odd_graphs())).all()
+
+
+def test_the_view_follows_the_graph(graphs: GraphSet) -> None:
+    alone = IGSD(**TINY).fit(graphs).transform(graphs)
+    both = IGSD(**TINY, embed_views="both").fit(graphs).transform(graphs)
+    assert both.shape == (len(graphs), 2 * alone.shape[1])
+    np.testing.assert_allclose(both[:, : alone.shape[1]], alone, rtol=1e-5, atol=1e-6)
+    assert not np.allclose(both[:, alone.shape[1] :], alone)
+
+
+def test_equal_neighbourhoods_computed_once_give_the_same(
+    graphs: GraphSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = IGSD(**TINY).fit(graphs)
+    weights = {key: value.clone() for key, value in model.network_.state_dict().items()}
+    once = model.transform(graphs)
+    assert once.dtype == np.float32
+    assert all((value == weights[k]).all() for k, value in model.network_.state_dict().items())
+    for module in ("igsd", "network"):
+        monkeypatch.setattr(f"igsd.model.{module}.distinct_depth", lambda *_: 0)
+    np.testing.assert_allclose(model.transform(graphs), once, rtol=1e-4, atol=1e-5)

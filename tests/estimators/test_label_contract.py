@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from igsd.errors import ConfigError, DataError, IGSDWarning, StorageError
+from igsd.files.arrays import read_arrays, write_arrays
 from igsd.graphs.graphset import GraphSet
-from igsd.storage import read_arrays, write_arrays
 from tests.estimators.contract import SHARED_CHECKS
 from tests.estimators.few_labels import (
     CLASSIFIERS,

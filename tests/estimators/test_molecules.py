@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from igsd import IGSD
+from igsd.baselines.neural.barlow import BarlowTwins
+from igsd.baselines.neural.byol import BYOL
+from igsd.baselines.neural.gcc import GCC
+from igsd.baselines.neural.graphcl import GraphCL
+from igsd.baselines.neural.infograph import InfoGraph
+from igsd.baselines.neural.mvgrl import MVGRL
 from igsd.errors import ConfigError, DataError
 from igsd.estimators import IGSDClassifier, IGSDRegressor
+from tests.estimators.contract import tiny
 from tests.estimators.few_labels import CLASSIFIERS, REGRESSORS, small, some_classes, some_numbers
 from tests.interrupted import after_label_steps
 from tests.small_graphs import TINY, make_graphs
@@ -56,15 +64,31 @@ def test_numbers(name: str, coordinates: bool, tmp_path: Path) -> None:
     np.testing.assert_array_equal(type(model).load(tmp_path / "model").predict(new), found)
 
 
-@pytest.mark.parametrize("view", [BONDS, {"view": "ppr"}, {"view": "edge-drop"}])
-def test_without_labels(view: dict[str, Any], tmp_path: Path) -> None:
-    settings = TINY | MPNN | view
-    model = IGSD(**settings).fit(GRAPHS)
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        (IGSD, BONDS),
+        (IGSD, {"view": "ppr"}),
+        (IGSD, {"view": "edge-drop"}),
+        (IGSD, {"view": "node-drop"}),
+        (BarlowTwins, BONDS),
+        (BarlowTwins, {"view": "attribute-mask"}),
+        (BYOL, BONDS),
+        (BYOL, {"view": "subgraph"}),
+        (GraphCL, {"augmentations": "node-drop+subgraph+attribute-mask+edge-drop"}),
+        (InfoGraph, {}),
+        (MVGRL, {"view": "ppr"}),
+        (MVGRL, {"view": "heat"}),
+    ],
+)
+def test_without_labels(method: Any, settings: dict[str, Any], tmp_path: Path) -> None:
+    model = tiny(method, **MPNN, **settings).fit(GRAPHS)
     vectors = model.transform(NEW)
     assert vectors.shape == (5, 16)
-    np.testing.assert_array_equal(IGSD(**settings).fit(GRAPHS).transform(NEW), vectors)
+    np.testing.assert_array_equal(clone(model).fit(GRAPHS).transform(NEW), vectors)
+    assert len(model.history_) == 2
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(IGSD.load(tmp_path / "model").transform(NEW), vectors)
+    np.testing.assert_array_equal(method.load(tmp_path / "model").transform(NEW), vectors)
     alone = np.concatenate([model.transform(NEW.take(np.array([i]))) for i in range(5)])
     np.testing.assert_allclose(alone, vectors, rtol=1e-4, atol=1e-6)
 
@@ -118,6 +142,7 @@ def test_a_stopped_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ({"distance_bins": 1, "encoder": "mpnn"}, ConfigError, "0 .* or at least 2. Got 1"),
         ({"view": "bond-types", "embed_views": "both"}, ConfigError, "one for each kind of bond"),
         ({"set2set_steps": 0}, ConfigError, "at least 1"),
+        ({"view": "edge-perturb", "encoder": "mpnn"}, ConfigError, "bonds without a kind"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], error: Any, message: str) -> None:
@@ -125,8 +150,13 @@ def test_settings_that_cannot_be(changes: dict[str, Any], error: Any, message: s
         IGSD(**(TINY | changes)).fit(GRAPHS)
 
 
+def test_gcc_sees_no_bonds() -> None:
+    with pytest.raises(ConfigError, match=r"must be one of 'gin', 'gcn'. Got 'mpnn'"):
+        GCC(encoder="mpnn").fit(GRAPHS)
+
+
 def test_molecules_that_lack_something() -> None:
-    with pytest.raises(DataError, match=r"need edge labels, but .* has none. Use the view 'ppr'"):
+    with pytest.raises(DataError, match=r"needs edge labels, but .* has none. Use view='ppr'"):
         IGSD(**(TINY | BONDS)).fit(make_molecules(labels=False))
     model = IGSD(**(TINY | MPNN)).fit(GRAPHS)
     with pytest.raises(DataError, match="trained on molecules with coordinates"):

@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from igsd.evaluation import gckn_folds
+from igsd.evaluation import folds
 
 
 @pytest.fixture
@@ -37,4 +37,4 @@ def folder(tmp_path):
 @pytest.fixture
 def two_folds(monkeypatch):
     """Only the first two folds, to keep 60 values of C affordable."""
-    monkeypatch.setattr(gckn_folds, "NUM_FOLDS", 2)
+    monkeypatch.setattr(folds, "NUM_PUBLISHED", 2)

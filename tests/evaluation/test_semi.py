@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from igsd.errors import ConfigError, DataError
 from igsd.evaluation.semi import (
-    score_majority,
     score_split,
-    score_svm,
+    score_value_vectors,
+    score_values,
+    score_vectors,
     semi_split,
     stratified_sample,
+    value_split,
 )
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs
@@ -91,6 +93,9 @@ def test_the_splits_of_the_records_stay() -> None:
     assert split.test.tolist() == [14, 21, 25, 33]
 
 
+NOTHING = np.zeros((200, 0))
+
+
 def test_graphs_of_an_unknown_class_are_trained_on_without_a_label() -> None:
     """A column with empty cells was refused."""
     codes = np.where(np.arange(200) % 2, np.arange(200) % 4, -1)
@@ -101,8 +106,8 @@ def test_graphs_of_an_unknown_class_are_trained_on_without_a_label() -> None:
     labels = split.training_labels(codes)
     shown = [label for label in labels if label is not None]
     assert shown == codes[split.labelled].tolist()
-    assert score_svm(codes[:, None] * 1.0, codes, split, 0).mean == 1.0
-    assert score_majority(codes, split, 0).mean == 0.5
+    assert score_vectors(codes[:, None] * 1.0, codes, split, 0)[0].mean == 1.0
+    assert score_vectors(NOTHING, codes, split, 0)[0].mean == 0.5
 
 
 @pytest.fixture(scope="module")
@@ -146,19 +151,72 @@ def test_vectors_are_scored_by_the_labelled_graphs_alone() -> None:
     rng = np.random.default_rng(0)
     X = np.where(CODES[:, None] > 0, 3.0, -3.0) + rng.normal(size=(100, 2))
     split = semi_split(CODES, 0, label_rate=0.1)
-    assert score_svm(X, CODES, split, 0).mean == 1.0
+    assert score_vectors(X, CODES, split, 0)[0].mean == 1.0
+    for head in ("linear", "forest"):
+        result, area = score_vectors(X, CODES, split, 0, head=head)
+        assert (result.mean, area) == (1.0, 1.0)
     spoilt = CODES.copy()
     spoilt[split.unlabelled] = rng.permutation(spoilt[split.unlabelled])
-    assert score_svm(X, spoilt, split, 0).mean == 1.0
+    assert score_vectors(X, spoilt, split, 0)[0].mean == 1.0
 
 
 def test_random_labels_are_at_chance() -> None:
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(400, 5)), rng.permutation(np.arange(400) % 2)
-    scores = [score_svm(X, codes, semi_split(codes, s), s).mean for s in range(8)]
+    scores = [score_vectors(X, codes, semi_split(codes, s), s)[0].mean for s in range(8)]
     assert 0.4 < np.mean(scores) < 0.6
 
 
 def test_majority() -> None:
     codes = np.repeat([0, 1], [70, 30])
-    assert score_majority(codes, semi_split(codes, 0), 0).mean == 0.7
+    assert score_vectors(NOTHING[:100], codes, semi_split(codes, 0), 0)[0].mean == 0.7
+
+
+VALUES = np.where(np.arange(60) % 3 == 0, np.nan, np.arange(60.0))
+
+
+def test_shares_of_what_is_known() -> None:
+    split = value_split(VALUES, 0, label_rate=0.25)
+    assert (len(split.test), len(split.labelled)) == (4, 9)
+    assert not np.isnan(VALUES[np.concatenate([split.test, split.labelled])]).any()
+    everyone = np.sort(np.concatenate([split.train, split.test]))
+    np.testing.assert_array_equal(everyone, np.arange(60))
+    again, other = value_split(VALUES, 0, label_rate=0.25), value_split(VALUES, 1, label_rate=0.25)
+    np.testing.assert_array_equal(split.labelled, again.labelled)
+    assert not np.array_equal(split.labelled, other.labelled)
+
+
+def test_shares_that_are_none_semi_values() -> None:
+    with pytest.raises(DataError, match=r"Of 40 known values, 4 .* and 0 would be learned from"):
+        value_split(VALUES, 0, label_rate=0.01)
+    with pytest.raises(ConfigError, match="label_rate"):
+        value_split(VALUES, 0, label_rate=0)
+
+
+class Recorder:
+    """A regressor that says 1 and keeps what it was shown."""
+
+    def fit(self, X: GraphSet, y: np.ndarray) -> None:
+        self.size, self.y = len(X), y
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.ones(len(X))
+
+
+def test_a_method_is_shown_the_labelled_values_alone() -> None:
+    graphs, values = make_graphs(12), np.append(np.arange(10.0), [np.nan, np.nan])
+    split, method = value_split(values, 0, label_rate=0.5), Recorder()
+    error = score_values(method, graphs, values, split)
+    assert error == np.abs(1 - values[split.test]).mean()
+    assert method.size == 11
+    np.testing.assert_array_equal(split.train[~np.isnan(method.y)], split.labelled)
+
+
+def test_what_a_gain_is_measured_against() -> None:
+    split = value_split(VALUES, 0, label_rate=0.5)
+    mean = VALUES[split.labelled].mean()
+    assert score_value_vectors(NOTHING[:60], VALUES, split) == pytest.approx(
+        np.abs(VALUES[split.test] - mean).mean()
+    )
+    X = np.nan_to_num(VALUES)[:, None]
+    assert score_value_vectors(X, VALUES, split) < 0.1

@@ -5,11 +5,56 @@ import pytest
 from sklearn.svm import SVC
 
 from igsd.errors import ConfigError
-from igsd.evaluation.decisions import predict
 from igsd.evaluation.folds import outer_folds
 from igsd.evaluation.kernels import kernel_sources
-from igsd.evaluation.svm import C_GRID, check_grid, choose, predict_grid
+from igsd.evaluation.svm import (
+    C_GRID,
+    check_grid,
+    choose,
+    middle_of_best,
+    predict,
+    predict_grid,
+)
 from tests.reference.grid_search import graph_like_features, grid_search
+
+
+def kernels(classes: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (K_train, y, K_test) of a linear kernel on noisy points, classes not 0, 1, ..."""
+    random = np.random.default_rng(seed)
+    y = random.integers(0, classes, 60) * 3 + 2
+    X, X_test = random.normal(size=(60, 3)) + y[:, None] / 4, random.normal(size=(40, 3)) + 1
+    return X @ X.T, y, X_test @ X.T
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_equals_libsvm(classes: int, C: float) -> None:
+    K, y, K_test = kernels(classes, classes)
+    model = SVC(C=C, kernel="precomputed").fit(K, y)
+    np.testing.assert_array_equal(predict(model, K_test), model.predict(K_test))
+
+
+class Refusing:
+    """A fitted model that notes when it is asked itself."""
+
+    def __init__(self, model: SVC) -> None:
+        self.model, self.asked = model, 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.model, name)
+
+    def predict(self, K: np.ndarray) -> np.ndarray:
+        self.asked += 1
+        return self.model.predict(K)
+
+
+def test_a_vote_too_close_for_rounding_is_left_to_libsvm() -> None:
+    K = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    model = Refusing(SVC(C=1.0, kernel="precomputed").fit(K, [0, 1]))
+    assert predict(model, np.array([[1.0, -1.0]])).tolist() == [0]
+    assert model.asked == 0
+    predict(model, np.array([[0.0, 0.0], [1.0, -1.0]]))
+    assert model.asked == 1
 
 
 def test_the_grid():
@@ -26,7 +71,8 @@ def test_same_choice_and_predictions_as_grid_search(num_classes, kernel, standar
     X, y = graph_like_features(150, 12, num_classes, seed)
     if kernel == "linear":
         X = X / X.std()
-    train, test = outer_folds(y, seed).splits[0]
+    fold = outer_folds(y, seed).folds[0]
+    train, test = fold.train, fold.test
     source = kernel_sources(X, kernel, standardise)[0]
     choice = choose([source], y, train, grid)
     K_train, K_test = source.split(train, test)
@@ -99,3 +145,11 @@ def test_search_takes_standardising_where_it_helps():
 def test_grid_must_be_positive(grid):
     with pytest.raises(ConfigError, match="positive"):
         check_grid(grid)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [([0.5], 0), ([0.2, 0.9, 0.1], 1), ([0.9, 0.9], 1), ([0.9, 0.1, 0.9, 0.9, 0.3], 2)],
+)
+def test_of_equal_scores_the_middle_one_is_taken(scores, expected):
+    assert middle_of_best(np.array(scores)) == expected

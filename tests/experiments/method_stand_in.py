@@ -7,29 +7,12 @@ from typing import Any
 
 import pytest
 
-from igsd.baselines.limits import limits
-from igsd.baselines.measured import Measured
-from igsd.experiments import method_plan
-from igsd.experiments.method_plan import MethodPlan, plan_method
-from igsd.experiments.scoring import Scoring
-from igsd.graphs.graphset import GraphSet
-from tests.small_graphs import make_graphs
+from igsd import processes
+from igsd.limits import limits
+from igsd.processes import Measured
 
 Made = list[tuple[str, int]]
 """(method, seed) of what was run."""
-
-
-@pytest.fixture(scope="module")
-def labelled() -> GraphSet:
-    """Eight graphs with classes."""
-    return make_graphs(8, classes=True, name="toy")
-
-
-def plan(
-    graphs: GraphSet, name: str = "wl", *, recipe: str = "molecules", **others: Any
-) -> MethodPlan:
-    """Return the plan of a method that is scored as its vectors are."""
-    return plan_method(graphs, name, Scoring(standardise="no"), recipe=recipe, **others)
 
 
 def run_here(
@@ -53,5 +36,5 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> Made:
         made.append((arguments[1], arguments[2].seed))
         return run_here(function, *arguments, **limited)
 
-    monkeypatch.setattr(method_plan, "run_measured", run)
+    monkeypatch.setattr(processes, "run_measured", run)
     return made

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from igsd.experiments.exhibit import Exhibit, parse_exhibit
-from igsd.experiments.job import Job
-from igsd.experiments.runs import Run
+from igsd.experiments.exhibits import Exhibit, parse_exhibit
+from igsd.experiments.run import Run
+from igsd.experiments.work import Batch
 from tests.small_graphs import TINY, make_graphs
 
 
@@ -19,7 +19,7 @@ def write_data(folder: Path, name: str = "toy") -> str:
 
 
 def small_exhibit(*data: str, **changes: Any) -> Exhibit:
-    """Return a table with IGSD, its floors and the histogram as a method; two seeds."""
+    """Return a table with IGSD, a reference row and the histogram as a method; two seeds."""
     lines = [
         {"title": "IGSD", "method": "igsd", "settings": TINY, "printed": {"toy": [50.0, 1.0]}},
         {"title": "untrained", "method": "igsd", "shows": "untrained", "settings": TINY},
@@ -33,7 +33,9 @@ def small_exhibit(*data: str, **changes: Any) -> Exhibit:
 SHORT = tuple(TINY.items())
 
 
-def jobs_of(source: str, folder: Path, count: int, settings: Any = SHORT) -> list[Job]:
-    """Return a job for each of the seeds 0..N-1 of IGSD, which are trained at once."""
-    runs = [Run("nested", "toy", "igsd", "molecules", seed, settings) for seed in range(count)]
-    return [Job((run,), source, folder) for run in runs]
+def batches_of(source: str, count: int, settings: Any = SHORT) -> list[Batch]:
+    """Return a batch for each of the seeds 0..N-1 of IGSD, which are trained at once."""
+    return [
+        (Run("nested", "toy", "igsd", "molecules", seed, settings, source=source),)
+        for seed in range(count)
+    ]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from igsd.baselines.measured import peak_bytes
 from igsd.experiments import environment
+from igsd.processes import peak_bytes
 
 
 def test_versions_name_what_decides_a_number() -> None:

@@ -2,31 +2,31 @@ from __future__ import annotations
 
 import errno
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from igsd.baselines.wl import WLConfig
-from igsd.config import Config
-from igsd.errors import ConfigError, IGSDWarning, StorageError, TrainingError
-from igsd.experiments.identity import Identity
+from igsd.baselines.kernels.wl import WLConfig
+from igsd.errors import IGSDWarning, StorageError, TrainingError
 from igsd.experiments.records import (
     KIND,
-    RUN_ERRORS,
+    Identity,
+    Record,
     failure,
-    find_finished,
-    find_record,
     fit_seconds,
+    in_words,
     is_record,
     make_records_folder,
     plain_name,
     read_record,
     record_path,
+    run_seconds,
     usable_record,
     variant_label,
-    write_record,
 )
+from igsd.settings.igsd import Config
 
 PROTOCOL = {"name": "nested", "standardise": "no", "twins": False}
 IDENTITY = Identity(Config(), "abc", PROTOCOL, algorithm=1)
@@ -61,37 +61,25 @@ def test_names_stay_inside_their_folder(text: str, name: str) -> None:
     assert plain_name(text) == name
 
 
-def test_the_same_run_is_found(tmp_path: Path) -> None:
-    path = tmp_path / "deep" / "r.json"
-    assert find_finished(path, IDENTITY) is None
-    write_record(path, record())
-    assert find_finished(path, IDENTITY) == record()
-
-
-def test_runtime_settings_and_new_settings_make_no_other_run(tmp_path: Path) -> None:
+def test_runtime_settings_and_new_settings_make_no_other_run() -> None:
     config = Config(checkpoint_every=7).to_json()
     del config["weight_decay"]
-    write_record(tmp_path / "r.json", record(config=config))
-    assert find_finished(tmp_path / "r.json", IDENTITY) is not None
+    assert IDENTITY.differences(record(config=config)) == []
 
 
-def test_a_failed_run_counts_as_none(tmp_path: Path) -> None:
-    write_record(tmp_path / "r.json", record(status="failed"))
-    assert find_finished(tmp_path / "r.json", IDENTITY) is None
-    assert find_record(tmp_path / "r.json", IDENTITY) == record(status="failed")
+def test_settings_that_come_and_go() -> None:
+    config = WLConfig().to_json() | {"gone": 3}
+    del config["iterations"]  # it had its default then
+    identity = Identity(WLConfig(iterations=2), "abc", PROTOCOL, algorithm=1)
+    assert identity.differences(record(config=config)) == [
+        "gone is 3 there and None here",
+        "iterations is 5 there and 2 here",
+    ]
 
 
-def test_runs_of_methods_without_a_network(tmp_path: Path) -> None:
-    wl = WLConfig(iterations=2)
-    identity = Identity(wl, "abc", PROTOCOL, algorithm=1)
-    config = wl.to_json()
-    write_record(tmp_path / "r.json", record(config=config))
-    assert find_finished(tmp_path / "r.json", identity) is not None
-    # One that was written before the setting was there had its default, not the value of now.
-    del config["iterations"]
-    write_record(tmp_path / "r.json", record(config=config))
-    with pytest.raises(ConfigError, match="iterations is 5 there and 2 here"):
-        find_finished(tmp_path / "r.json", identity)
+def test_the_digest_depends_on_all_of_it() -> None:
+    others = [replace(IDENTITY, checksum="x"), replace(IDENTITY, config=Config(epochs=3))]
+    assert len({one.digest for one in (IDENTITY, replace(IDENTITY), *others)}) == 3
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
@@ -112,14 +100,9 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         ({"config": Config().to_json() | {"gone": 1}}, "gone"),
     ],
 )
-def test_another_run_is_not_replaced_unasked(
-    tmp_path: Path, changes: dict[str, Any], word: str
-) -> None:
-    path = tmp_path / "r.json"
-    write_record(path, record(**changes))
-    with pytest.raises(ConfigError, match=word):
-        find_finished(path, IDENTITY)
-    assert find_finished(path, IDENTITY, force=True) is None
+def test_differences_are_named(changes: dict[str, Any], word: str) -> None:
+    (difference,) = IDENTITY.differences(record(**changes))
+    assert word in difference
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"kind": "other"}', f'{{"kind": "{KIND}"}}'])
@@ -128,11 +111,8 @@ def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(StorageError, match="not a record"):
         read_record(path)
-    with pytest.raises(StorageError, match="not a record"):
-        find_record(path, IDENTITY)
-    for found in (usable_record, lambda path: find_record(path, IDENTITY, force=True)):
-        with pytest.warns(IGSDWarning, match=r"not a record of igsd\. Move it away; --force"):
-            assert found(path) is None
+    with pytest.warns(IGSDWarning, match=r"not a record of igsd\. Move it away; --force"):
+        assert usable_record(path) is None
 
 
 @pytest.mark.parametrize(
@@ -161,14 +141,10 @@ def test_what_tables_could_not_be_made_of_is_no_record(
 
 
 def test_what_ends_one_run_and_what_ends_all() -> None:
-    assert failure(TrainingError("The loss is nan.")) == {
-        "status": "failed",
-        "error": "TrainingError: The loss is nan.",
-    }
-    assert failure(OSError(errno.EIO, "oh"))["status"] == "failed"
+    assert failure(TrainingError("The loss is nan.")) == "The loss is nan."
+    assert failure(KeyError("oh")) == "KeyError: 'oh'"
     lasting = (StorageError("no"), OSError(errno.ENOSPC, "full"), OSError(errno.EDQUOT, "full"))
     for error in lasting:
-        assert isinstance(error, RUN_ERRORS)
         with pytest.raises(type(error)):
             failure(error)
 
@@ -185,5 +161,14 @@ def test_a_name_for_many_changes_is_short() -> None:
 
 def test_scoring_is_no_part_of_fitting() -> None:
     seconds = {"train": 2.0, "embed": 0.5, "evaluate": 9.0, "processor": 30.0}
-    assert fit_seconds({"seconds": seconds}) == 2.5
+    record: Record = {"seconds": seconds}
+    assert (fit_seconds(record), run_seconds(record)) == (2.5, 11.5)
     assert fit_seconds({"seconds": {"train": 2.0}}) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(40, "40 s"), (700, "12 min"), (5400, "1 h 30 min"), (12003, "3 h 20 min")],
+)
+def test_words(seconds: float, text: str) -> None:
+    assert in_words(seconds) == text

@@ -1,24 +1,21 @@
 from __future__ import annotations
 
+import errno
+import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from igsd.config import Config
-from igsd.errors import StorageError
+from igsd.errors import StorageError, TrainingError
 from igsd.estimators import IGSD
-from igsd.experiments.run_folder import (
-    RunFolder,
-    check_place,
-    claim,
-    discard,
-    latest_run_folder,
-    new_run_folder,
-)
+from igsd.experiments.run_folder import RunFolder, SeedFolders, latest_run_folder, new_run_folder
+from igsd.experiments.trained import Trained, train_model
 from igsd.graphs.graphset import GraphSet
-from igsd.settings_text import read_settings
-from tests.small_graphs import TINY
+from igsd.settings.igsd import Config
+from igsd.settings.text import read_settings
+from tests.small_graphs import TINY, make_graphs
 
 
 def test_states(tmp_path: Path) -> None:
@@ -40,16 +37,18 @@ def test_places_where_no_run_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     Path("afile").touch()
     for place in ("afile/x", "afile/x/y"):
-        with pytest.raises(StorageError, match=f"run folder {place} cannot be made: afile is no f"):
-            check_place(place)
+        with pytest.raises(
+            StorageError, match=f"run folder {place} cannot be created: afile is not a f"
+        ):
+            RunFolder(place).check()
     with pytest.raises(StorageError, match="afile exists and is not a run folder"):
-        check_place("afile")
+        RunFolder("afile").check()
     Path("gone").symlink_to("nowhere")
-    with pytest.raises(StorageError, match="run folder gone/x cannot be made"):
-        check_place("gone/x")
-    with pytest.raises(StorageError, match="run folder afile/MUTAG-paper-1 cannot be made: afile"):
+    with pytest.raises(StorageError, match="run folder gone/x cannot be created"):
+        RunFolder("gone/x").check()
+    with pytest.raises(StorageError, match="afile/MUTAG-paper-1 cannot be created: afile"):
         new_run_folder("afile", "MUTAG", "paper")
-    check_place("new/run")
+    RunFolder("new/run").check()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["afile", "gone"]
 
 
@@ -89,15 +88,15 @@ def test_a_run_is_replaced_only_by_force(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create({}, Config())
     with pytest.raises(StorageError, match=r"already holds a run \(unfinished\). The way out"):
-        claim(folder, force=False, way_out="The way out.")
-    claim(folder, force=True, way_out="")
+        folder.claim(force=False, way_out="The way out.")
+    folder.claim(force=True, way_out="")
     assert folder.state == "empty"
 
 
 def test_another_folder_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(StorageError, match="not a run folder"):
-        claim(RunFolder(tmp_path), force=True, way_out="")
+        RunFolder(tmp_path).check()
     assert (tmp_path / "thesis.tex").exists()
 
 
@@ -119,18 +118,136 @@ def test_what_is_not_worth_keeping_goes_away(tmp_path: Path) -> None:
         folder = new_run_folder(tmp_path / "runs", "a", "b")
         if fill:
             folder.create({}, Config())
-        discard(folder, tmp_path / "runs")
+        folder.discard(tmp_path / "runs")
         assert list(tmp_path.iterdir()) == []
     first, second = (new_run_folder(tmp_path / "runs", "a", "b") for _ in range(2))
     (second / "thesis.tex").write_text("x")
-    discard(second, tmp_path / "runs")
-    discard(first, tmp_path / "runs")
+    second.discard(tmp_path / "runs")
+    first.discard(tmp_path / "runs")
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["a-b-2"]
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StorageError, match="Cannot make the run folder"):
+    with pytest.raises(StorageError, match="Cannot create the run folder"):
         RunFolder(tmp_path / "file" / "run").create({}, Config())
-    with pytest.raises(StorageError, match="a-b-1 cannot be made"):
+    with pytest.raises(StorageError, match="a-b-1 cannot be created"):
         new_run_folder(tmp_path / "file", "a", "b")
+
+
+def begun(path: Path, *, checkpoint: bool = False) -> RunFolder:
+    folder = RunFolder(path / "runs" / "r")
+    folder.create({}, Config())
+    if checkpoint:
+        (folder / "checkpoint.safetensors").touch()
+    return folder
+
+
+def train(folder: RunFolder, error: BaseException, *, is_new: bool = True) -> None:
+    parent = str(folder.path.parent)
+    with folder.training("igsd train X --resume", is_new=is_new, parent=parent):
+        raise error
+
+
+def test_a_stop_says_how_to_go_on(tmp_path: Path) -> None:
+    folder = begun(tmp_path)
+    with pytest.raises(KeyboardInterrupt, match="To go on: igsd train X"):
+        train(folder, KeyboardInterrupt())
+    assert folder.state == "unfinished"
+
+
+def test_what_has_no_checkpoint_is_removed_if_it_is_new(tmp_path: Path) -> None:
+    full = StorageError("The disk is full.")
+    with pytest.raises(StorageError, match=r"full\.$"):
+        train(begun(tmp_path), full)
+    assert not (tmp_path / "runs").exists()
+    old = begun(tmp_path)
+    with pytest.raises(StorageError, match=r"full\.$"):
+        train(old, full, is_new=False)
+    assert old.state == "unfinished"
+
+
+def test_a_checkpoint_is_kept(tmp_path: Path) -> None:
+    folder = begun(tmp_path, checkpoint=True)
+    with pytest.raises(TrainingError, match=r"^No\.$"):
+        train(folder, TrainingError("No."))
+    with pytest.raises(StorageError, match=r"kept. To go on: igsd train X"):
+        train(folder, StorageError("The disk is full."))
+    assert folder.state == "unfinished"
+
+
+GRAPHS = make_graphs(8, classes=True, name="toy")
+UNTRAINED = Config(**(TINY | {"epochs": 0}))
+
+
+def seed_folders(folder: RunFolder, parent: str | None = None) -> SeedFolders:
+    def write(folder: RunFolder, trained: Trained) -> None:
+        folder.write_model(trained.model, trained.vectors)
+
+    return SeedFolders(folder, {"recipe": "molecules"}, UNTRAINED, write, parent)
+
+
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch, largest: int, after: int = 0) -> None:
+    """Let every file above ``largest`` bytes fail as on a full disk, the first ``after`` not."""
+    real, seen = os.fsync, 0
+
+    def fsync(handle: int) -> None:
+        nonlocal seen
+        if os.fstat(handle).st_size > largest:
+            seen += 1
+            if seen > after:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def test_the_first_model_at_the_top_the_others_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folders = seed_folders(new_run_folder("runs", "toy", "molecules"), "runs")
+    for seed in (0, 1):
+        folders(train_model(GRAPHS, UNTRAINED.updated({"seed": seed})))
+    folders.finish({"rows": []})
+    top = tmp_path / "runs" / "toy-molecules-1"
+    for folder, seed in ((top, 0), (top / "seed-1", 1)):
+        assert (folder / "model.safetensors").exists()
+        metrics = json.loads((folder / "metrics.json").read_text())
+        assert (metrics["seed"], metrics["status"]) == (seed, "finished")
+
+
+def test_a_full_disk_at_the_first_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folders = seed_folders(new_run_folder("runs", "toy", "molecules"), "runs")
+    trained = train_model(GRAPHS, UNTRAINED)
+    fill_the_disk(monkeypatch, 2000)
+    with pytest.raises(StorageError, match="disk is full"):
+        folders(trained)
+    folders.discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_at_the_second_model_keeps_the_first(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folders = seed_folders(RunFolder(tmp_path / "r"))
+    folders(train_model(GRAPHS, UNTRAINED))
+    trained = train_model(GRAPHS, UNTRAINED.updated({"seed": 1}))
+    fill_the_disk(monkeypatch, 2000)
+    with pytest.raises(StorageError, match="disk is full"):
+        folders(trained)
+    folders.discard()
+    assert (tmp_path / "r" / "model.safetensors").exists()
+    assert not (tmp_path / "r" / "seed-1").exists()
+    assert "not finished" in capsys.readouterr().err
+
+
+def test_a_full_disk_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fill_the_disk(monkeypatch, 0)
+    with pytest.raises(StorageError, match="disk is full"):
+        seed_folders(new_run_folder("runs", "toy", "molecules"), "runs")
+    assert list(tmp_path.iterdir()) == []

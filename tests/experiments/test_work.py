@@ -2,121 +2,171 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from igsd.errors import ConfigError, IGSDWarning
-from igsd.experiments.dispatch import execute, failed_record
-from igsd.experiments.exhibit import find_exhibits
-from igsd.experiments.job import cached_data
+from igsd.errors import ConfigError, IGSDWarning, StorageError
+from igsd.experiments.execute import Workers, execute_runs, work_on
+from igsd.experiments.exhibits import narrowed
 from igsd.experiments.records import write_record
-from igsd.experiments.work import is_left_to_run, narrowed, plan_work
-from tests.experiments.method_stand_in import in_process  # noqa: F401
+from igsd.experiments.run import Options, Run, opened
+from igsd.experiments.work import (
+    Batch,
+    Estimates,
+    batch_title,
+    make_batches,
+    plan_exhibits,
+    plan_runs,
+)
+from tests.experiments.method_stand_in import Made, in_process
 from tests.experiments.small_exhibit import small_exhibit, write_data
 
+__all__ = ["in_process"]
 
-def test_what_is_there_is_not_run_again(
-    tmp_path: Path,
-    in_process: list[tuple[str, int]],  # noqa: F811
-) -> None:
+
+def test_what_is_there_is_not_run_again(tmp_path: Path, in_process: Made) -> None:
     source, records = write_data(tmp_path), tmp_path / "records"
     exhibits = [small_exhibit(source), small_exhibit(source)]
-    work = plan_work(exhibits, records)
-    assert (sum(len(job.runs) for job in work.jobs), len(work.done)) == (4, 0)
-    # The histogram draws nothing: one job with both seeds. The first seeds come first.
-    assert [[run.seed for run in job.runs] for job in work.jobs] == [[0], [0, 1], [1]]
+    work = plan_exhibits(exhibits, Options(records))
+    assert (sum(map(len, work.batches)), len(work.done)) == (4, 0)
+    # The histogram is deterministic: one batch with both seeds. The first seeds come first.
+    assert [[run.seed for run in batch] for batch in work.batches] == [[0], [0, 1], [1]]
     assert work.names == {source: "toy"}
-    assert work.sizes == {source: 10}
-    for job in work.jobs[:2]:
-        execute(job)
-    again = plan_work(exhibits, records)
-    assert [str(job) for job in again.jobs] == [str(work.jobs[2])]
+    assert work.sizes == {"toy": 10}
+    for batch in work.batches[:2]:
+        work_on(batch, Options(records))
+    again = plan_exhibits(exhibits, Options(records))
+    assert again.batches == work.batches[2:]
     assert len(again.done) == 3
-    assert plan_work(exhibits, records, num_seeds=1).jobs == []
+    assert plan_exhibits(exhibits, Options(records), num_seeds=1).batches == []
 
 
-def test_other_settings_are_kept_unless_forced(
-    tmp_path: Path,
-    in_process: list[tuple[str, int]],  # noqa: F811
-) -> None:
+def test_other_settings_are_kept_unless_forced(tmp_path: Path, in_process: Made) -> None:
     source = write_data(tmp_path)
     exhibits = narrowed([small_exhibit(source, seeds=1)], [], ["histogram"])
-    (job,) = plan_work(exhibits, tmp_path).jobs
-    (record,) = execute(job)
-    path = job.path_of(0)
+    (batch,) = plan_exhibits(exhibits, Options(tmp_path)).batches
+    (record,) = work_on(batch, Options(tmp_path))[1]
+    path = batch[0].path(tmp_path)
     path.write_text(json.dumps(record | {"data": record["data"] | {"checksum": "other"}}))
-    work = plan_work(exhibits, tmp_path)
+    work = plan_exhibits(exhibits, Options(tmp_path))
     (why,) = work.others.values()
-    assert (work.jobs, why.split(" there")[0]) == ([], "checksum of the data is 'other'")
-    assert len(plan_work(exhibits, tmp_path, force=True).jobs) == 1
+    assert (work.batches, why.split(" there")[0]) == ([], "checksum of the data is 'other'")
+    assert len(plan_exhibits(exhibits, Options(tmp_path, force=True)).batches) == 1
     path.write_text(json.dumps(record | {"algorithm": 0}))
-    assert len(plan_work(exhibits, tmp_path).jobs) == 1
+    assert len(plan_exhibits(exhibits, Options(tmp_path)).batches) == 1
 
 
-def test_a_broken_file_costs_its_own_run(
-    tmp_path: Path,
-    in_process: list[tuple[str, int]],  # noqa: F811
-) -> None:
+def test_a_broken_file_costs_its_own_run(tmp_path: Path, in_process: Made) -> None:
     exhibits = narrowed([small_exhibit(write_data(tmp_path), seeds=3)], [], ["histogram"])
-    (job,) = plan_work(exhibits, tmp_path).jobs
-    path = job.path_of(1)
+    (batch,) = plan_exhibits(exhibits, Options(tmp_path)).batches
+    path = batch[1].path(tmp_path)
     path.parent.mkdir(parents=True)
     path.write_text("{")
     with pytest.warns(IGSDWarning, match=r"seed-1\.json is not a record"):
-        work = plan_work(exhibits, tmp_path)
-    (rest,), (broken,) = work.jobs, work.broken
+        work = plan_exhibits(exhibits, Options(tmp_path))
+    (rest,), (broken,) = work.batches, work.broken
     assert broken.seed == 1
-    # The seeds of a method that draws nothing share a job, which must not replace the file.
-    assert [record["seed"] for record in execute(rest)] == [0, 2]
+    # The seeds of a method that is deterministic share a batch, which must not replace the file.
+    assert [record["seed"] for record in work_on(rest, Options(tmp_path))[1]] == [0, 2]
     assert path.read_text() == "{"
     with pytest.warns(IGSDWarning, match=r"seed-1\.json is not a record"):
-        (forced,) = plan_work(exhibits, tmp_path, force=True).jobs
-    assert [record["status"] for record in execute(forced)] == ["ok"]
-    assert len(plan_work(exhibits, tmp_path).done) == 3
+        (forced,) = plan_exhibits(exhibits, Options(tmp_path, force=True)).batches
+    assert [record["status"] for record in work_on(forced, Options(tmp_path))[1]] == ["ok"]
+    assert len(plan_exhibits(exhibits, Options(tmp_path)).done) == 3
 
 
 def test_seeds_after_an_exceeded_limit_are_not_run(tmp_path: Path) -> None:
     source = write_data(tmp_path)
     lines = [{"title": "g", "method": "graph2vec"}]
     exhibit = small_exhibit(source, row=lines)
-    first, second = plan_work([exhibit], tmp_path).jobs
-    assert is_left_to_run(second)
-    record = failed_record(first, first.runs[0], cached_data(source), "too long")
+    first, second = plan_exhibits([exhibit], Options(tmp_path)).batches
+    record = first[0].failed(opened(source), Options(tmp_path), "too long")
     over = {"status": "limit", "word": "> limit", "limits": {"seconds": 86400.0}}
-    write_record(first.path_of(0), record | over)
-    assert not is_left_to_run(second)
-    work = plan_work([exhibit], tmp_path)
-    assert (work.jobs, len(work.done)) == ([], 2)
+    write_record(first[0].path(tmp_path), {**record, **over})
+    assert list(execute_runs([second], Options(tmp_path), Workers(1))) == []
+    work = plan_exhibits([exhibit], Options(tmp_path))
+    assert (work.batches, len(work.done)) == ([], 2)
     # With wider limits it is worth another try.
-    assert len(plan_work([exhibit], tmp_path, limits={"seconds": 1e6}).jobs) == 2
+    assert len(plan_exhibits([exhibit], Options(tmp_path, seconds=1e6)).batches) == 2
 
 
 def test_data_that_are_not_to_be_had_do_not_stop_the_others(tmp_path: Path) -> None:
     source = write_data(tmp_path)
-    work = plan_work([small_exhibit("no-such-set", source)], tmp_path)
-    assert len(work.jobs) == 3
+    work = plan_exhibits([small_exhibit("no-such-set", source)], Options(tmp_path))
+    assert len(work.batches) == 3
     assert len(work.problems) == 1
     assert work.problems[0].startswith("no-such-set is left out: There is no data set")
 
 
 def test_missing_folds_are_one_problem(tmp_path: Path) -> None:
-    work = plan_work([small_exhibit(write_data(tmp_path), protocol="gckn")], tmp_path)
-    assert work.jobs == []
+    work = plan_exhibits([small_exhibit(write_data(tmp_path), protocol="gckn")], Options(tmp_path))
+    assert work.batches == []
     assert len(work.problems) == 1
 
 
-def test_narrowing() -> None:
-    everything = find_exhibits("all")
-    few = narrowed(everything, ["imdb-b"], ["igsd"])
-    names = [exhibit.name for exhibit in few]
-    assert names == ["table-1", "table-3", "gckn", "figure-negatives", "figure-projector", "beyond"]
-    assert all(exhibit.data == ("IMDB-BINARY",) for exhibit in few)
-    assert all(line.method == "igsd" for exhibit in few for line in exhibit.lines)
-    assert narrowed(find_exhibits("beyond"), ["mine.csv"], [])[0].data == ("mine.csv",)
-    with pytest.raises(ConfigError, match=r"table-1 has no data set 'PTQ'\. Did you mean 'PTC'"):
-        narrowed(find_exhibits("table-1"), ["PTQ"], [])
-    with pytest.raises(ConfigError, match=r"Nothing has a method 'igds'\. Did you mean 'igsd'"):
-        narrowed(everything, [], ["igds"])
-    # The method is to blame, not the data set that no exhibit with such a method has.
-    with pytest.raises(ConfigError, match="table-1 has no method 'histogram'"):
-        narrowed(find_exhibits("table-1"), ["MUTAG"], ["histogram"])
+def test_seeds_of_a_deterministic_method_share_a_batch() -> None:
+    runs = [Run("nested", "toy", name, "molecules", s) for s in range(2) for name in ("igsd", "wl")]
+    assert [batch_title(batch) for batch in make_batches(runs)] == [
+        "molecules on toy, seed 0",
+        "wl on toy, seeds 0 to 1",
+        "molecules on toy, seed 1",
+    ]
+    few = [Run("semi", "toy", "wl", "molecules", s, label_rate=0.6) for s in range(2)]
+    assert batch_title(make_batches(few)[1]) == "wl on toy, 60% labels, seed 1"
+
+
+def test_one_data_set_is_planned_strictly(tmp_path: Path, in_process: Made) -> None:
+    source, options = write_data(tmp_path), Options(tmp_path)
+    graphs = opened(source)
+    run = Run("nested", "toy", "histogram", "molecules", 0, source=source)
+    assert plan_runs([run], graphs, options).batches == [(run,)]
+    record = run.execute(graphs, options)
+    assert plan_runs([run], graphs, options).done == [run]
+    write_record(run.path(tmp_path), {**record, "algorithm": 0})
+    with pytest.raises(ConfigError, match="another run: algorithm is 0 there"):
+        plan_runs([run], graphs, options)
+    assert plan_runs([run], graphs, Options(tmp_path, force=True)).batches == [(run,)]
+    run.path(tmp_path).write_text("{")
+    with pytest.raises(StorageError, match="not a record"):
+        plan_runs([run], graphs, options)
+
+
+def record(seconds: float, graphs: int = 10, status: str = "ok") -> Any:
+    parts = {"train": seconds - 1, "evaluate": 1.0, "processor": 99.0}
+    return {"status": status, "seconds": parts, "data": {"graphs": graphs}}
+
+
+def batch(data: str, *seeds: int) -> Batch:
+    return tuple(Run("nested", data, "wl", "social", seed) for seed in seeds)
+
+
+def test_seconds_of_runs_like_it() -> None:
+    estimates = Estimates()
+    assert estimates.seconds(batch("A", 0), 10) is None
+    estimates.add(Path("r/nested/A/wl/seed-0.json"), record(4.0))
+    estimates.add(Path("r/nested/A/wl/seed-1.json"), record(6.0))
+    estimates.add(Path("r/nested/A/wl/seed-2.json"), record(60.0, status="failed"))
+    assert estimates.seconds(batch("A", 2, 3), 10) == pytest.approx(10.0)
+    assert estimates.seconds(batch("B", 0), 100) == pytest.approx(50.0)
+
+
+def test_files_that_are_no_records_are_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "nested" / "A" / "wl"
+    folder.mkdir(parents=True)
+    (folder / "seed-0.json").write_text("{}")
+    assert Estimates.read(tmp_path) == Estimates()
+
+
+def test_what_is_left_in_words() -> None:
+    estimates, sizes = Estimates(), {"A": 10, "B": 10}
+    batches = [batch("A", 0, 1), batch("A", 2)]
+    assert estimates.left([], sizes, 1) == "nothing left"
+    assert estimates.left(batches, sizes, 1) == "3 runs left, for how long is not known yet"
+    estimates.add(Path("r/nested/A/wl/seed-9.json"), record(60.0))
+    assert estimates.left(batches, sizes, 1) == "3 runs left, about 3 min"
+    assert estimates.left(batches, sizes, 9) == "3 runs left, about 2 min"
+    other = (Run("nested", "B", "gcc", "social", 0),)
+    assert estimates.left([*batches, other], sizes, 9) == (
+        "4 runs left, about 2 min and 1 run of unknown length"
+    )

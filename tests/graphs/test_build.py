@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd.errors import DataError
-from igsd.graphs.build import encode_categories, from_edges
+from igsd.graphs.build import encode_categories, from_edges, join_sets
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open import as_graphset
+from tests.graphs.strategies import graph_sets
 from tests.reference.graphs import undirected_edges
+from tests.small_graphs import make_graphs
 
 
 def build(counts: list[int], pairs: list[tuple[int, int]], **columns: Any) -> GraphSet:
@@ -65,9 +69,9 @@ def test_edgeless_graphs_are_valid() -> None:
         ([2], [(0, 2)], {}, "names node 2, but the nodes of the set run from 0 to 1"),
         ([2], [(-1, 0)], {}, "names node -1"),
         ([2, 2], [(0, 1), (1, 2)], {}, "Edge 1 of 'x' .* joins graph 0 with graph 1"),
-        ([2], [], {"node_labels": [0]}, "'node_labels' of 'x' has 1 rows, 2 were expected"),
-        ([2], [(0, 1)], {"edge_labels": [0, 1]}, "'edge_labels' of 'x' has 2 rows, 1 were"),
-        ([2], [], {"classes": [0, 1]}, "'classes' of 'x' has 2 rows"),
+        ([2], [], {"node_labels": [0]}, "'node_labels' of 'x' must have 2 rows. Got 1"),
+        ([2], [(0, 1)], {"edge_labels": [0, 1]}, "'edge_labels' of 'x' must have 1 rows. Got 2"),
+        ([2], [], {"classes": [0, 1]}, "'classes' of 'x' must have"),
         ([1, 2], [], {"node_attributes": [[0], [1], [np.nan]]}, "node 1 of graph 1 has .nan"),
         ([2], [(0, 1)], {"edge_attributes": [[np.inf]]}, "edge 0 .* has .inf"),
     ],
@@ -96,3 +100,27 @@ def test_categories(values: Any, codes: list[int], names: tuple[Any, ...]) -> No
     found, found_names = encode_categories(values)
     assert found.tolist() == codes
     assert found_names == names
+
+
+@settings(max_examples=25, deadline=None)
+@given(graph_sets())
+def test_the_graphs_of_a_set_joined_are_the_set(graphs: GraphSet) -> None:
+    assert join_sets(list(graphs)) == graphs
+    assert join_sets([graphs, graphs]) == graphs.take(np.arange(len(graphs)).tolist() * 2)
+
+
+def test_graphs_picked_by_a_loop_are_a_list_of_graphs() -> None:
+    graphs = replace(make_graphs(classes=True), lines=np.arange(2, 12), ids=tuple("abcdefghij"))
+    picked = as_graphset([graph for graph in graphs if graph.num_nodes > 4])
+    chosen = np.flatnonzero(graphs.node_counts() > 4)
+    assert picked == graphs.take(chosen)
+    assert picked.lines is not None
+    assert picked.lines.tolist() == (chosen + 2).tolist()
+    assert picked.ids == tuple("abcdefghij"[i] for i in chosen)
+
+
+def test_sets_that_do_not_belong_together() -> None:
+    with pytest.raises(DataError, match="'node_labels' of set 1"):
+        join_sets([make_graphs(), make_graphs(labels=False)])
+    with pytest.raises(DataError, match="'node_label_names' of set 1"):
+        join_sets([make_graphs(), make_graphs(node_label_names=("A", "B", "C"))])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,11 +8,88 @@ import numpy as np
 import pytest
 
 from igsd.errors import DataError
-from igsd.graphs import catalogue, datasets
-from igsd.graphs.datasets import data_sets, load_dataset
-from igsd.graphs.tu import read_tu
+from igsd.graphs import datasets
+from igsd.graphs.datasets import (
+    CATALOGUE,
+    data_sets,
+    downloaded_file,
+    find_entry,
+    in_cache,
+    in_data_folder,
+    in_package,
+    load_dataset,
+    unknown_name,
+)
+from igsd.graphs.readers.tu import read_tu
 from tests.graphs.tu_writer import zip_folder
 from tests.graphs.web_server import serving
+
+
+@pytest.mark.parametrize(
+    ("name", "exact"),
+    [
+        ("MUTAG", "MUTAG"),
+        ("mutag", "MUTAG"),
+        ("IMDB-B", "IMDB-BINARY"),
+        ("imdb-m", "IMDB-MULTI"),
+        ("ptc_mr", "PTC_MR"),
+        (" enzymes ", "ENZYMES"),
+    ],
+)
+def test_names_in_any_case_and_aliases(name: str, exact: str) -> None:
+    entry = find_entry(name)
+    assert entry is not None
+    assert entry.name == exact
+
+
+def test_unknown_names() -> None:
+    assert find_entry("MUTGA") is None
+    message = str(unknown_name("MUTGA"))
+    assert "no data set named 'MUTGA'. Did you mean 'MUTAG'" in message
+    assert "IGSD_DATA" in message
+
+
+def test_what_can_be_downloaded_has_a_checksum() -> None:
+    for entry in CATALOGUE.values():
+        assert len(entry.checksum) == 64 or not entry.downloadable
+
+
+def test_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IGSD_DATA", str(tmp_path))
+    assert in_data_folder("X") is None
+    (tmp_path / "X").mkdir()
+    assert in_data_folder("X") == tmp_path / "X"
+    (tmp_path / "X.zip").touch()
+    assert in_data_folder("X") == tmp_path / "X.zip"
+    monkeypatch.setenv("IGSD_DATA", str(tmp_path / "absent"))
+    with pytest.raises(DataError, match="IGSD_DATA must name a folder"):
+        in_data_folder("X")
+    monkeypatch.delenv("IGSD_DATA")
+    assert in_data_folder("X") is None
+
+
+def test_packages_are_found_but_not_imported() -> None:
+    already = set(sys.modules)
+    path = in_package("MUTAG")
+    assert path is not None
+    assert path.name == "MUTAG.zip"
+    in_package("B3DB")
+    assert "B3DB" not in set(sys.modules) - already
+    assert in_package("NCI1") is None
+
+
+def test_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert in_package("MUTAG") is None
+
+
+def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IGSD_CACHE", str(tmp_path))
+    assert in_cache("X") is None
+    downloaded_file("X").parent.mkdir()
+    downloaded_file("X").touch()
+    assert in_cache("X") == tmp_path / "datasets" / "X.graphs"
+
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -67,7 +145,7 @@ def test_the_cache_of_something_else_under_a_known_name(
 
 def test_package_that_carries_it() -> None:
     graphs = load_dataset("mutag")
-    assert graphs.checksum == catalogue.CATALOGUE["MUTAG"].checksum
+    assert graphs.checksum == datasets.CATALOGUE["MUTAG"].checksum
     assert (len(graphs), graphs.class_names) == (188, (-1, 1))
 
 
@@ -77,8 +155,8 @@ def test_data_folder_goes_before_the_package(data: Path) -> None:
 
 
 def _entry(monkeypatch: pytest.MonkeyPatch, checksum: str) -> None:
-    entry = replace(catalogue.CATALOGUE["NCI1"], checksum=checksum)
-    monkeypatch.setitem(catalogue._BY_LOWER_CASE, "nci1", entry)
+    entry = replace(datasets.CATALOGUE["NCI1"], checksum=checksum)
+    monkeypatch.setitem(datasets._BY_LOWER_CASE, "nci1", entry)
 
 
 def test_download_is_checked_and_kept(
@@ -104,7 +182,7 @@ def test_download_of_something_else_is_not_kept(
     _entry(monkeypatch, "0" * 64)
     with serving({"/NCI1.zip": content}) as address:
         monkeypatch.setattr(datasets, "TU_SITE", address)
-        with pytest.raises(DataError, match="does not hold the graphs it should"):
+        with pytest.raises(DataError, match="holds other graphs than expected"):
             load_dataset("NCI1")
     assert list(own_cache.iterdir()) == []
 

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from igsd.graphs.catalogue import CATALOGUE
-from igsd.graphs.datasets import load_dataset
-from igsd.graphs.networkx_graphs import from_networkx, to_networkx
-from igsd.graphs.pyg_export import to_pyg
-from igsd.graphs.pyg_graphs import from_pyg
+from igsd.graphs.datasets import CATALOGUE, load_dataset
+from igsd.graphs.readers.networkx import from_networkx, to_networkx
+from igsd.graphs.readers.pyg import from_pyg, to_pyg
 from igsd.graphs.summary import summarize
 
 needs_data = pytest.mark.skipif("IGSD_DATA" not in os.environ, reason="IGSD_DATA is not set")

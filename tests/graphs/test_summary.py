@@ -5,8 +5,8 @@ from pathlib import Path
 from hypothesis import given, settings
 
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.tu import read_tu
 from igsd.graphs.summary import Spread, components, summarize
-from igsd.graphs.tu import read_tu
 from tests.graphs.strategies import graph_sets
 from tests.graphs.tu_writer import write_tu
 from tests.reference.graphs import count_components

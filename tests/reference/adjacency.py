@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from igsd.graphs.batch import Batch
+from igsd.batches.batch import Batch
 
 
 def dense(batch: Batch) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from igsd.graphs.features import FeatureMap
+from igsd.batches.features import FeatureMap
 from igsd.graphs.graphset import GraphSet
 
 

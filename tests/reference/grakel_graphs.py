@@ -28,6 +28,6 @@ def to_grakel(graphs: GraphSet) -> list[Any]:
 
 def adjacency_matrices(graphs: GraphSet) -> list[Any]:
     """Return the adjacency matrix of every graph."""
-    from igsd.baselines.graphlet_counts import dense_adjacency
+    from igsd.baselines.kernels.graphlet import dense_adjacency
 
     return [dense_adjacency(graphs, g) for g in range(len(graphs))]

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from torch import nn
 
-from igsd.encoders.edge_network import EdgeNetwork
-from igsd.encoders.mpnn import MPNN
+from igsd.encoders.mpnn import MPNN, EdgeNetwork
 from tests.reference.encoders import linear, relu
 
 Link = tuple[int, int, np.ndarray, float]

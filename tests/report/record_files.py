@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from igsd.config import load_recipe
 from igsd.evaluation.result import ProtocolResult
 from igsd.experiments import ALGORITHM
 from igsd.experiments.records import KIND, record_path, write_record
-from igsd.settings_text import recipe_names
+from igsd.settings.igsd import Config
+from igsd.settings.text import load_recipe, recipe_names
 
 
 def make_record(
     data: str, recipe: str, seed: int, scores: dict[str, float], /, **changes: Any
-) -> dict[str, Any]:
+) -> Any:
     """Return the record of a run whose methods have these accuracies on both of two folds."""
     protocol = changes.pop("protocol", "nested")
-    config = load_recipe(recipe if recipe in recipe_names() else "molecules")
+    config = load_recipe(recipe if recipe in recipe_names() else "molecules", Config)
     rows = [
         {"method": method} | ProtocolResult(protocol, seed, (mean, mean)).to_dict()
         for method, mean in scores.items()

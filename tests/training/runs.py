@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pytest
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from igsd.config import Config
-from igsd.graphs.batch import Batch
+from igsd.batches.batch import Batch
 from igsd.graphs.graphset import GraphSet
-from igsd.training.fit import Fitted, fit_self_supervised
-from igsd.training.self_supervised import SelfSupervisedTask
-from tests.interrupted import after_task_steps
+from igsd.model.igsd import IGSDModel
+from igsd.model.semi import SemiModel
+from igsd.settings.igsd import Config, SemiConfig
+from igsd.training.fit import Fitted, fit
+from igsd.training.task import Labels
+from tests.interrupted import after_steps as after_steps
 from tests.small_graphs import TINY
 
 
@@ -44,20 +46,48 @@ def tiny(**changes: Any) -> Config:
 
 def train(graphs: GraphSet, changes: dict[str, Any] | None = None, **others: Any) -> Fitted:
     """Return a short run, some settings changed."""
-    return fit_self_supervised(graphs, tiny(**(changes or {})), **others)
+    return fit(graphs, tiny(**(changes or {})), IGSDModel, name="IGSD", **others)
+
+
+LABELS_SETTINGS: dict[str, Any] = TINY | {
+    "epochs": 4,
+    "label_batch_size": 4,
+    "head_dropout": 0.3,
+    "halve_every": 2,
+    "self_training_start": 1,
+    "self_training_rounds": 2,
+    "self_training_threshold": 0.5,
+}
+
+
+def few_labels(num_graphs: int = 16) -> Labels:
+    """Return classes 0 and 1 in turn for every other graph."""
+    codes = np.where(np.arange(num_graphs) % 2, -1, np.arange(num_graphs) // 2 % 2)
+    return Labels(codes.astype(np.int64), 2)
+
+
+def train_with_labels(
+    graphs: GraphSet, changes: dict[str, Any] | None = None, **others: Any
+) -> Fitted:
+    """Return a short run on 16 graphs: eight with labels, in batches of four, two steps an epoch.
+
+    Labels are given in front of the epochs 1 and 2.
+    """
+    settings = SemiConfig(**(LABELS_SETTINGS | (changes or {})))
+    labels = others.pop("labels", few_labels())
+    return fit(graphs, settings, SemiModel, name="igsd", labels=labels, **others)
 
 
 def assert_same_run(a: Fitted, b: Fitted) -> None:
     """Check that two runs ended with the same bits."""
-    assert a.history == b.history
-    left, right = a.model.state_dict(), b.model.state_dict()
+    assert (a.history, a.before) == (b.history, b.before)
+    left, right = a.network.state_dict(), b.network.state_dict()
     assert left.keys() == right.keys()
     assert [name for name in left if not torch.equal(left[name], right[name])] == []
-
-
-def after_steps(monkeypatch: pytest.MonkeyPatch, count: int, action: Any) -> None:
-    """Do ``action`` once, after ``count`` optimiser steps; 1 is the first."""
-    after_task_steps(monkeypatch, SelfSupervisedTask, count, action)
+    assert (a.pseudo is None) == (b.pseudo is None)
+    if a.pseudo is not None and b.pseudo is not None:
+        for field in ("graphs", "codes", "confidence", "rounds"):
+            np.testing.assert_array_equal(getattr(a.pseudo, field), getattr(b.pseudo, field))
 
 
 def losses_of(fitted: Fitted) -> list[float]:

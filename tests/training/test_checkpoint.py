@@ -4,31 +4,58 @@ import json
 import os
 import pickle
 import signal
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
 from igsd.errors import ConfigError, StorageError
+from igsd.files.arrays import read_arrays, read_header, write_arrays
 from igsd.graphs.graphset import GraphSet
-from igsd.storage import read_arrays, read_header, write_arrays
+from igsd.model.igsd import IGSDModel
 from igsd.training import loop
-from igsd.training.fit import Fitted
+from igsd.training.fit import Fitted, Watched, fit
+from tests.interrupted import after_steps
 from tests.small_graphs import make_graphs
-from tests.training.runs import DroppingEncoder, PowerCutError, after_steps, assert_same_run, train
+from tests.training.runs import (
+    DroppingEncoder,
+    PowerCutError,
+    assert_same_run,
+    few_labels,
+    tiny,
+    train,
+    train_with_labels,
+)
 
-KINDS = {
+KINDS: dict[str, dict[str, Any]] = {
     "gin": {},
     "edge-drop": {"view": "edge-drop"},
     "no norm": {"encoder_batch_norm": False, "head_batch_norm": False, "weight_decay": 1e-3},
+    "schedule": {"warmup_epochs": 1, "schedule": "cosine", "view": "node-drop"},
+}
+LABEL_KINDS: dict[str, dict[str, Any]] = {
+    "supcon": {},
+    "self-sup": {"self_weight": 1.0, "supcon_weight": 0.0},
+    "self-distillation before": {"pretraining_epochs": 2, "encoder_rate": 0.1},
+    "both, random views": {"self_weight": 0.5, "view": "edge-drop", "pseudo_labels_for": "both"},
 }
 
 
+def run(kind: str, **others: Any) -> Fitted:
+    """Return a short run of one of the kinds, with labels or without."""
+    if kind in KINDS:
+        return train(make_graphs(), KINDS[kind], **others)
+    return train_with_labels(make_graphs(16), LABEL_KINDS[kind], **others)
+
+
 @pytest.fixture(scope="module")
-def whole(graphs: GraphSet) -> dict[str, Fitted]:
-    """The runs of ``KINDS`` that nobody stopped."""
-    return {name: train(graphs, changes) for name, changes in KINDS.items()}
+def whole() -> Callable[[str], Fitted]:
+    """The runs that nobody stopped."""
+    return cache(run)
 
 
 @pytest.fixture(scope="module")
@@ -46,34 +73,31 @@ def finished(finished_bytes: bytes, tmp_path: Path) -> Path:
     return path
 
 
-def send(number: int) -> None:
-    os.kill(os.getpid(), number)
-
-
 def power_cut() -> None:
     raise PowerCutError
 
 
-# Ten graphs in batches of four are three steps an epoch: 2 and 4 are in the middle, 3 at an end.
-@pytest.mark.parametrize("steps", [2, 3, 4])
-@pytest.mark.parametrize("kind", KINDS)
+# Without labels three steps are an epoch. With labels two are, and graphs get pseudo-labels in
+# front of the epochs 1 and 2, after 2 and 4 steps.
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("kind", [*KINDS, *LABEL_KINDS])
 def test_ctrl_c_and_resume_give_the_same_bits(
-    graphs: GraphSet,
-    whole: dict[str, Fitted],
+    whole: Callable[[str], Fitted],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     kind: str,
     steps: int,
 ) -> None:
-    path, changes = tmp_path / "checkpoint", KINDS[kind]
+    path = tmp_path / "checkpoint"
     with monkeypatch.context() as patch:
-        after_steps(patch, steps, lambda: send(signal.SIGINT))
+        after_steps(patch, steps, with_labels=kind in LABEL_KINDS)
         with pytest.raises(KeyboardInterrupt):
-            train(graphs, changes, checkpoint=path)
+            run(kind, checkpoint=path)
     header = read_header(path)
     assert header is not None
-    assert header["progress"]["epoch"] * 3 + header["progress"]["step"] == steps
-    assert_same_run(train(graphs, changes, checkpoint=path), whole[kind])
+    place, per_epoch = header["progress"], 2 if kind in LABEL_KINDS else 3
+    assert place["epoch"] * per_epoch + place["step"] == steps
+    assert_same_run(run(kind, checkpoint=path), whole(kind))
 
 
 @pytest.mark.parametrize("steps", [2, 5])
@@ -90,13 +114,37 @@ def test_a_crash_goes_on_from_the_last_checkpoint(
     assert_same_run(train(graphs, changes, checkpoint=path), train(graphs, changes))
 
 
+def test_a_crash_with_labels_goes_on_from_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs, changes, path = make_graphs(16), {"checkpoint_every": 3}, tmp_path / "c"
+    with monkeypatch.context() as patch:
+        after_steps(patch, 5, power_cut, with_labels=True)
+        with pytest.raises(PowerCutError):
+            train_with_labels(graphs, changes, checkpoint=path)
+    resumed = train_with_labels(graphs, changes, checkpoint=path)
+    assert_same_run(resumed, train_with_labels(graphs, changes))
+
+
+def test_watched_figures_are_resumed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = make_graphs(16)
+    watched = Watched(graphs, lambda outputs: {"mean": float(outputs.mean())})
+    with monkeypatch.context() as patch:
+        after_steps(patch, 5, with_labels=True)
+        with pytest.raises(KeyboardInterrupt):
+            train_with_labels(graphs, watched=watched, checkpoint=tmp_path / "c")
+    resumed = train_with_labels(graphs, watched=watched, checkpoint=tmp_path / "c")
+    assert_same_run(resumed, train_with_labels(graphs, watched=watched))
+    assert all("mean" in entry for entry in resumed.history)
+
+
 def test_the_random_state_is_continued(
     graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = DroppingEncoder(train(graphs, {"epochs": 0}).features.dim)
     whole = train(graphs, encoder=encoder)
     with monkeypatch.context() as patch:
-        after_steps(patch, 2, lambda: send(signal.SIGTERM))
+        after_steps(patch, 2, lambda: os.kill(os.getpid(), signal.SIGTERM))
         with pytest.raises(KeyboardInterrupt):
             train(graphs, encoder=encoder, checkpoint=tmp_path / "c")
     assert_same_run(train(graphs, encoder=encoder, checkpoint=tmp_path / "c"), whole)
@@ -105,7 +153,7 @@ def test_the_random_state_is_continued(
 def test_stopped_twice(graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for steps in (2, 1):
         with monkeypatch.context() as patch:
-            after_steps(patch, steps, lambda: send(signal.SIGINT))
+            after_steps(patch, steps)
             with pytest.raises(KeyboardInterrupt):
                 train(graphs, checkpoint=tmp_path / "c")
     assert_same_run(train(graphs, checkpoint=tmp_path / "c"), train(graphs))
@@ -119,7 +167,7 @@ def test_a_finished_run_is_returned_without_a_step(
     after_steps(monkeypatch, 1, power_cut)
     again = train(graphs, checkpoint=tmp_path / "c")
     assert_same_run(again, first)
-    assert not again.model.training
+    assert not again.network.training
     assert (tmp_path / "c").read_bytes() == before
 
 
@@ -138,6 +186,21 @@ def test_another_run_is_refused_by_the_name_of_what_differs(
 ) -> None:
     with pytest.raises(ConfigError, match=rf"another run: its {key} is .* here it is {value!r}"):
         train(graphs, {key: value}, checkpoint=finished)
+
+
+def test_other_labels_and_settings_of_labels_are_refused(tmp_path: Path) -> None:
+    graphs, path, other = make_graphs(16), tmp_path / "c", few_labels()
+    train_with_labels(graphs, checkpoint=path)
+    other.values[0] = 1
+    with pytest.raises(ConfigError, match="its labels is"):
+        train_with_labels(graphs, labels=other, checkpoint=path)
+    with pytest.raises(ConfigError, match="its self_weight is"):
+        train_with_labels(graphs, {"self_weight": 2.0}, checkpoint=path)
+
+
+def test_another_method_is_refused(graphs: GraphSet, finished: Path) -> None:
+    with pytest.raises(ConfigError, match="its method is 'IGSD', here it is 'Other'"):
+        fit(graphs, tiny(), IGSDModel, name="Other", checkpoint=finished)
 
 
 def test_other_graphs_are_refused(finished: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -13,30 +14,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from igsd.files.arrays import read_header
 from igsd.graphs.graphset import GraphSet
-from igsd.storage import read_header
 from tests.small_graphs import make_graphs
 from tests.training.runs import assert_same_run, train
+from tests.training.together import histories
 
 ROOT = Path(__file__).parents[2]
-WITHOUT_NORM = {"encoder_batch_norm": False, "head_batch_norm": False, "epochs": 2}
-
 TOGETHER = """
-import sys
-from igsd.model_file import write_model
-from igsd.training.fit import fit_self_supervised
-from tests.small_graphs import make_graphs
-from tests.training.runs import tiny
+import json, sys
+from tests.training.together import histories
 
-batch_size, path = int(sys.argv[1]), sys.argv[2]
-config = tiny(
-    encoder_batch_norm=False, head_batch_norm=False, epochs=2, batch_size=batch_size, devices=2
-)
-fitted = fit_self_supervised(make_graphs(), config)
+found = histories(devices=2)
 import torch.distributed
 assert torch.distributed.get_world_size() == 2
 if torch.distributed.get_rank() == 0:
-    write_model(path, fitted.model.state_dict(), {"history": fitted.history})
+    with open(sys.argv[1], "w") as file:
+        json.dump(found, file)
 """
 
 FOR_LONG = """
@@ -65,32 +59,28 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-# Batches of 5 are shared 3 and 2: the parts of a joint batch need not be equal.
 @pytest.mark.slow
-@pytest.mark.parametrize("batch_size", [10, 5])
-def test_two_processes_learn_what_one_learns(
-    graphs: GraphSet, tmp_path: Path, batch_size: int
-) -> None:
+def test_two_processes_learn_what_one_learns(tmp_path: Path) -> None:
+    """Every neural method, with labels and without: the loss is that of the joint batch."""
     script = tmp_path / "together.py"
     script.write_text(TOGETHER)
     subprocess.run(
         [
             *(sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2"),
             *("--master_addr=127.0.0.1", f"--master_port={free_port()}"),
-            *(str(script), str(batch_size), str(tmp_path / "m")),
+            *(str(script), str(tmp_path / "histories.json")),
         ],
         env=environment(),
         check=True,
-        timeout=300,
+        timeout=600,
     )
-    from igsd.model_file import read_model
-
-    found, header = read_model(tmp_path / "m")
-    alone = train(graphs, WITHOUT_NORM | {"batch_size": batch_size})
-    for name, value in alone.model.state_dict().items():
-        np.testing.assert_allclose(found[name], value, rtol=1e-3, atol=1e-5, err_msg=name)
-    losses = [[entry["total"] for entry in run] for run in (header["history"], alone.history)]
-    np.testing.assert_allclose(*losses, rtol=1e-4)
+    together = json.loads((tmp_path / "histories.json").read_text())
+    alone = histories(devices=1)
+    assert together.keys() == alone.keys()
+    for name, losses in alone.items():
+        # Adam turns rounding of a gradient that is zero into a step, so later losses drift apart.
+        np.testing.assert_allclose(together[name][0], losses[0], rtol=1e-4, err_msg=name)
+        np.testing.assert_allclose(together[name], losses, rtol=1e-2, err_msg=name)
 
 
 @pytest.mark.slow

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
-from igsd.errors import ConfigError
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
-from tests.views.strategies import graph_set
 
 RATES = st.floats(0, 1, exclude_max=True)
 SEEDS = st.integers(0, 2**62)
@@ -42,11 +39,3 @@ def assert_alike_in_every_batch(
     got = view(batch.adjacency, batch.node_ptr, indices, rate, seed)
     np.testing.assert_array_equal(got.row_ptr, expected.row_ptr)
     np.testing.assert_array_equal(got.col, expected.col)
-
-
-def assert_names_a_rate_out_of_range(view: View, name: str) -> None:
-    """Check that a share below 0, of 1 or of nothing is refused in the name of the view."""
-    graphs = graph_set([3], 1.0, seed=0)
-    for rate in (-0.1, 1.0, float("nan")):
-        with pytest.raises(ConfigError, match=rf"'rate' parameter of {name} must be in \[0, 1\)"):
-            view(graphs.adjacency, graphs.node_ptr, np.array([0]), rate, 0)

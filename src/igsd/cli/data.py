@@ -1,4 +1,4 @@
-"""``igsd data``: which data sets there are, what is in one, and foreign files made portable."""
+"""``igsd data``: list data sets, show what is in one, and import other files."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_command, names_in, prepare_output
-from igsd.cli.open_graphs import open_graphs
-from igsd.errors import StorageError
-from igsd.wording import counted
+from igsd.cli.options import add_command, names_in, prepare_output
+from igsd.cli.output import open_graphs
+from igsd.errors import StorageError, counted
 
 if TYPE_CHECKING:
     from igsd.graphs.graphset import GraphSet
     from igsd.graphs.summary import GraphSetSummary, Spread
 
 _DESCRIPTION = """\
-Data sets by name, and graphs in files. Names are looked up in the folder IGSD_DATA (NAME.zip or
+Data sets by name, and graphs in files. A name is looked up in the folder IGSD_DATA (NAME.zip or
 NAME/ in TU layout), then in the cache, then in installed packages, then downloaded."""
 
 _EXAMPLES = """\
@@ -29,14 +28,14 @@ _MOST_LABELS = 12
 
 
 def add_parser(commands: Any) -> None:
-    """Add the command and its three parts to the parser."""
-    parser = add_command(
-        commands, "data", "list, show and import data sets", _DESCRIPTION, _EXAMPLES
-    )
+    """Add the command and its subcommands to the parser."""
+    parser = add_command(commands, "data", _DESCRIPTION, _EXAMPLES)
     parts = parser.add_subparsers(metavar="list|show|import", required=True)
     part = parts.add_parser("list", help="the named data sets and where they are")
     part.set_defaults(run=run_list)
-    part = parts.add_parser("show", help="counts, labels, twins and isolated nodes of one")
+    part = parts.add_parser(
+        "show", help="graphs, classes, labels and indistinguishable graphs of one"
+    )
     part.add_argument("data", metavar="NAME|PATH", help="data-set name or path (see igsd --help)")
     part.set_defaults(run=run_show)
     _add_import(parts)
@@ -45,9 +44,9 @@ def add_parser(commands: Any) -> None:
 def _add_import(parts: Any) -> None:
     part = parts.add_parser(
         "import",
-        help="turn foreign files into one portable file",
+        help="convert other files to one portable file",
         description="Writes the graphs of PATH (a TU folder or zip, a SMILES table, a name) to one "
-        "file that every command accepts as DATA and that opens at once.",
+        "file that every command accepts as DATA and that opens quickly.",
     )
     part.add_argument("path", metavar="PATH", help="what to import")
     part.add_argument(
@@ -55,20 +54,22 @@ def _add_import(parts: Any) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help="the file to write; a folder that does not exist is made",
+        help="the file to write; its folder is created if needed",
     )
     part.add_argument(
-        "--smiles-column", metavar="NAME", help="column with SMILES (default: one called smiles)"
+        "--smiles-column",
+        metavar="NAME",
+        help="column with SMILES (default: the one called smiles)",
     )
     part.add_argument(
         "--label-column",
         metavar="NAME",
-        help="column that becomes the classes (default: one called label, class or y)",
+        help="column with the classes (default: the one called label, class or y)",
     )
     part.add_argument(
         "--target-columns",
         metavar="NAME,NAME",
-        help="columns that become targets, each once (default: every other column of numbers)",
+        help="columns that become targets (default: every other column of numbers)",
     )
     part.add_argument("--force", action="store_true", help="replace OUT if it exists")
     part.set_defaults(run=run_import)
@@ -76,9 +77,8 @@ def _add_import(parts: Any) -> None:
 
 def run_list(args: argparse.Namespace) -> int:
     """Print the named data sets."""
-    from igsd.graphs.catalogue import aliases
-    from igsd.graphs.datasets import data_sets
-    from igsd.report.table import print_table
+    from igsd.graphs.datasets import aliases, data_sets
+    from igsd.report.render import print_table
 
     lines = [
         [info.name, str(info.graphs or "-"), str(info.classes or "-"), info.about, info.where]
@@ -86,8 +86,8 @@ def run_list(args: argparse.Namespace) -> int:
     ]
     print_table(["name", "graphs", "classes", "what", "where"], lines, left=(0, 3, 4))
     short = ", ".join(f"{alias} ({name})" for alias, name in sorted(aliases().items()))
-    print("\nAny other data set of the TU collection can be given by its name as well, for example")
-    print("REDDIT-BINARY, REDDIT-MULTI-5K or ENZYMES. Names may be in small letters.")
+    print("\nAny other data set of the TU collection can be given by its name too, for example")
+    print("REDDIT-BINARY, REDDIT-MULTI-5K or ENZYMES. Case does not matter.")
     print(f"Short names: {short}.")
     return 0
 
@@ -106,10 +106,10 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def run_import(args: argparse.Namespace) -> int:
-    """Write the portable file, and say which rows could not be read."""
+    """Write the portable file, and list rows that could not be read."""
     target = Path(args.output)
     if target.exists() and not args.force:
-        raise StorageError(f"{target} exists. Give another name with -o, or --force to replace it.")
+        raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
     written = prepare_output(args.output, args.path)
     graphs = _import_graphs(args)
     graphs.save(target)
@@ -124,49 +124,50 @@ def _import_graphs(args: argparse.Namespace) -> GraphSet:
     columns = (args.smiles_column, args.label_column, args.target_columns)
     if not any(columns):
         return open_graphs(args.path)
-    from igsd.graphs.smiles_table import read_smiles_table
+    from igsd.graphs.readers.table import read_smiles_table
 
     if not Path(args.path).is_file():
         raise StorageError(
             f"Columns can be named for a SMILES table only, and {args.path} is not a file. Leave "
-            "the options with columns out, or give the path of a table."
+            "out the options that name columns, or give the path of a table."
         )
     targets = names_in(args.target_columns) if args.target_columns else None
     return read_smiles_table(args.path, args.smiles_column, args.label_column, targets)
 
 
 def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
-    """Return the figures of a set as (what, text)."""
-    lines = [("name", summary.name), ("graphs", str(summary.graphs))]
+    """Return the figures of a data set as (name, text)."""
     classes = ", ".join(f"{name}: {count}" for name, count in summary.classes.items())
     if summary.unlabelled:
         classes += f", unknown: {summary.unlabelled}"
-    lines.append(("classes", classes or "none"))
-    lines += [("nodes", _spread(summary.nodes)), ("edges", _spread(summary.edges))]
-    lines.append(("node labels", _labels(summary.node_labels)))
-    lines.append(("edge labels", _labels(summary.edge_labels)))
-    lines.append(("node attributes", _names(summary.node_attributes)))
-    lines.append(("edge attributes", _names(summary.edge_attributes)))
-    lines.append(("targets", _names(summary.targets)))
-    lines.append(("isolated nodes", str(summary.isolated_nodes)))
-    lines.append(("disconnected graphs", str(summary.disconnected_graphs)))
-    return lines
+    return [
+        ("name", summary.name),
+        ("graphs", str(summary.graphs)),
+        ("classes", classes or "none"),
+        ("nodes", _spread(summary.nodes)),
+        ("edges", _spread(summary.edges)),
+        ("node labels", _labels(summary.node_labels)),
+        ("edge labels", _labels(summary.edge_labels)),
+        ("node attributes", _names(summary.node_attributes)),
+        ("edge attributes", _names(summary.edge_attributes)),
+        ("targets", _names(summary.targets)),
+        ("isolated nodes", str(summary.isolated_nodes)),
+        ("disconnected graphs", str(summary.disconnected_graphs)),
+    ]
 
 
 def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
-    """Return what is to be said of graphs that message passing cannot tell apart."""
-    from igsd.evaluation.twin_counts import count_twins
+    """Return the figures of graphs that message passing cannot tell apart."""
+    from igsd.evaluation.twins import count_twins
 
     twins = count_twins(graphs)
     text = (
-        f"{twins.distinct} of {twins.graphs} graphs differ under colour refinement (1-WL); "
-        f"{twins.shared} share their group with another, the largest group has {twins.largest}"
+        f"{twins.shared} of {twins.graphs} (twins: equal under colour refinement, 1-WL); "
+        f"{twins.distinct} distinct, the largest group has {twins.largest}"
     )
-    lines = [("twins", text)]
+    lines = [("indistinguishable", text)]
     if twins.ceiling is not None:
-        best = (
-            f"{100 * twins.ceiling:.1f} % is the best accuracy by structure and node labels alone"
-        )
+        best = f"{100 * twins.ceiling:.1f} %, the best accuracy by structure and node labels alone"
         lines.append(("1-WL ceiling", best))
     return lines
 

@@ -1,33 +1,21 @@
 """``igsd``: finds the command, runs it, and turns errors into one sentence and an exit code.
 
-0: done. 1: done in part (some runs failed). 2: the input was wrong. 130: stopped by Ctrl-C,
+0: done. 1: done in part (some runs failed). 2: invalid input. 130: stopped by Ctrl-C,
 143: by SIGTERM.
 """
 
-from __future__ import annotations
-
 import argparse
 import errno
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 
 from igsd import __version__
-from igsd.cli import (
-    compare,
-    data,
-    embed,
-    evaluate,
-    neighbors,
-    predict,
-    report,
-    reproduce,
-    train,
-    tune,
-)
-from igsd.cli.notes import in_plain_words, warnings_as_notes
-from igsd.cli.termination import exit_code_of, sigterm_stops
+from igsd.cli.options import COMMANDS
+from igsd.cli.output import in_plain_words, warnings_as_notes
 from igsd.errors import IGSDError
+from igsd.processes import exit_code_of, sigterm_stops
 
 _DESCRIPTION = """\
 Vectors for whole graphs with few labels or none: Iterative Graph Self-Distillation (IGSD).
@@ -47,22 +35,9 @@ examples:
 
 `igsd COMMAND --help` explains a command."""
 
-_COMMANDS = (
-    data,
-    train,
-    embed,
-    predict,
-    evaluate,
-    compare,
-    tune,
-    reproduce,
-    report,
-    neighbors,
-)
 
-
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser of the command line; only the command in ``arguments`` is imported."""
     parser = argparse.ArgumentParser(
         prog="igsd",
         description=_DESCRIPTION,
@@ -71,44 +46,47 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"igsd {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in _COMMANDS:
-        command.add_parser(commands)
+    requested = next((text for text in arguments if not text.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        if name == requested:
+            importlib.import_module(f"igsd.cli.{name}").add_parser(commands)
+        else:
+            commands.add_parser(name, help=summary)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    args = make_parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    args = make_parser(arguments).parse_args(arguments)
     try:
         with warnings_as_notes(), sigterm_stops():
             code = args.run(args)
         sys.stdout.flush()
         return code
     except IGSDError as error:
-        return _say(in_plain_words(error), 2)
+        return _fail(in_plain_words(error), 2)
     except KeyboardInterrupt as stop:
-        return _say(str(stop) or "Stopped.", exit_code_of(stop))
+        return _fail(str(stop) or "Stopped.", exit_code_of(stop))
     except MemoryError:
-        return _say(
-            "There is not enough memory for this. Try a smaller --set batch_size, fewer --jobs, or "
-            "a smaller part of the data.",
-            2,
+        return _fail(
+            "Out of memory. Try a smaller --set batch_size, fewer --jobs, or part of the data.", 2
         )
     except BrokenPipeError:
         # The reader (`head`, a pager) has seen enough; the flush at exit must not complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _say(_os_error(error), 2)
+        return _fail(_describe(error), 2)
 
 
-def _os_error(error: OSError) -> str:
+def _describe(error: OSError) -> str:
     place = f" {error.filename}" if error.filename else ""
     if error.errno == errno.ENOSPC:
         return f"The disk is full, cannot write{place}. Free some space or choose another folder."
-    return f"The system refuses{place}: {error.strerror or error}."
+    return f"Cannot access{place}: {error.strerror or error}."
 
 
-def _say(text: str, code: int) -> int:
+def _fail(text: str, code: int) -> int:
     print(f"igsd: {text}", file=sys.stderr)
     return code

@@ -1,26 +1,25 @@
-"""``igsd neighbors``: the graphs most similar to one."""
+"""``igsd neighbors``: the graphs most similar to a given one."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_command, add_model_and_data
-from igsd.cli.notes import say_note
-from igsd.cli.open_graphs import open_graphs
+from igsd.cli.options import add_command, add_model_and_data
+from igsd.cli.output import open_graphs, open_model
 from igsd.errors import DataError
 
 if TYPE_CHECKING:
     from igsd.graphs.graphset import GraphSet
 
 _DESCRIPTION = """\
-Lists the graphs of DATA whose vectors are closest to that of one, nearest first. GRAPH is a number
-counted from 0, or what its table calls it in a column such as id, name or mol_id, or its name
-(of molecules: the SMILES as it stands in DATA).
+Lists the graphs of DATA whose vectors are closest to that of GRAPH, nearest first. GRAPH is a
+number counted from 0, an id of its table (a column such as id, name or mol_id), or a name (for
+molecules the SMILES as written in DATA).
 
-The distance is Euclidean after every column of the embedding was brought to unit variance over
-DATA, divided by the square root of the number of columns: 0 for graphs that the model cannot tell
-apart, about 1.4 for two drawn at random."""
+The distance is Euclidean, with every column of the embedding scaled to unit variance over DATA,
+divided by the square root of the number of columns: 0 for graphs that the model cannot tell apart,
+about 1.4 for two random graphs."""
 
 _EXAMPLES = """\
 examples:
@@ -31,13 +30,9 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(
-        commands, "neighbors", "list the graphs most similar to one", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "neighbors", _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
-    parser.add_argument(
-        "--query", required=True, metavar="GRAPH", help="its number from 0, its id or its name"
-    )
+    parser.add_argument("--query", required=True, metavar="GRAPH", help="number from 0, id or name")
     parser.add_argument("-k", type=int, default=10, metavar="K", help="how many (default: 10)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=run)
@@ -47,20 +42,17 @@ def run(args: argparse.Namespace) -> int:
     """Print the neighbours and return the exit code."""
     import json
 
-    from igsd.baselines.load_model import load_model, note_on_vectors
     from igsd.evaluation.neighbors import nearest_graphs
-    from igsd.report.table import print_table
+    from igsd.report.render import print_table
 
-    model, graphs = load_model(args.model), open_graphs(args.data)
-    place = _place(args.query, graphs)
-    if (note := note_on_vectors(model)) is not None:
-        say_note(note)
+    model, graphs = open_model(args.model), open_graphs(args.data)
+    place = _find(args.query, graphs)
     indices, distances = nearest_graphs(model.transform(graphs), place, args.k)
     found = [
-        {"graph": int(index), "distance": float(distance)} | _described(graphs, int(index))
+        {"graph": int(index), "distance": float(distance)} | _description(graphs, int(index))
         for index, distance in zip(indices, distances, strict=True)
     ]
-    query = {"graph": place} | _described(graphs, place)
+    query = {"graph": place} | _description(graphs, place)
     if args.json:
         print(json.dumps({"data": graphs.name, "query": query, "neighbors": found}, indent=2))
         return 0
@@ -72,25 +64,26 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _place(query: str, graphs: GraphSet) -> int:
-    """Return the number of the graph that is asked for; of several with that name the first."""
+def _find(query: str, graphs: GraphSet) -> int:
+    """Return the number of the graph with this number, id or name, the first if there are more."""
     if query.isdecimal() and int(query) < len(graphs):
         return int(query)
     for names in (graphs.ids, graphs.graph_names):
         if names is not None and query in names:
             return names.index(query)
-    called = [] if graphs.ids is None else ["an id of the table"]
-    called += [] if graphs.graph_names is None else ["the name of a graph (of molecules: SMILES)"]
-    others = "".join(f", or {what}" for what in called)
+    others = "" if graphs.ids is None else ", or an id of the table"
+    others += (
+        "" if graphs.graph_names is None else ", or the name of a graph (for molecules SMILES)"
+    )
     raise DataError(
-        f"--query {query} is no graph of {graphs.name!r}. It must be a number from 0 to "
+        f"--query {query} is not a graph of {graphs.name!r}. It must be a number from 0 to "
         f"{len(graphs) - 1}{others}."
     )
 
 
-def _described(graphs: GraphSet, index: int) -> dict[str, Any]:
-    """Return the line, the id, the class and the name of a graph, those that there are."""
-    values: dict[str, Any] = {}
+def _description(graphs: GraphSet, index: int) -> dict[str, object]:
+    """Return line, id, class and name of a graph, as far as there are any."""
+    values: dict[str, object] = {}
     if graphs.lines is not None:
         values["line"] = int(graphs.lines[index])
     if graphs.ids is not None:
@@ -103,7 +96,7 @@ def _described(graphs: GraphSet, index: int) -> dict[str, Any]:
     return values
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return "-" if value is None else str(value)

@@ -1,28 +1,26 @@
 """``igsd report``: tables, figures, records and runs as one HTML page."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any
 
-from igsd.cli.arguments import add_command, prepare_output
-from igsd.cli.notes import say_note
+from igsd.cli.options import add_command, prepare_output
+from igsd.cli.output import say_note
 from igsd.errors import ConfigError
 
 RECORDS = "results"
-"""The folder of records unless another is given."""
+"""The default folder of records."""
 
 MAPS = ("pca", "umap", "tsne")
 
 _DESCRIPTION = """\
-Makes one HTML file from the records in RECORDS: the tables and figures of the paper that they
-belong to, our results beside the paper's; for data sets of your own, and runs that the paper does
-not have, a table of the methods and the picture of `igsd compare`; and every record behind a
-figure. With --run, a run folder of `igsd train` or `igsd evaluate --recipe` gets a section: losses,
-scores, a map of its embedding with the graphs and their nearest neighbours, and pseudo-labels.
+Makes one HTML file from the records in RECORDS: the tables and figures of the paper with our
+results beside the paper's; for other data sets and runs a table of the methods and the picture of
+`igsd compare`; and every record behind a figure. With --run, a run folder of `igsd train` or
+`igsd evaluate --recipe` gets a section: losses, scores, a map of its embedding with the graphs and
+their nearest neighbours, and pseudo-labels.
 
-The file loads nothing from anywhere, so it can be sent and kept. Nothing is trained."""
+The file loads nothing from the network, so it can be sent and kept. Nothing is trained."""
 
 _EXAMPLES = """\
 examples:
@@ -33,14 +31,12 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(
-        commands, "report", "make one HTML page from records and runs", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "report", _DESCRIPTION, _EXAMPLES)
     parser.add_argument(
         "records",
         metavar="RECORDS",
         nargs="?",
-        help=f"folder of records (default: {RECORDS}, which may be missing where --run is given)",
+        help=f"folder of records (default: {RECORDS}; may be missing if --run is given)",
     )
     parser.add_argument("-o", "--output", metavar="FILE.html", required=True, help="the page")
     parser.add_argument(
@@ -49,12 +45,12 @@ def add_parser(commands: Any) -> None:
         action="append",
         dest="runs",
         default=[],
-        help="a run folder to show; may be given several times",
+        help="a run folder to show; can be repeated",
     )
     parser.add_argument(
         "--map",
         choices=MAPS,
-        help="how a run's embedding is brought into the plane (default: pca; the others need "
+        help="how a run's embedding is projected to two dimensions (default: pca; the others need "
         'pip install "igsd[maps]")',
     )
     parser.set_defaults(run=run)
@@ -62,17 +58,17 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page and return the exit code."""
-    from igsd.atomic_file import known_suffix, write_text
+    from igsd.files.atomic import known_suffix, write_text
     from igsd.report.page.document import make_page
 
     known_suffix(args.output, (".html", ".htm"), "the page")
     say_folder = prepare_output(args.output)
     if args.map is not None and not args.runs:
-        raise ConfigError("--map is how a run is shown. Name one with --run RUN, or leave it out.")
+        raise ConfigError("--map is for runs: name one with --run RUN, or leave it out.")
     records = args.records
     if records is None and (Path(RECORDS).is_dir() or not args.runs):
         records = RECORDS
-    # A folder that is named twice, in whatever way, is one run.
+    # A folder that is named twice, whatever its spelling, is one run.
     runs = list({Path(path).resolve(): path for path in reversed(args.runs)}.values())[::-1]
     page = make_page(records, runs, args.map or MAPS[0])
     if records is not None:
@@ -84,17 +80,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _say_if_empty(records: Path) -> None:
-    """Say that a folder has no records, and what it may be instead."""
+    """Print a note if a folder has no records, and what it may be instead."""
     if next(records.glob("*/*/*/seed-*.json"), None) is not None:
         return
-    text = f"{records} has no records (PROTOCOL/DATA/METHOD/seed-N.json in it)."
+    text = f"{records} has no records (PROTOCOL/DATA/METHOD/seed-N.json)."
     if (records / "metrics.json").exists() or (records / "config.toml").exists():
         text += f" It is a run folder: --run {records} shows it."
     say_note(text)
 
 
 def _size(num_bytes: int) -> str:
-    """Return the size of a file in the unit that suits it.
+    """Return the size of a file with its unit.
 
     >>> _size(40 * 2**10), _size(3 * 2**19)
     ('40 KiB', '1.5 MiB')

@@ -4,37 +4,54 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
+from dataclasses import replace
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from igsd.cli.arguments import add_command, add_data_argument, parse_time
-from igsd.cli.evaluate_semi import DEFAULT_METHOD
-from igsd.cli.settings import add_settings_arguments
-from igsd.cli.tune_search import make_search
-from igsd.errors import ConfigError
-from igsd.wording import counted
+from igsd.cli.evaluate import DEFAULT_METHOD
+from igsd.cli.options import (
+    OURS,
+    RUNS,
+    add_command,
+    add_data_argument,
+    add_settings_arguments,
+    choose_recipe,
+    parse_time,
+    written_settings,
+)
+from igsd.cli.output import open_graphs
+from igsd.cli.running import (
+    add_running_arguments,
+    budget_of,
+    check_running,
+    options_of,
+    spread_out,
+)
+from igsd.errors import ConfigError, counted
+from igsd.settings.text import parse_settings
 
 if TYPE_CHECKING:
-    from igsd.experiments.tuning import Search
-    from igsd.experiments.tuning_trial import Trial
+    from igsd.experiments.tune import Search, Trial
 
 _SHOWN = 10
 
 _DESCRIPTION = """\
 Searches the paper's grids for settings that suit DATA, by Optuna's TPE sampler, and writes the best
 as a recipe: RUN/recipe.toml, for --config of train, evaluate and compare. The first trial is the
-recipe as it is, also where the paper's grid lacks a value of it, so that the best is never worse by
-the score that is searched by; only a --grid that leaves out the recipe's value is kept to.
+recipe as it is, even if the paper's grid lacks a value of it, so that the best is never worse by
+the searched score; only a --grid that leaves out the recipe's value is kept to.
 
-That score comes from inside training parts, on seeds (100, 101, ...) that no table uses:
+The score comes from inside training parts, on seeds (100, 101, ...) that no table uses:
   nested  without labels: the SVM's accuracy on the inner folds, mean over the outer folds (default)
   semi    few labels: accuracy after the last epoch on splits of one split's training part
 It chose the recipe, so it is a little too good, and so is any later score of the recipe on the same
-graphs: their classes took part in the choice. Graphs that are kept out of DATA tell the rest.
+graphs: their classes took part in the choice. Test on graphs that are not in DATA.
 
-RUN also holds trials.csv and tuning.json. Every trial is written when it ends; the same command
-goes on after Ctrl-C, to the same trials as if nothing had happened, and more --trials add to it."""
+RUN also holds trials.csv and Optuna's trials.journal. Every trial is written when it ends; the same
+command continues after Ctrl-C, with the same trials as if nothing had happened, and more --trials
+add to it. With --jobs N several trials are chosen at a time, so that N trainings run side by
+side."""
 
 _EXAMPLES = """\
 examples:
@@ -47,13 +64,7 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(
-        commands,
-        "tune",
-        "search settings for a data set and write them as a recipe",
-        _DESCRIPTION,
-        _EXAMPLES,
-    )
+    parser = add_command(commands, "tune", _DESCRIPTION, _EXAMPLES)
     add_data_argument(parser)
     parser.add_argument(
         "-o", "--output", metavar="RUN", help="folder of the search (default: runs/tune-DATA)"
@@ -64,25 +75,15 @@ def add_parser(commands: Any) -> None:
         metavar="KEY=A,B,C",
         action="append",
         default=[],
-        help="values to try of a setting, instead of the paper's or besides; may be given many "
-        "times. No other value of it is tried: where the recipe's is not among them, the first "
-        "trial has the first of them. What --set gives is not searched",
+        help="values of a setting to try, instead of or in addition to the paper's; can be "
+        "repeated. No other value is tried: if the recipe's is not among them, the first trial has "
+        "the first of them. Settings given by --set are not searched",
     )
     parser.add_argument(
         "--trials", type=int, default=30, metavar="N", help="trials in all (default: 30)"
     )
-    parser.add_argument(
-        "--timeout", metavar="TIME", help="start no trial after this, e.g. 30m, 2h or 1h30m"
-    )
+    parser.add_argument("--timeout", metavar="TIME", help="the same as --budget")
     parser.add_argument("--seed", type=int, default=0, help="seed of the search (default: 0)")
-    _add_score_arguments(parser)
-    parser.add_argument("--dry-run", action="store_true", help="list the grid, and end")
-    parser.add_argument("--force", action="store_true", help="replace the search that is in RUN")
-    parser.add_argument("--quiet", action="store_true", help="do not say how a trial went")
-    parser.set_defaults(run=run)
-
-
-def _add_score_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how a trial is scored")
     group.add_argument("--protocol", choices=("nested", "semi"), default="nested", help="see above")
     group.add_argument(
@@ -92,89 +93,108 @@ def _add_score_arguments(parser: argparse.ArgumentParser) -> None:
         help="trainings of a trial, each with its own folds or split (default: 1; 3 for semi)",
     )
     group.add_argument(
-        "--jobs", type=int, metavar="N", help="processes for the folds of nested (default: auto)"
-    )
-    group.add_argument(
         "--method", metavar="NAME", help=f"method of semi (default: {DEFAULT_METHOD})"
     )
     group.add_argument(
         "--label-rate", type=float, metavar="SHARE", help="labelled share of semi (default: 0.05)"
     )
+    add_running_arguments(parser, jobs="one training at a time, its folds on all cores")
+    parser.add_argument("--dry-run", action="store_true", help="list the grid, and exit")
+    parser.add_argument("--force", action="store_true", help="replace the search that is in RUN")
+    parser.add_argument("--quiet", action="store_true", help="do not report trials")
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Search, say how every trial went, print the best, and return the exit code."""
-    timeout = _check(args)
-    search = make_search(args)
+    """Search, report every trial, print the best, and return the exit code."""
+    if args.timeout is not None:
+        parse_time(args.timeout, "--timeout")
+        args.budget = args.timeout
+    _check(args)
+    search = _search(args)
     if args.dry_run:
         _list(search)
         return 0
-    from igsd.experiments.tuning_sampler import require_optuna
+    from igsd.experiments.tune import require_optuna
+    from igsd.files.atomic import check_writable
 
     require_optuna()
-    from igsd.atomic_file import check_writable
-
-    check_writable(search.folder.recipe)
-    finished = search.folder.read(search.identity(), force=args.force)
-    trials = _run(search, finished, timeout, quiet=args.quiet)
+    check_writable(search.recipe)
+    trials = _run(search, search.read(force=args.force), args)
     return _report(args, search, trials)
 
 
-def _check(args: argparse.Namespace) -> float | None:
-    """Return the seconds of ``--timeout``; raises for options that cannot be meant."""
-    for name, value in (("trials", args.trials), ("seeds", args.seeds)):
-        if value is not None and value < 1:
-            raise ConfigError(f"--{name} must be at least 1. Got {value}.")
+def _check(args: argparse.Namespace) -> None:
+    """Reject invalid combinations of options."""
+    check_running(args)
+    budget_of(args)
+    if args.trials < 1:
+        raise ConfigError(f"--trials must be at least 1. Got {args.trials}.")
     if args.seed < 0:
         raise ConfigError(f"--seed must be at least 0. Got {args.seed}.")
     if args.protocol == "nested":
         for name, value in (("method", args.method), ("label-rate", args.label_rate)):
             if value is not None:
                 raise ConfigError(f"--{name} is for --protocol semi.")
-    elif args.jobs is not None:
-        raise ConfigError("--jobs is for --protocol nested.")
-    return None if args.timeout is None else parse_time(args.timeout, "--timeout")
+
+
+def _search(args: argparse.Namespace) -> Search:
+    """Return the search, everything checked that can be checked without training."""
+    from igsd.evaluation.semi import LABEL_RATE
+    from igsd.experiments.records import plain_name
+    from igsd.experiments.run import Run
+    from igsd.experiments.tune import FIRST_SEED, Search, make_grid, parse_grid
+
+    fixed, given = parse_settings(args.settings), parse_grid(args.grid)
+    changes = written_settings(args)
+    if "seed" in changes:
+        raise ConfigError("The seeds of a trial are 100 and up, so seed cannot be set.")
+    graphs, is_semi = open_graphs(args.data, quiet=args.quiet), args.protocol == "semi"
+    name = (args.method or DEFAULT_METHOD) if is_semi else OURS
+    recipe = choose_recipe(args.recipe, graphs)
+    run = Run(f"tune-{args.protocol}", graphs.name, name, recipe, FIRST_SEED, source=args.data)
+    run = replace(run, fixed=tuple(changes.items()))
+    run = replace(run, label_rate=LABEL_RATE if args.label_rate is None else args.label_rate)
+    grid = make_grid(run.config(), given, fixed)
+    run.rules.check(run, graphs)
+    tail = f"-{args.protocol}" if is_semi else ""
+    folder = Path(args.output or Path(RUNS) / f"tune-{plain_name(graphs.name)}{tail}")
+    seeds = args.seeds or (3 if is_semi else 1)
+    return Search(run, graphs, grid, seeds, args.trials, args.seed, folder, frozenset(given))
 
 
 def _list(search: Search) -> None:
     """Print the grid."""
-    from igsd.experiments.tuning_grid import num_choices
+    from igsd.experiments.tune import num_choices
 
+    config = search.run.config()
     for key, values in search.grid.items():
-        own = getattr(search.config, key)
+        own = getattr(config, key)
         print(f"{key}: {', '.join(map(str, values))} (the recipe has {own})")
-    print(
-        f"{counted(num_choices(search.grid), 'combination')}, of which {search.num_trials} trials"
-    )
+    count = counted(num_choices(search.grid), "combination")
+    print(f"{count}, of which {search.num_trials} trials")
 
 
-def _run(
-    search: Search, finished: list[Trial], timeout: float | None, *, quiet: bool
-) -> list[Trial]:
-    """Return all trials, old and new, and say on standard error how each new one went."""
-    from igsd.experiments.tuning import run_trials
+def _run(search: Search, finished: list[Trial], args: argparse.Namespace) -> list[Trial]:
+    """Return all trials, old and new, and report each new one on standard error."""
+    from igsd.experiments.tune import run_trials
 
-    trials, begin = list(finished), time.monotonic()
-    if finished and not quiet:
-        print(f"{counted(len(finished), 'trial')} in {search.folder.path}", file=sys.stderr)
-
-    def may_start(number: int) -> bool:
-        if timeout is not None and time.monotonic() - begin >= timeout:
-            left = counted(search.num_trials - number, "trial")
-            print(f"The time is used up; {left} left for another time.", file=sys.stderr)
-            return False
-        if not quiet and sys.stderr.isatty():
-            print(f"trial {number} of {search.num_trials} ...", end="\r", file=sys.stderr)
-        return True
-
+    trials = list(finished)
+    if finished and not args.quiet:
+        print(f"{counted(len(finished), 'trial')} in {search.folder}", file=sys.stderr)
+    workers, more = spread_out(args, search.num_trials - len(trials), search.graphs)
+    options = replace(options_of(args), **(more | {"verbose": False}))
     try:
-        for trial in run_trials(search, finished, may_start):
+        for trial in run_trials(search, finished, options, workers, budget_of(args)):
             trials.append(trial)
-            if not quiet or trial.error:
+            if not args.quiet or trial.error:
                 print(_outcome(search, trial), file=sys.stderr, flush=True)
     except KeyboardInterrupt as stop:
-        kept = f"{counted(len(trials), 'trial')} kept in {search.folder.path}"
-        raise KeyboardInterrupt(f"Stopped. {kept}; the same command goes on.") from stop
+        kept = f"{counted(len(trials), 'trial')} kept in {search.folder}"
+        raise KeyboardInterrupt(f"Stopped. {kept}; the same command continues.") from stop
+    if args.budget is not None and len(trials) < search.num_trials:
+        left = counted(search.num_trials - len(trials), "trial")
+        print(f"The time is used up; {left} left. The same command continues.", file=sys.stderr)
     return trials
 
 
@@ -182,16 +202,17 @@ def _outcome(search: Search, trial: Trial) -> str:
     """Return the settings and the score of a trial as a line."""
     name = f"trial {trial.number}"
     if trial.number == 0:
-        is_own = all(getattr(search.config, key) == v for key, v in trial.settings.items())
+        config = search.run.config()
+        is_own = all(getattr(config, key) == v for key, v in trial.settings.items())
         name += " (the recipe as it is)" if is_own else " (the recipe, within --grid)"
     score = trial.error if trial.score is None else f"{100 * trial.score:.1f} %"
-    return f"{name}: {trial.in_words()}: {score}, {trial.seconds:.1f} s"
+    return f"{name}: {trial}: {score}, {trial.seconds:.1f} s"
 
 
 def _report(args: argparse.Namespace, search: Search, trials: list[Trial]) -> int:
-    """Print the best trials and what to do with the recipe; return the exit code."""
-    from igsd.experiments.tuning_trial import ranked
-    from igsd.report.table import print_table
+    """Print the best trials and how to use the recipe; return the exit code."""
+    from igsd.experiments.tune import ranked
+    from igsd.report.render import print_table
 
     best = ranked(trials)
     if not best:
@@ -204,8 +225,8 @@ def _report(args: argparse.Namespace, search: Search, trials: list[Trial]) -> in
         for t in best[:_SHOWN]
     ]
     count = counted(len(trials), "trial")
-    print_table(header, lines, f"{search.task.graphs.name}, {args.protocol}, best of {count}")
-    recipe = quote(str(search.folder.recipe))
+    print_table(header, lines, f"{search.graphs.name}, {args.protocol}, best of {count}")
     labels = " --labels class" if args.protocol == "semi" else ""
+    recipe = quote(str(search.recipe))
     print(f"recipe: igsd train {quote(args.data)}{labels} --config {recipe}")
     return 0

@@ -1,32 +1,48 @@
 """``GNNEncoder``: layers of message passing and a readout, one vector per graph."""
 
-from __future__ import annotations
-
+import importlib
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from igsd.encoders.gcn import GCNLayer
+from igsd.batches.batch import Batch
+from igsd.batches.distinct import DistinctBatch
+from igsd.batches.features import FeatureMap, LinkFeatures
 from igsd.encoders.gin import GINLayer
 from igsd.encoders.readout import parse_readout, readout
 from igsd.errors import ConfigError, nearest
-from igsd.graphs.batch import Batch
-from igsd.graphs.distinct_batch import DistinctBatch
+from igsd.settings.groups import ENCODERS
 
-LAYERS: dict[str, type[GINLayer] | type[GCNLayer]] = {"gin": GINLayer, "gcn": GCNLayer}
+
+def find_layer(name: str) -> Any:
+    """Return the class of a kind of layer; raises ``ConfigError`` for an unknown name.
+
+    A layer is built from (in_dim, out_dim, batch_norm=...) and called with (x, batch). One with
+    ``sees_links = True`` also gets ``links``, the features of links, and batches whose links have
+    categories (``MoleculeBatch``).
+    """
+    if name not in ENCODERS:
+        raise ConfigError(f"There is no encoder {name!r}. {nearest(name, ENCODERS)}")
+    module, layer = ENCODERS[name].split(":")
+    return getattr(importlib.import_module(module), layer)
+
+
+def sees_links(name: str) -> bool:
+    """Return whether an encoder distinguishes the links of a graph."""
+    return bool(getattr(find_layer(name), "sees_links", False))
 
 
 class GNNEncoder(nn.Module):
     """Encodes graphs by message passing. Implements Eq. GNN and the readout after it.
 
-    The readouts of all layers stand side by side (``concat_layers``), or the last one stands alone.
-    ``out_dim`` is the width of the result.
+    The result, ``out_dim`` wide, is the concatenated readouts of all layers (``concat_layers``), or
+    the readout of the last layer.
     """
 
     takes_counts = True
-    """A row of the batch may stand for several alike nodes."""
+    """A row of the batch may represent several alike nodes."""
 
     def __init__(
         self,
@@ -38,14 +54,13 @@ class GNNEncoder(nn.Module):
         batch_norm: bool = True,
         readout: str = "sum",
         concat_layers: bool = True,
+        links: LinkFeatures | None = None,
     ) -> None:
         super().__init__()
-        if kind not in LAYERS:
-            raise ConfigError(f"There is no encoder {kind!r}. {nearest(kind, LAYERS)}")
+        layer = find_layer(kind)
+        arguments = {"batch_norm": batch_norm} | ({"links": links} if sees_links(kind) else {})
         dims = [in_dim] + [hidden_dim] * num_layers
-        self.layers = nn.ModuleList(
-            LAYERS[kind](a, b, batch_norm=batch_norm) for a, b in pairwise(dims)
-        )
+        self.layers = nn.ModuleList(layer(a, b, **arguments) for a, b in pairwise(dims))
         self.readouts = parse_readout(readout)
         self.concat_layers = concat_layers
         self.out_dim = hidden_dim * len(self.readouts) * (num_layers if concat_layers else 1)
@@ -55,13 +70,11 @@ class GNNEncoder(nn.Module):
         if isinstance(batch, DistinctBatch):
             return self._forward_distinct(batch)
         x, parts = batch.x, []
-        for layer in self.layers:
+        for number, layer in enumerate(self.layers, 1):
             x = layer(x, batch)
-            if self.concat_layers:
+            if self.concat_layers or number == len(self.layers):
                 parts.append(readout(x, batch.ptr, self.readouts, batch.counts))
-        if self.concat_layers:
-            return torch.cat(parts, dim=1)
-        return readout(x, batch.ptr, self.readouts, batch.counts)
+        return torch.cat(parts, dim=1)
 
     @property
     def takes_distinct(self) -> bool:
@@ -80,5 +93,50 @@ class GNNEncoder(nn.Module):
 
 
 def takes_counts(network: nn.Module) -> bool:
-    """Whether a row of this network's batches may stand for several alike nodes."""
+    """Return whether a row of this network's batches may represent several alike nodes."""
     return bool(getattr(network, "takes_counts", False))
+
+
+def node_width(encoder: Any) -> int:
+    """Return the width e of the node vectors of ``encode_with_nodes``.
+
+    The user's own encoder needs a method ``with_nodes(batch)`` that returns both, and an integer
+    ``node_dim``; raises ``ConfigError`` if it has neither.
+    """
+    if hasattr(encoder, "with_nodes"):
+        return int(encoder.node_dim)
+    if isinstance(encoder, GNNEncoder):
+        return encoder.out_dim // len(encoder.readouts)
+    raise ConfigError(
+        "Mutual information between nodes and graphs needs the vectors of nodes, which "
+        f"{type(encoder).__qualname__} does not return. Use encoder='gin' or 'gcn', or add a "
+        "method 'with_nodes' and an attribute 'node_dim' to it."
+    )
+
+
+def encode_with_nodes(encoder: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return (node vectors [n, e], representations [B, out_dim]) of a batch.
+
+    Of a ``GNNEncoder``, both are the concatenated vectors of all layers, or those of the last one,
+    as ``concat_layers`` says (Eq. GNN).
+    """
+    if hasattr(encoder, "with_nodes"):
+        return encoder.with_nodes(batch)
+    x, per_layer = batch.x, []
+    for layer in encoder.layers:
+        x = layer(x, batch)
+        per_layer.append(x)
+    kept = per_layer if encoder.concat_layers else per_layer[-1:]
+    graphs = [readout(nodes, batch.ptr, encoder.readouts) for nodes in kept]
+    return torch.cat(kept, dim=1), torch.cat(graphs, dim=1)
+
+
+def distinct_depth(encoder: nn.Module, features: FeatureMap) -> int:
+    """Return the number of layers if equal neighbourhoods can be computed once, else 0.
+
+    They can if layers and readouts are plain sums and node features are one-hot.
+    """
+    discrete = "attributes" not in features.parts
+    if discrete and isinstance(encoder, GNNEncoder) and encoder.takes_distinct:
+        return len(encoder.layers)
+    return 0

@@ -1,25 +1,23 @@
 """Graph convolution layer (Kipf and Welling, 2017)."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
-from igsd.encoders.counted_norm import counted_norm
-from igsd.graphs.batch import Batch
+from igsd.batches.batch import Batch
+from igsd.encoders.norm import Norm, counted_norm
 
 
 class GCNLayer(nn.Module):
     """One GCN layer: relu(BatchNorm(N x W)) with N = D^-1/2 (A + I) D^-1/2.
 
-    Implements Eq. GNN with a normalised mean over neighbours. A diffusion view has weights and
-    its own diagonal, so no identity is added to it: N = D^-1/2 S D^-1/2. D are
-    the row sums. This is the layer's own normalisation; the view itself is never renormalised.
+    Implements Eq. GNN with a normalised mean over neighbours; D holds the row sums. A diffusion
+    view has its own diagonal, so no identity is added: N = D^-1/2 S D^-1/2. This is the layer's own
+    normalisation; the view itself is never renormalised.
     """
 
     def __init__(self, in_dim: int, out_dim: int, *, batch_norm: bool) -> None:
         super().__init__()
         self.linear = nn.Linear(in_dim, out_dim)
-        self.norm = nn.BatchNorm1d(out_dim) if batch_norm else nn.Identity()
+        self.norm = Norm(out_dim) if batch_norm else nn.Identity()
 
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
         """Return the next node vectors [n, out] of x [n, in]."""

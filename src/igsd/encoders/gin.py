@@ -1,37 +1,56 @@
 """Graph isomorphism network layer (Xu et al., 2019)."""
 
-from __future__ import annotations
-
+import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
-from igsd.encoders.normed_linear import normed_linear
-from igsd.graphs.batch import Batch
+from igsd.batches.batch import Batch
+from igsd.encoders.norm import Norm, counted_norm
+
+
+def normed_linear(
+    layer: nn.Linear, norm: nn.Module, x: Tensor, counts: Tensor | None = None
+) -> Tensor:
+    """Return norm(layer(x)), [n, out]; ``counts`` [n]: how many nodes a row represents.
+
+    After training, BatchNorm is a fixed scale and shift of each column, so it is folded into the
+    weights and costs no pass over the nodes.
+    """
+    if layer.training or not isinstance(norm, nn.BatchNorm1d) or torch.is_grad_enabled():
+        return counted_norm(norm, layer(x), counts)
+    mean, variance = norm.running_mean, norm.running_var
+    if mean is None or variance is None:
+        return norm(layer(x))
+    scale = norm.weight * torch.rsqrt(variance + norm.eps)
+    shift = norm.bias - mean * scale
+    if layer.bias is not None:
+        shift = shift + layer.bias * scale
+    return linear(x, layer.weight * scale.unsqueeze(1), shift)
 
 
 class GINLayer(nn.Module):
     """One GIN layer: relu(BatchNorm(W2 relu(W1 (x + A x)))).
 
-    Implements Eq. GNN with a sum over neighbours. A holds the edge weights of a diffusion view,
-    so weights are honoured; the node's own vector always counts once more (epsilon = 0), beside
-    the view's own diagonal S_ii. There is
-    one BatchNorm a layer, not two as in GIN's own code: see ``docs/decisions.md``.
+    Implements Eq. GNN with a sum over neighbours, weighted in a diffusion view. The node's own
+    vector is always added once (epsilon = 0), besides the view's diagonal S_ii. There is one
+    BatchNorm per layer, not two as in GIN's own code: see ``docs/decisions.md``.
     """
 
     def __init__(self, in_dim: int, out_dim: int, *, batch_norm: bool) -> None:
         super().__init__()
         self.first = nn.Linear(in_dim, out_dim)
-        # BatchNorm would take a bias away again.
+        # BatchNorm would cancel a bias.
         self.second = nn.Linear(out_dim, out_dim, bias=not batch_norm)
-        self.norm = nn.BatchNorm1d(out_dim) if batch_norm else nn.Identity()
+        self.norm = Norm(out_dim) if batch_norm else nn.Identity()
 
     def forward(self, x: Tensor, batch: Batch) -> Tensor:
         """Return the next node vectors [n, out] of x [n, in]."""
-        # Student and teacher begin with the same sums, which have no weights yet.
+        # Student and teacher share the first sums, which do not depend on weights.
         is_first = x is batch.x
-        sums = batch.input_sums() if is_first else batch.adjacency.multiply(x, own=1.0)
+        sums = batch.input_sums if is_first else batch.adjacency.multiply(x, own=1.0)
         return self.update(sums, batch.counts)
 
     def update(self, gathered: Tensor, counts: Tensor | None = None) -> Tensor:
-        """Return the next node vectors from the sums of the last ones, [n, in] -> [n, out]."""
+        """Return the next node vectors from the sums of the previous ones, [n, in] -> [n, out]."""
         hidden = self.first(gathered).relu_()
         return normed_linear(self.second, self.norm, hidden, counts).relu_()

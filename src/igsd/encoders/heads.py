@@ -1,8 +1,8 @@
 """``MLPHead``: the two-layer perceptron used as projector and as predictor."""
 
-from __future__ import annotations
-
 from torch import nn
+
+from igsd.encoders.norm import Norm
 
 
 class MLPHead(nn.Sequential):
@@ -13,9 +13,9 @@ class MLPHead(nn.Sequential):
     """
 
     def __init__(self, in_dim: int, hidden_dim: int, out_dim: int, *, batch_norm: bool) -> None:
-        norm = nn.BatchNorm1d(hidden_dim) if batch_norm else nn.Identity()
+        norm = Norm(hidden_dim) if batch_norm else nn.Identity()
         super().__init__(
-            # BatchNorm would take a bias away again.
+            # BatchNorm would cancel a bias.
             nn.Linear(in_dim, hidden_dim, bias=not batch_norm),
             norm,
             nn.ReLU(inplace=True),

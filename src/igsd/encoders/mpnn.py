@@ -1,16 +1,88 @@
 """``MPNN``: the message-passing network for molecules (Gilmer et al., 2017)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
-from igsd.encoders.edge_network import EdgeNetwork, EdgeNetworkLayer
-from igsd.encoders.set2set import Set2Set
+from igsd.batches.batch import Batch
+from igsd.batches.features import LinkFeatures
+from igsd.batches.molecules import CategoryOperator, MoleculeBatch
+from igsd.encoders.readout import readout
 from igsd.errors import ConfigError
-from igsd.graphs.batch import Batch
-from igsd.graphs.link_features import LinkFeatures
-from igsd.graphs.molecule_batch import MoleculeBatch
+
+
+class EdgeNetwork(nn.Module):
+    """Turns the vector of a link into a matrix [d, d]: W2 relu(W1 e), reshaped."""
+
+    def __init__(self, link_dim: int, hidden_dim: int, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+        self.first = nn.Linear(link_dim, hidden_dim)
+        self.second = nn.Linear(hidden_dim, dim * dim)
+
+    def forward(self, links: Tensor) -> Tensor:
+        """Return the matrices [T, d, d] of link vectors [T, k]."""
+        return self.second(self.first(links).relu()).view(-1, self.dim, self.dim)
+
+
+class EdgeNetworkLayer(nn.Module):
+    """One step of messages: m_i = x_i R + sum_j w_ij x_j Theta(e_ij) + b.
+
+    Implements Eq. GNN with messages that depend on the link e_ij, summed, or averaged over the
+    links (``mean``: divided by sum_j w_ij). Equals PyTorch Geometric's ``NNConv``, which computes
+    Theta for every link, a tensor [E, d, d]. Here Theta is computed once for each of the T
+    categories of links in the batch, and no product twice: see ``CategoryOperator``.
+    """
+
+    def __init__(self, dim: int, *, mean: bool = True) -> None:
+        super().__init__()
+        self.mean = mean
+        self.root = nn.Linear(dim, dim)
+
+    def forward(self, x: Tensor, matrices: Tensor, links: CategoryOperator) -> Tensor:
+        """Return the messages [n, d] for x [n, d]; ``matrices`` [T, d, d] follow ``links.used``."""
+        received = links.messages(x, matrices)
+        if self.mean:
+            received = received / links.row_sums.clamp_min(1e-12).unsqueeze(1).to(received.dtype)
+        return received + self.root(x)
+
+
+class Set2Set(nn.Module):
+    """Reads a graph's nodes by attention, ``num_steps`` times, with an LSTM as memory.
+
+    In each step the LSTM gives a query q [B, d]; attention is a_v = softmax_v(x_v . q) over the
+    nodes of a graph, and the result is r = sum_v a_v x_v. Returns (q, r) of the last step,
+    ``out_dim`` = 2 d wide. Implements the readout of Eq. GNN; equals PyTorch Geometric's
+    ``Set2Set``.
+    """
+
+    def __init__(self, dim: int, num_steps: int = 3) -> None:
+        super().__init__()
+        self.num_steps = num_steps
+        self.out_dim = 2 * dim
+        self.memory = nn.LSTMCell(2 * dim, dim)
+
+    def forward(self, x: Tensor, ptr: Tensor) -> Tensor:
+        """Return [B, 2 d] of node vectors x [n, d]; ``ptr`` [B + 1] is where each graph begins."""
+        lengths = ptr[1:] - ptr[:-1]
+        graph = torch.arange(len(lengths), device=ptr.device).repeat_interleave(lengths)
+        answer = x.new_zeros(len(lengths), self.out_dim)
+        hidden = cell = x.new_zeros(len(lengths), self.out_dim // 2)
+        for _ in range(self.num_steps):
+            hidden, cell = self.memory(answer, (hidden, cell))
+            attention = segment_softmax((x * hidden[graph]).sum(1, keepdim=True), ptr, graph)
+            answer = torch.cat([hidden, readout(attention * x, ptr, ("sum",))], dim=1)
+        return answer
+
+
+def segment_softmax(scores: Tensor, ptr: Tensor, graph: Tensor) -> Tensor:
+    """Return the softmax of ``scores`` [n, 1] over the nodes of each graph.
+
+    ``graph`` [n] is the graph of each node. The largest score of a graph is subtracted first, so
+    that large scores do not overflow; this changes neither value nor gradient.
+    """
+    largest = readout(scores.detach(), ptr, ("max",))
+    weights = (scores - largest[graph].to(scores.dtype)).exp()
+    return weights / readout(weights, ptr, ("sum",))[graph].to(scores.dtype)
 
 
 class MPNN(nn.Module):
@@ -23,6 +95,8 @@ class MPNN(nn.Module):
     training graphs. ``mean`` averages messages over a node's links instead of summing them, which
     keeps the size of a message the same whether a molecule has bonds only or all pairs.
     """
+
+    sees_links = True
 
     def __init__(
         self,
@@ -37,7 +111,7 @@ class MPNN(nn.Module):
     ) -> None:
         super().__init__()
         table = torch.from_numpy(links.table())
-        # Not part of the weights: it follows from the features of links, stored beside them.
+        # Not saved with the weights: it follows from the features of links, which are.
         self.link_table: Tensor
         self.register_buffer("link_table", table, persistent=False)
         self.num_steps = num_steps
@@ -58,16 +132,12 @@ class MPNN(nn.Module):
         if not isinstance(batch, MoleculeBatch):
             raise ConfigError(
                 "The encoder MPNN needs a batch whose links have categories (MoleculeBatch). "
-                "Got one without; make batches with MoleculeCollator, or give IGSD encoder='mpnn'."
+                f"Got {type(batch).__name__}. Make batches with MoleculeCollator, or give IGSD "
+                "encoder='mpnn'."
             )
-        x = self.node_vectors(batch)
-        return x, self.read(x, batch.ptr)
-
-    def node_vectors(self, batch: MoleculeBatch) -> Tensor:
-        """Return the vectors [n, d] of the atoms after the last step."""
         x = self.embedding(batch.x).relu()
-        # Made once for all steps: they share the edge network.
+        # Computed once for all steps, which share the edge network.
         matrices = self.edge_network(self.link_table[batch.links.used])
         for _ in range(self.num_steps):
             x = self.update(self.message(x, matrices, batch.links).relu(), x)
-        return x
+        return x, self.read(x, batch.ptr)

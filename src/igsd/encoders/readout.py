@@ -1,6 +1,4 @@
-"""Readouts: the vectors of a graph's nodes become one vector of the graph."""
-
-from __future__ import annotations
+"""Readouts: from the vectors of a graph's nodes to one vector of the graph."""
 
 from typing import Any
 
@@ -29,8 +27,8 @@ def readout(x: Tensor, ptr: Tensor, names: tuple[str, ...], counts: Tensor | Non
     """Return the graphs' vectors [B, d * len(names)] from node vectors x [n, d].
 
     ``ptr`` [B + 1] says where each graph begins; every graph has at least one node. Each name is
-    one reduction over the nodes of a graph; several stand side by side. ``counts`` [n]: how many
-    alike nodes each row stands for, None for one each.
+    one reduction over the nodes of a graph; the results are concatenated. ``counts`` [n]: how many
+    alike nodes each row represents, None for one each.
     """
     with torch.autocast(x.device.type, enabled=False):
         x = x if x.dtype == torch.float64 else x.float()
@@ -55,7 +53,7 @@ _REDUCTIONS = {"sum": _sum, "mean": _mean, "max": _max}
 
 
 class _SegmentSum(torch.autograd.Function):
-    """Sums of consecutive rows, as a product with compressed rows of their counts.
+    """Sums of consecutive rows, as a product with a sparse matrix of their counts.
 
     Several times faster than ``torch.segment_reduce``, and its gradient is one gather.
     """

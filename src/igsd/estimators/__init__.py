@@ -1,7 +1,6 @@
-"""The method as scikit-learn estimators: vectors without labels, classes and values with few."""
+"""IGSD as scikit-learn estimators: vectors without labels, classes and numbers with few."""
 
-from igsd.estimators.classifier import IGSDClassifier
 from igsd.estimators.igsd import IGSD
-from igsd.estimators.regressor import IGSDRegressor
+from igsd.estimators.labelled import IGSDClassifier, IGSDRegressor
 
 __all__ = ["IGSD", "IGSDClassifier", "IGSDRegressor"]

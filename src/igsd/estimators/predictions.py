@@ -1,37 +1,30 @@
-"""Predictions as a table: what a model says of each graph, and which graph it is."""
-
-from __future__ import annotations
+"""Predictions as a table, one row per graph."""
 
 import math
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from igsd.column_file import Columns
 from igsd.errors import ConfigError, DataError
-from igsd.estimators.classifier import GraphClassifier
-from igsd.estimators.regressor import GraphRegressor
+from igsd.estimators.labelled import GraphClassifier, GraphRegressor
+from igsd.files.columns import Columns
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.label_column import find_labels
+from igsd.graphs.label_source import find_labels
 
 
 def prediction_columns(
-    model: Any,
-    graphs: GraphSet,
-    source: str = "the model",
-    *,
-    verbose: bool = False,
+    model: Any, graphs: GraphSet, source: str = "the model", *, verbose: bool = False
 ) -> Columns:
     """Return the columns of a table of predictions, one entry per graph.
 
-    ``graph``, ``line``, ``id`` and ``name`` (where there are any); then ``class``, ``probability``
-    and one ``p_CLASS`` per class, or one column per target (``value`` where it has no name).
-    Raises ``ConfigError`` for a model that has learned no labels.
+    ``graph``, ``line``, ``id`` and ``name`` (if there are any); then ``class``, ``probability`` and
+    one ``p_CLASS`` per class, or one column per target (``value`` if it has no name). Raises
+    ``ConfigError`` for a model that was trained without labels.
     """
     if not isinstance(model, GraphClassifier | GraphRegressor):
         raise ConfigError(
-            f"{source} is a model of {type(model).__name__}, which gives vectors and predicts "
-            "nothing. Train with labels: `igsd train DATA --labels COLUMN`."
+            f"{source} is a model of {type(model).__name__}, which gives vectors and no "
+            "predictions. Train with labels: `igsd train DATA --labels COLUMN`."
         )
     model.set_params(verbose=verbose)
     columns = about_graphs(graphs)
@@ -45,7 +38,7 @@ def prediction_columns(
         return columns
     values = model.predict(graphs).reshape(len(graphs), -1)
     for place, name in enumerate(_value_names(model, values.shape[1])):
-        # A target may be called as one of the columns about the graph.
+        # A target may have the name of a column about the graph.
         columns[f"predicted_{name}" if name in columns else name] = values[:, place].tolist()
     return columns
 
@@ -56,9 +49,9 @@ def _value_names(model: GraphRegressor, count: int) -> tuple[str, ...]:
     return ("value",) if count == 1 else tuple(f"value{i}" for i in range(count))
 
 
-def about_graphs(graphs: GraphSet) -> Columns:
-    """Return the columns that say which graph a row is about."""
-    columns: Columns = {"graph": list(range(len(graphs)))}
+def about_graphs(graphs: GraphSet) -> dict[str, list[object]]:
+    """Return the columns that identify the graph of each row."""
+    columns: dict[str, list[object]] = {"graph": list(range(len(graphs)))}
     if graphs.lines is not None:
         columns["line"] = graphs.lines.tolist()
     if graphs.ids is not None:
@@ -69,17 +62,17 @@ def about_graphs(graphs: GraphSet) -> Columns:
 
 
 def given_columns(metrics: Mapping[str, Any], graphs: GraphSet, data: str) -> Columns:
-    """Return what is known of the graphs of ``data`` under the label that a model was trained on.
+    """Return the known labels of ``data``, of the kind that a model was trained on.
 
-    ``metrics``: what the run folder says of itself. One column ``given``, or ``given_T`` for each
-    of several targets, None where there is no label; no column where ``data`` has no such label,
-    as with graphs that are new. A file of labels speaks of the graphs of the training alone.
+    ``metrics``: those of the run folder. One column ``given``, or ``given_T`` for each of several
+    targets, None if unknown; no column if ``data`` has no such label, as with new graphs. A file of
+    labels only applies to the graphs of the training.
     """
-    about, trained_on = metrics.get("labels", {}), metrics.get("data", {}).get("checksum")
-    if os.path.isfile(about.get("source", "")) and graphs.checksum != trained_on:
+    labels, trained_on = metrics.get("labels", {}), metrics.get("data", {}).get("checksum")
+    if os.path.isfile(labels.get("source", "")) and graphs.checksum != trained_on:
         return {}
     try:
-        found = find_labels(graphs, data, about["source"], about["task"], told=False)
+        found = find_labels(graphs, data, labels["source"], labels["task"], told=False)
     except (DataError, KeyError):
         return {}
     if found.are_classes:

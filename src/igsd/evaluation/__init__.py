@@ -1,4 +1,4 @@
-"""Embeddings: their files, their neighbours, and their scores by protocols with honest folds."""
+"""Scores of embeddings by protocols with honest folds, their neighbours, and twins."""
 
 PROTOCOLS = ("nested", "paper", "gckn")
 """The protocols that score vectors or a kernel; ``semi`` and ``qm9`` train inside their splits."""

@@ -1,40 +1,91 @@
-"""The folds of the protocols: stratified, seeded outside, unshuffled inside."""
+"""The folds of the protocols: stratified and seeded, or published with a data set.
+
+Published folds are read by exact member names from two zips. ``gckn-folds.zip`` has training,
+validation and test positions for MUTAG, NCI1, PROTEINS and PTC; ``gin-folds.zip`` has training and
+test positions for more sets, IMDB among them, and the map from the order that MUTAG's folds count
+in to the order of the TU files.
+"""
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Sequence
+import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.inputs import IntArray
-from igsd.wording import counted
 
-TWINS_NOTE = "twins of test graphs removed from training"
 OUTER_FOLDS = 10
 INNER_FOLDS = 5
+GCKN_ZIP = "gckn-folds.zip"
+GIN_ZIP = "gin-folds.zip"
+NUM_PUBLISHED = 10
+VALIDATION_PARTS = 9
 
 Split = tuple[IntArray, IntArray]
 
+_IN_GCKN = ("MUTAG", "NCI1", "PROTEINS", "PTC")
+_IN_GIN = {
+    "IMDB-BINARY": "IMDBBINARY",
+    "IMDB-MULTI": "IMDBMULTI",
+    "COLLAB": "COLLAB",
+    "DD": "DD",
+    "PTC_MR": "PTC_MR",
+}
+_HOW_TO_GET = (
+    f"Set IGSD_DATA to the folder that holds both. {GCKN_ZIP} is `datasets/fold-idx` of the "
+    f"repository claying/GCKN, zipped from inside; {GIN_ZIP} holds `NAME/10fold_idx` of "
+    "muhanzhang/pytorch_DGCNN `data/`, and MUTAG/dgcnn_to_tu.txt. Protocol 'nested' needs neither."
+)
+
 
 @dataclass(frozen=True)
-class OuterFolds:
-    """Training and test positions of every outer fold, and what should be said about them."""
+class Fold:
+    """Positions of the training and test part of a fold, and of a validation part if it has one."""
 
-    splits: tuple[Split, ...]
+    train: IntArray
+    test: IntArray
+    validation: IntArray | None = None
+
+    @property
+    def fitted(self) -> IntArray:
+        """The positions that the final model is fitted on: training and validation part."""
+        if self.validation is None:
+            return self.train
+        return np.concatenate([self.train, self.validation])
+
+    def without_twins(self, groups: IntArray) -> Fold:
+        """Return the fold without the training graphs that share a group with a test graph.
+
+        ``groups`` [n]: equal numbers mark graphs that message passing cannot tell apart. Raises
+        ``DataError`` if nothing is left to train on, or to validate with.
+        """
+        validation = self.validation
+        if validation is not None:
+            validation = _without_twins(validation, self.test, groups)
+        return Fold(_without_twins(self.train, self.test, groups), self.test, validation)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The folds of one seed, and notes about them for the result."""
+
+    folds: tuple[Fold, ...]
     notes: tuple[str, ...] = ()
 
 
-def outer_folds(y: IntArray, seed: int, num_folds: int = OUTER_FOLDS) -> OuterFolds:
+def outer_folds(y: IntArray, seed: int, num_folds: int = OUTER_FOLDS) -> Folds:
     """Return the shuffled stratified folds of class codes y [n] for one seed.
 
-    Every class must reach every test part, so the number of folds is the size of the smallest
-    class where that is below ``num_folds``; a note says so. The splits are those of
+    Every class must be in every test part, so there are at most as many folds as the smallest class
+    has graphs; a note says so. The splits are those of
     ``StratifiedKFold(num_folds, shuffle=True, random_state=seed)``.
 
-    Raises ConfigError if ``num_folds`` is below 2.
+    Raises ``ConfigError`` if ``num_folds`` is below 2.
     """
     from sklearn.model_selection import StratifiedKFold
 
@@ -42,20 +93,20 @@ def outer_folds(y: IntArray, seed: int, num_folds: int = OUTER_FOLDS) -> OuterFo
         raise ConfigError(f"num_folds must be at least 2. Got {num_folds}.")
     smallest = int(np.unique(y, return_counts=True)[1].min())
     count = min(num_folds, smallest)
-    folds = StratifiedKFold(count, shuffle=True, random_state=seed).split(y, y)
+    splits = StratifiedKFold(count, shuffle=True, random_state=seed).split(y, y)
     notes: tuple[str, ...] = ()
     if count < num_folds:
         size = counted(smallest, "graph")
         notes = (f"{count} folds instead of {num_folds}: the smallest class has {size}",)
-    return OuterFolds(tuple(folds), notes)
+    return Folds(tuple(Fold(train, test) for train, test in splits), notes)
 
 
 def inner_folds(y_train: IntArray, num_folds: int = INNER_FOLDS) -> tuple[Split, ...]:
     """Return the unshuffled stratified folds inside a training part, as GridSearchCV makes them.
 
-    With fewer than ``num_folds`` members in the smallest class: as many folds as it has, at least
-    two. No folds at all where only one class is left, or one graph of each (twins removed): there
-    is nothing to choose by then.
+    A smallest class with fewer than ``num_folds`` members gives as many folds as it has members,
+    but at least two. There are no folds if only one class, or one graph of each, is left after
+    removing twins: then there is nothing to choose by.
     """
     from sklearn.model_selection import StratifiedKFold
 
@@ -69,19 +120,7 @@ def inner_folds(y_train: IntArray, num_folds: int = INNER_FOLDS) -> tuple[Split,
         return tuple(StratifiedKFold(count).split(y_train, y_train))
 
 
-def splits_without_twins(splits: Sequence[Split], groups: IntArray) -> tuple[Split, ...]:
-    """Return the splits with the twins of each test part taken out of its training part.
-
-    Raises DataError if a training part would be empty.
-    """
-    return tuple((without_twins(train, test, groups), test) for train, test in splits)
-
-
-def without_twins(train: IntArray, test: IntArray, groups: IntArray) -> IntArray:
-    """Return the training positions that share no twin group with any test graph.
-
-    Raises DataError if nothing is left to train on.
-    """
+def _without_twins(train: IntArray, test: IntArray, groups: IntArray) -> IntArray:
     kept = train[~np.isin(groups[train], groups[test])]
     if not kept.size:
         raise DataError(
@@ -89,3 +128,80 @@ def without_twins(train: IntArray, test: IntArray, groups: IntArray) -> IntArray
             "is indistinguishable from one in the test part. Score with twins instead."
         )
     return kept
+
+
+def read_gckn_folds(
+    dataset: str, y: IntArray, *, folder: str | Path | None = None, seed: int = 0
+) -> tuple[Fold, ...]:
+    """Return the ten published folds of a data set in TU order, for its class codes y [n].
+
+    ``folder`` holds the two zips; the default is the folder that IGSD_DATA names. Sets without
+    published validation parts get a stratified ninth of each training part, drawn with ``seed``.
+
+    Raises ``DataError`` for a set without published folds, or if they do not fit n graphs, and
+    ``StorageError`` if a zip or a member is missing or unreadable.
+    """
+    if dataset not in _IN_GCKN and dataset not in _IN_GIN:
+        known = ", ".join([*_IN_GCKN, *_IN_GIN])
+        raise DataError(
+            f"Protocol 'gckn' has published folds for {known} only. Got {dataset!r}. "
+            "Use protocol 'nested' for other sets."
+        )
+    root = folder if folder is not None else os.environ.get("IGSD_DATA")
+    if not root:
+        raise StorageError(
+            f"Protocol 'gckn' needs the fold files {GCKN_ZIP} and {GIN_ZIP}, but no folder was "
+            f"given. {_HOW_TO_GET}"
+        )
+    folds = []
+    for number in range(1, NUM_PUBLISHED + 1):
+        train, validation, test = _published_parts(Path(root), dataset, number, y, seed)
+        together = np.sort(np.concatenate([train, validation, test]))
+        if not np.array_equal(together, np.arange(len(y))):
+            raise _misfit(dataset, number, len(y))
+        folds.append(Fold(train, test, validation))
+    return tuple(folds)
+
+
+def _published_parts(
+    root: Path, dataset: str, k: int, y: IntArray, seed: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the training, validation and test positions of fold k in TU order."""
+    from sklearn.model_selection import StratifiedKFold
+
+    if dataset in _IN_GCKN:
+        names = (f"inner_folds/train_idx-{k}-1", f"inner_folds/val_idx-{k}-1", f"test_idx-{k}")
+        parts = [_read(root / GCKN_ZIP, f"{dataset}/{name}.txt") for name in names]
+        if dataset == "MUTAG":
+            order = _read(root / GIN_ZIP, "MUTAG/dgcnn_to_tu.txt")
+            parts = [order[part] for part in parts]
+        return parts[0], parts[1], parts[2]
+    prefix = f"{_IN_GIN[dataset]}/10fold_idx"
+    train = _read(root / GIN_ZIP, f"{prefix}/train_idx-{k}.txt")
+    test = _read(root / GIN_ZIP, f"{prefix}/test_idx-{k}.txt")
+    if train.max(initial=-1) >= len(y):
+        raise _misfit(dataset, k, len(y))
+    ninths = StratifiedKFold(VALIDATION_PARTS, shuffle=True, random_state=seed)
+    fit, validation = next(ninths.split(train, y[train]))
+    return train[fit], train[validation], test
+
+
+def _read(path: Path, member: str) -> IntArray:
+    """Return the integers of one zip member, read in place; nothing is extracted."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            text = archive.read(member).decode("ascii")
+        return np.array(text.split(), dtype=np.int64)
+    except (FileNotFoundError, NotADirectoryError):
+        raise StorageError(f"There is no fold file {path}. {_HOW_TO_GET}") from None
+    except KeyError:
+        raise StorageError(f"{path} has no member {member}. {_HOW_TO_GET}") from None
+    except (OSError, zipfile.BadZipFile, ValueError) as error:
+        raise StorageError(f"{path} cannot be read at {member}: {error}. {_HOW_TO_GET}") from error
+
+
+def _misfit(dataset: str, k: int, num_graphs: int) -> DataError:
+    return DataError(
+        f"Fold {k} of {dataset} does not divide these {num_graphs} graphs into three parts. "
+        "Protocol 'gckn' needs the whole data set in the order of its TU files."
+    )

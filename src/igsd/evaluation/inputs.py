@@ -1,6 +1,4 @@
-"""Checks of what a protocol is given: features or a kernel, class codes, twin groups."""
-
-from __future__ import annotations
+"""Checks of the input of protocols: features or a kernel, class codes, twin groups."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,21 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from igsd.errors import DataError
-from igsd.wording import counted, enumerated
+from igsd.errors import DataError, counted, enumerated
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 SMALLEST_CLASS = 3
-"""Graphs that a class needs: with fewer, a training part could not be divided once more."""
+"""Graphs that a class needs: with fewer, a training part cannot be divided again."""
 
 
 def check_features(X: Any, what: str = "features X") -> FloatArray:
     """Return the features as a C-ordered float64 array [n, d].
 
-    ``what``: how messages call them. Raises DataError if X is not a table of numbers, is empty, or
-    holds NaN or infinity.
+    ``what``: their name in messages. Raises ``DataError`` if X is not a table of numbers, is empty,
+    or holds NaN or infinity.
     """
     try:
         array = np.ascontiguousarray(X, dtype=np.float64)
@@ -45,9 +42,9 @@ def check_features(X: Any, what: str = "features X") -> FloatArray:
 
 
 def check_kernel(K: Any) -> FloatArray:
-    """Return a precomputed kernel as a C-ordered float64 array [n, n].
+    """Return a precomputed kernel as float64 [n, n].
 
-    Raises DataError if K is not square, symmetric and finite.
+    Raises ``DataError`` if K is not square, symmetric and finite.
     """
     array = check_features(K, "kernel K")
     if array.shape[0] != array.shape[1]:
@@ -62,9 +59,9 @@ def check_codes(
 ) -> IntArray:
     """Return the class codes as int64 [n].
 
-    ``names``: what messages call the classes; without them their codes are named. ``gaps``: graphs
-    may be of an unknown class (code -1). Raises DataError if one is and may not, the number of
-    codes is not ``num_graphs``, all graphs are of one class, or a class has fewer than
+    ``names``: the names of the classes for messages, by default their codes. ``gaps``: allow graphs
+    of unknown class (code -1). Raises ``DataError`` for an unknown class otherwise, if the number
+    of codes is not ``num_graphs``, if all graphs are of one class, and if a class has fewer than
     ``SMALLEST_CLASS`` members.
     """
     codes = np.asarray(y)
@@ -91,7 +88,7 @@ def check_codes(
 
 
 def _check_classes(known: np.ndarray, names: Sequence[Any]) -> None:
-    """Raise DataError for known class codes that cannot be scored."""
+    """Raise ``DataError`` for classes that cannot be scored."""
     classes, counts = np.unique(known, return_counts=True)
     if not len(classes):
         raise DataError("A score needs at least two classes. No graph has a known class.")
@@ -114,15 +111,12 @@ def _check_classes(known: np.ndarray, names: Sequence[Any]) -> None:
 
 
 def _name(code: Any, names: Sequence[Any]) -> str:
-    """Return what a message calls a class: the user's own name, or else its code."""
+    """Return the name of a class for a message, or its code."""
     return repr(names[code]) if code < len(names) else str(code)
 
 
 def check_groups(groups: Any, num_graphs: int) -> IntArray:
-    """Return the twin groups as int64 [n].
-
-    Raises DataError if there is not exactly one integer for each graph.
-    """
+    """Return the twin groups as int64 [n]; raises ``DataError`` unless one integer per graph."""
     array = np.asarray(groups)
     if array.shape != (num_graphs,) or not np.issubdtype(array.dtype, np.integer):
         raise DataError(

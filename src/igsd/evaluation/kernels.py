@@ -1,30 +1,82 @@
-"""Where an SVM's kernel matrices come from: one small class for each kind of input.
+"""The kernels that an SVM is given, as libsvm defines them: RBF, linear and precomputed.
 
 Each has ``split(train, test)``, which returns the kernel of the training part [t, t] and of the
-test rows against it [m, t], and uses nothing of the test rows for the training kernel.
+test rows against it [m, t]. The training kernel does not depend on the test rows.
 """
-
-from __future__ import annotations
 
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from igsd.errors import ConfigError, nearest
-from igsd.evaluation.distances import (
-    rbf_kernel,
-    rbf_kernel_among,
-    scale_gamma,
-    squared_distances,
-)
 from igsd.evaluation.inputs import FloatArray, IntArray, check_features, check_kernel
+
+_BLOCK = 256
+
+
+def squared_distances(A: FloatArray, B: FloatArray | None = None) -> FloatArray:
+    """Return ``||a_i - b_j||^2`` for all rows of A [n, d] and B [m, d], as float64 [n, m].
+
+    Without B: the distances among the rows of A, symmetric, with a zero diagonal. The rows are
+    centred first, so that a large mean does not cost precision.
+    """
+    mean = (A if B is None else B).mean(axis=0)
+    A = A - mean
+    B = A if B is None else B - mean
+    norms, others = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
+    distances = A @ B.T
+    for start in range(0, len(A), _BLOCK):
+        block = distances[start : start + _BLOCK]
+        block *= -2.0
+        # Both norms in one sum: added separately, (i, j) and (j, i) would round differently.
+        block += norms[start : start + _BLOCK, None] + others
+        np.maximum(block, 0.0, out=block)
+    if B is A:
+        np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def scale_gamma(X_train: FloatArray) -> float:
+    """Return the RBF width ``1 / (d * var(X_train))``, scikit-learn's ``gamma="scale"``.
+
+    The variance runs over all entries of the training part [n, d]; constant features give 1.
+    """
+    variance = float(X_train.var())
+    return 1.0 / (X_train.shape[1] * variance) if variance != 0.0 else 1.0
+
+
+def rbf_kernel(distances: FloatArray, gamma: float) -> FloatArray:
+    """Return ``exp(-gamma * distances)``, the RBF kernel, as a new array."""
+    kernel = distances * -gamma
+    return np.exp(kernel, out=kernel)
+
+
+def rbf_kernel_among(distances: FloatArray, rows: IntArray | None, gamma: float) -> FloatArray:
+    """Return the RBF kernel [t, t] among chosen rows (None: all) of symmetric distances [n, n].
+
+    Only the blocks on and above the diagonal are computed, the rest is mirrored: the exponential is
+    the most expensive part.
+    """
+    size = len(distances) if rows is None else len(rows)
+    kernel = np.empty((size, size))
+    for start in range(0, size, _BLOCK):
+        stop = min(start + _BLOCK, size)
+        if rows is None:
+            part = distances[start:stop, start:]
+        else:
+            part = distances[np.ix_(rows[start:stop], rows[start:])]
+        block = rbf_kernel(part, gamma)
+        kernel[start:stop, start:] = block
+        kernel[stop:, start:stop] = block[:, stop - start :].T
+    return kernel
+
 
 Kernel = Literal["rbf", "linear", "precomputed"]
 Standardise = Literal["no", "yes", "search"]
 
 
 class KernelSource(Protocol):
-    """What the searches ask of a kernel: its two blocks for a split into training and test."""
+    """A kernel that gives its two blocks for a split into training and test part."""
 
     standardised: bool
 
@@ -34,7 +86,7 @@ class KernelSource(Protocol):
 
 
 class PrecomputedKernel:
-    """Blocks of a kernel matrix K [n, n] that is already there."""
+    """Blocks of a precomputed kernel matrix K [n, n]."""
 
     standardised = False
 
@@ -89,18 +141,18 @@ def kernel_sources(
 ) -> tuple[KernelSource, ...]:
     """Return the kernels to choose from: one, or both with ``standardise="search"`` (plain first).
 
-    Without ``standardise`` features are, and a precomputed kernel, which has none, is taken as is.
-    Raises ConfigError for an unknown name, or standardising asked of a precomputed kernel.
-    Raises DataError if the features or the kernel break the rules of ``inputs``.
+    By default features are standardised, and a precomputed kernel, which has none, is used as it
+    is. Raises ``ConfigError`` for an unknown name and for standardising a precomputed kernel,
+    ``DataError`` if the features or the kernel break the rules of ``inputs``.
     """
     if kernel not in ("rbf", "linear", "precomputed"):
         hint = nearest(str(kernel), ("rbf", "linear", "precomputed"))
-        raise ConfigError(f"kernel must name a kernel. Got {kernel!r}. {hint}")
+        raise ConfigError(f"There is no kernel {kernel!r}. {hint}")
     if standardise is None:
         standardise = "no" if kernel == "precomputed" else "yes"
     if standardise not in ("no", "yes", "search"):
         hint = nearest(str(standardise), ("no", "yes", "search"))
-        raise ConfigError(f"standardise: no such choice: {standardise!r}. {hint}")
+        raise ConfigError(f"'standardise' cannot be {standardise!r}. {hint}")
     if kernel == "precomputed":
         if standardise != "no":
             raise ConfigError(

@@ -1,6 +1,4 @@
-"""``nearest_graphs``: the graphs whose embeddings are closest to that of one, or of each."""
-
-from __future__ import annotations
+"""The graphs whose embeddings are closest to that of a graph, or of each graph."""
 
 import numpy as np
 
@@ -12,11 +10,11 @@ _BLOCK = 256
 def nearest_graphs(vectors: np.ndarray, query: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return (indices, distances) of the k graphs closest to graph ``query``, nearest first.
 
-    The distance is Euclidean between the rows of ``vectors`` [G, d] after each column was brought
-    to unit variance over the set, divided by the square root of the number of columns that vary:
-    two graphs drawn at random are about 1.4 apart, whatever d is. Ties go by index. The query
-    itself is left out, and fewer than k come back from a smaller set.
-    Raises ``DataError`` for a query that is no graph of the set, ``ConfigError`` for k below 1.
+    The distance is Euclidean between the rows of ``vectors`` [G, d] after scaling each column to
+    unit variance over the set, divided by the square root of the number of columns that vary: two
+    random graphs are about 1.4 apart, whatever d is. Ties go by index. The query itself is left
+    out; a set of fewer than k + 1 graphs gives fewer. Raises ``DataError`` for a query outside the
+    set, ``ConfigError`` for k below 1.
     """
     if not 0 <= query < len(vectors):
         raise DataError(
@@ -39,7 +37,7 @@ def nearest_of_all(vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]
     Distances as in ``nearest_graphs``, to six decimals: closer ones count as ties.
     """
     scaled = unit_columns(vectors)
-    # Squares of distances are differences of products: small ones need vectors around zero.
+    # Squared distances are differences of products: centring keeps small ones precise.
     scaled -= scaled.mean(axis=0)
     num_graphs, columns = len(scaled), max(scaled.shape[1], 1)
     lengths = (scaled**2).sum(axis=1)
@@ -56,7 +54,7 @@ def nearest_of_all(vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def unit_columns(vectors: np.ndarray) -> np.ndarray:
-    """Return the columns of ``vectors`` [G, d] that vary, each brought to unit variance."""
+    """Return the columns of ``vectors`` [G, d] that vary, scaled to unit variance."""
     values = np.asarray(vectors, np.float64)
     deviation = values.std(axis=0)
     varies = deviation > 1e-12 * np.abs(values).max(initial=1.0)

@@ -1,12 +1,10 @@
-"""Protocol ``qm9``: few molecules with known properties, many without, and the error on others.
+"""Protocol ``qm9``: properties of molecules from few labelled and many unlabelled molecules.
 
-5,000 molecules keep their properties, 10,000 are for validation, 10,000 for the test, and the rest
-are unlabelled. The score of a target is its mean absolute error (MAE) on the test part, in its own
-unit, after a number of steps fixed in advance; what compares across papers is its ratio to the MAE
-of the same encoder trained on the same 5,000 molecules alone.
+5,000 molecules keep their properties, 10,000 are for validation, 10,000 are the test part, and the
+rest are unlabelled. The score of a target is its mean absolute error (MAE) on the test part, in its
+own unit, after a number of steps fixed in advance. To compare across papers, use its ratio to the
+MAE of the same encoder trained on the same 5,000 molecules alone.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +13,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from igsd.errors import DataError
+from igsd.evaluation.heads import Head, fit_targets
 from igsd.evaluation.inputs import IntArray
+from igsd.evaluation.semi import SemiSplit
 from igsd.graphs.graphset import GraphSet
 
 # Apart from the streams of random numbers that other protocols draw their splits from.
@@ -26,7 +26,7 @@ Errors = dict[str, list[float]]
 
 
 class QM9Sizes(NamedTuple):
-    """How many molecules keep their properties, are for validation, and for the test."""
+    """The numbers of labelled, validation and test molecules."""
 
     labelled: int = 5_000
     validation: int = 10_000
@@ -34,48 +34,34 @@ class QM9Sizes(NamedTuple):
 
 
 SIZES = QM9Sizes()
-"""The protocol's."""
+"""The sizes that the protocol prescribes."""
 
 
 @dataclass(frozen=True, eq=False)
-class QM9Split:
-    """Positions of the molecules of each part, ascending; none is in two."""
+class QM9Split(SemiSplit):
+    """Positions of the molecules of each part, ascending and disjoint."""
 
-    labelled: IntArray
-    unlabelled: IntArray
     validation: IntArray
-    test: IntArray
-
-    @property
-    def train(self) -> IntArray:
-        """What a method may look at: labelled and unlabelled molecules, ascending."""
-        return np.sort(np.concatenate([self.labelled, self.unlabelled]))
-
-    def training_targets(self, targets: np.ndarray) -> np.ndarray:
-        """Return the targets [n, t] of ``train``, NaN where they are hidden."""
-        hidden = np.array(targets[self.train], np.float64)
-        hidden[np.isin(self.train, self.unlabelled)] = np.nan
-        return hidden
 
     def scored(self) -> dict[str, IntArray]:
-        """Return the parts that an error is reported of, by name."""
+        """Return the parts whose error is reported, by name."""
         return {"test": self.test, "validation": self.validation}
 
 
 class TargetEstimator(Protocol):
-    """What the protocol asks of a method."""
+    """The methods of an estimator that the protocol needs."""
 
     def fit(self, X: Any, y: Any, *, target_names: Any) -> Any:
-        """Train on graphs with gaps in ``y``."""
+        """Train on graphs whose targets ``y`` are partly NaN."""
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the targets [n, t] of graphs, in their own units."""
 
 
 def qm9_split(num_graphs: int, seed: int, sizes: QM9Sizes = SIZES) -> QM9Split:
-    """Return the split of a set for one seed, drawn at random.
+    """Return the random split of a set for one seed.
 
-    Raises ``DataError`` for a set that is too small to leave an unlabelled molecule.
+    Raises ``DataError`` if the set is too small to leave an unlabelled molecule.
     """
     if num_graphs <= sum(sizes):
         raise DataError(
@@ -85,7 +71,7 @@ def qm9_split(num_graphs: int, seed: int, sizes: QM9Sizes = SIZES) -> QM9Split:
     order = np.random.default_rng([seed, _STREAM]).permutation(num_graphs)
     parts = np.split(order, np.cumsum(sizes))
     labelled, validation, test, unlabelled = (np.sort(part) for part in parts)
-    return QM9Split(labelled, unlabelled, validation, test)
+    return QM9Split(labelled, unlabelled, test, validation)
 
 
 def mean_absolute_errors(predicted: np.ndarray, targets: np.ndarray) -> list[float]:
@@ -102,8 +88,7 @@ def score_targets(
 ) -> Errors:
     """Train a method inside a split and return its MAE on ``test`` and ``validation``, [t] each.
 
-    ``targets`` [G, t] are those of all graphs. The test part is looked at once, when the training
-    has ended.
+    ``targets`` [G, t]: those of all graphs. The test part is used once, after training.
     """
     estimator.fit(graphs.take(split.train), split.training_targets(targets), target_names=names)
     return {
@@ -112,34 +97,25 @@ def score_targets(
     }
 
 
-def score_constant(targets: np.ndarray, split: QM9Split) -> Errors:
-    """Return the MAE of always saying the mean of the labelled molecules: the floor."""
-    mean = targets[split.labelled].mean(axis=0)
-    return {
-        name: mean_absolute_errors(mean, targets[part]) for name, part in split.scored().items()
-    }
-
-
-def score_descriptors(
+def score_target_vectors(
     vectors: Callable[[GraphSet], np.ndarray],
     graphs: GraphSet,
     targets: np.ndarray,
     split: QM9Split,
+    head: Head = "linear",
 ) -> Errors:
-    """Return the MAE of ridge regression on vectors of graphs, fitted to the labelled molecules.
+    """Return the MAE of a head on vectors of graphs, fitted to the labelled molecules.
 
-    ``vectors``: from graphs to [n, d]. The penalty of each target is chosen by leave-one-out.
+    ``vectors``: from graphs to [n, d]. Vectors without a column, [n, 0], are scored as the mean of
+    the labelled molecules.
     """
-    from sklearn.linear_model import RidgeCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    ridge = RidgeCV(alphas=np.logspace(-4, 4, 9), alpha_per_target=targets.shape[1] > 1)
-    model = make_pipeline(StandardScaler(), ridge)
-    model.fit(vectors(graphs.take(split.labelled)), targets[split.labelled])
+    X, known = vectors(graphs.take(split.labelled)), targets[split.labelled]
+    model = fit_targets(X, known, head) if X.shape[1] else None
 
     def errors(part: IntArray) -> list[float]:
-        found = model.predict(vectors(graphs.take(part))).reshape(len(part), -1)
-        return mean_absolute_errors(found, targets[part])
+        if model is None:
+            return mean_absolute_errors(known.mean(axis=0), targets[part])
+        predicted = model.predict(vectors(graphs.take(part))).reshape(len(part), -1)
+        return mean_absolute_errors(predicted, targets[part])
 
     return {name: errors(part) for name, part in split.scored().items()}

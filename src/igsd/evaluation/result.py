@@ -1,15 +1,12 @@
-"""What a protocol returns: accuracy and choices of every fold, with their summary."""
+"""``ProtocolResult``: accuracy and choices of every fold, with their summary."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
-
-from igsd.evaluation.kernels import KernelSource
-from igsd.evaluation.svm import Choice
 
 
 @dataclass(frozen=True)
@@ -47,17 +44,11 @@ class ProtocolResult:
         values = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
         return {**values, "mean": self.mean, "std": self.std}
 
-
-def chosen_folds(
-    outcomes: Sequence[tuple[float, Choice]], sources: Sequence[KernelSource]
-) -> dict[str, Any]:
-    """Return what a result says of folds with a choice each: (test accuracy, choice) of every fold.
-
-    ``sources``: the kernels that were chosen from.
-    """
-    return {
-        "accuracies": tuple(score for score, _ in outcomes),
-        "C": tuple(choice.C for _, choice in outcomes),
-        "standardised": tuple(sources[choice.source].standardised for _, choice in outcomes),
-        "inner": tuple(choice.score for _, choice in outcomes),
-    }
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ProtocolResult:
+        """Return the result whose ``to_dict`` gave these values; others are ignored."""
+        known = {entry.name for entry in fields(cls)}
+        plain: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known
+        }
+        return cls(**plain)

@@ -1,23 +1,24 @@
-"""Protocols ``semi`` and ``semi-paper``: few labels, a test part that nobody looks at, and a score.
+"""Protocol ``semi``: few labels, a test part that training never sees, and a score.
 
-10 % of the graphs are for the test; of the rest, the training part, 5 % keep their label. Graphs of
-an unknown class (code -1) are in the training part, without a label, and count for neither share.
-``semi`` is the accuracy after the last epoch, the number of epochs being fixed in advance.
+Classes: 10 % of the graphs are the test part; of the rest, the training part, 5 % keep their label.
+Graphs of unknown class (code -1) are in the training part, without a label, and count for neither
+share. ``semi`` is the accuracy after the last epoch, the number of epochs being fixed in advance.
 ``semi-paper`` is the best accuracy on the test part over the epochs, which is what the paper
 reports: optimistic, since the test part chooses the epoch. One run of a method gives both.
-"""
 
-from __future__ import annotations
+Numbers: 10 % of the graphs with a known value are the test part; 5 % of the others keep theirs. All
+other graphs are in the training part, also those of unknown value.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from igsd.errors import ConfigError, DataError
-from igsd.evaluation.fingerprints import fit_logistic
+from igsd.errors import ConfigError, DataError, counted
+from igsd.evaluation.heads import Head, fit_classes, fit_numbers
 from igsd.evaluation.inputs import IntArray, check_codes
-from igsd.evaluation.kernels import Standardise, kernel_sources
+from igsd.evaluation.kernels import kernel_sources
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.svm import C_GRID, accuracy, choose, predict_grid
 from igsd.graphs.graphset import GraphSet
@@ -29,7 +30,7 @@ EPOCH_NOTE = "the epoch was chosen on the test part"
 
 @dataclass(frozen=True, eq=False)
 class SemiSplit:
-    """Positions of the graphs with a label, without one, and for the test; ascending."""
+    """Positions of the labelled, unlabelled and test graphs, ascending."""
 
     labelled: IntArray
     unlabelled: IntArray
@@ -46,14 +47,20 @@ class SemiSplit:
         hidden[np.isin(self.train, self.unlabelled)] = None
         return hidden
 
+    def training_targets(self, targets: np.ndarray) -> np.ndarray:
+        """Return the numbers [n] or [n, t] of ``train``, NaN where they are hidden."""
+        hidden = np.array(targets[self.train], np.float64)
+        hidden[np.isin(self.train, self.unlabelled)] = np.nan
+        return hidden
+
 
 class FewLabelEstimator(Protocol):
-    """What the protocols ask of a method."""
+    """The methods of an estimator that the protocol needs."""
 
     history_: list[dict[str, float]]
 
     def fit(self, X: Any, y: Any, *, eval_set: tuple[Any, Any]) -> Any:
-        """Train on graphs with gaps in ``y``, and note ``eval_accuracy`` after every epoch."""
+        """Train on partly labelled graphs; record ``eval_accuracy`` after every epoch."""
 
 
 def semi_split(
@@ -64,8 +71,8 @@ def semi_split(
     ``test_share`` of the graphs with a class are for the test; ``label_rate`` of the others keep
     their label, at least one of each class. With ``label_rate=1`` all of them do.
 
-    Raises DataError where a class is too small to be in both parts, ConfigError for a share that
-    is none.
+    Raises ``DataError`` if a class is too small to be in both parts, ``ConfigError`` for an invalid
+    share.
     """
     check_shares(label_rate=label_rate, test_share=test_share)
     codes = check_codes(y, gaps=True)
@@ -74,14 +81,16 @@ def semi_split(
     test = stratified_sample(known, codes[known], test_share, rng)
     others = np.setdiff1d(known, test)
     if len(np.unique(codes[others])) < len(np.unique(codes[known])):
-        raise DataError("Every class needs a graph in the training part; one has too few graphs.")
+        raise DataError(
+            "Every class needs a graph in the training part, but one class has too few graphs."
+        )
     labelled = stratified_sample(others, codes[others], label_rate, rng)
     rest = np.setdiff1d(np.arange(len(codes)), np.concatenate([test, labelled]))
     return SemiSplit(labelled, rest, test)
 
 
 def check_shares(*, label_rate: float, test_share: float) -> None:
-    """Raise ``ConfigError`` for a share that is none; all labels may be shown, not all tested."""
+    """Raise ``ConfigError`` for a share outside (0, 1]; ``test_share`` must be below 1."""
     for name, value in (("label_rate", label_rate), ("test_share", test_share)):
         if not 0 < value <= 1 or (name == "test_share" and value == 1):
             raise ConfigError(f"{name} must be a share between 0 and 1. Got {value}.")
@@ -90,10 +99,10 @@ def check_shares(*, label_rate: float, test_share: float) -> None:
 def stratified_sample(
     positions: IntArray, codes: np.ndarray, share: float, rng: np.random.Generator
 ) -> IntArray:
-    """Return a random share of ``positions`` [n], of each class alike, ascending.
+    """Return a random share of ``positions`` [n], stratified by class, ascending.
 
-    Of a class with n_c members n_c * share are taken, rounded so that the sum is n * share rounded
-    (the largest fractions first), and at least one.
+    A class with n_c members gives n_c * share of them, at least one, rounded so that the total is
+    n * share rounded (the largest fractions first).
     """
     classes, counts = np.unique(codes, return_counts=True)
     exact = counts * share
@@ -113,14 +122,16 @@ def score_split(
 ) -> tuple[ProtocolResult, ProtocolResult]:
     """Train a method inside a split and return its results under ``semi`` and ``semi-paper``.
 
-    The test graphs are watched, never learned from: they are not among the unlabelled ones.
+    The test graphs are only scored: they are not among the unlabelled graphs of training.
     """
     codes = check_codes(y, len(graphs), gaps=True)
     watched = (graphs.take(split.test), codes[split.test])
     estimator.fit(graphs.take(split.train), split.training_labels(codes), eval_set=watched)
     curve = [entry["eval_accuracy"] for entry in estimator.history_]
     if not curve:
-        raise ConfigError("A score over epochs needs at least one. Set epochs to 1 or more.")
+        raise ConfigError(
+            "Protocol 'semi' needs at least one epoch. Got 0: set epochs to 1 or more."
+        )
     best = int(np.argmax(curve))
     chosen = f"{EPOCH_NOTE}: {best + 1} of {len(curve)}"
     return (
@@ -129,33 +140,32 @@ def score_split(
     )
 
 
-def score_svm(
-    X: Any, y: Any, split: SemiSplit, seed: int, *, standardise: Standardise = "yes"
-) -> ProtocolResult:
-    """Return the accuracy of an SVM that knows the labelled graphs alone, under ``semi``.
+def score_vectors(
+    X: np.ndarray, y: Any, split: SemiSplit, seed: int, *, head: Head = "svm"
+) -> tuple[ProtocolResult, float | None]:
+    """Return the result under ``semi`` of vectors X [n, d] with a head, and the area under ROC.
 
-    For vectors that no label has touched, such as a histogram's. C is chosen by cross-validation
-    among the labelled graphs.
+    For vectors that no label has touched, such as a histogram's: the head is fitted to the labelled
+    graphs alone, and its settings are chosen by cross-validation among them. Vectors without a
+    column, [n, 0], are scored as the most frequent class of the labelled graphs. The area is None
+    for more than two classes, and for a head without probabilities.
     """
     codes = check_codes(y, len(X), gaps=True)
-    sources = kernel_sources(X, "rbf", standardise)
-    choice = choose(sources, codes, split.labelled, C_GRID)
-    K_train, K_test = sources[choice.source].split(split.labelled, split.test)
-    predicted = predict_grid(K_train, codes[split.labelled], K_test, (choice.C,))[0]
-    return _result("semi", seed, float(accuracy(predicted, codes[split.test])), split)
-
-
-def score_fingerprints(X: Any, y: Any, split: SemiSplit, seed: int) -> tuple[ProtocolResult, Any]:
-    """Return the accuracy of logistic regression on fingerprints X [n, d], and probabilities.
-
-    It knows the labelled graphs alone. Probabilities [test, C] are those of the test part.
-    """
-    codes = check_codes(y, len(X), gaps=True)
-    model = fit_logistic(X[split.labelled], codes[split.labelled])
-    probabilities = model.predict_proba(X[split.test])
-    predicted = model.classes_[probabilities.argmax(axis=1)]
-    score = float((predicted == codes[split.test]).mean())
-    return _result("semi", seed, score, split), probabilities
+    known, true = codes[split.labelled], codes[split.test]
+    area = None
+    if X.shape[1] == 0:
+        predicted = np.bincount(known).argmax(axis=0, keepdims=True)
+    elif head == "svm":
+        sources = kernel_sources(X, "rbf", "yes")
+        choice = choose(sources, codes, split.labelled, C_GRID)
+        K_train, K_test = sources[choice.source].split(split.labelled, split.test)
+        predicted = predict_grid(K_train, known, K_test, (choice.C,))[0]
+    else:
+        model = fit_classes(X[split.labelled], known, head)
+        probabilities = model.predict_proba(X[split.test])
+        predicted = model.classes_[probabilities.argmax(axis=1)]
+        area = roc_auc(codes, probabilities, split)
+    return _result("semi", seed, float(accuracy(predicted, true)), split), area
 
 
 def roc_auc(y: Any, probabilities: np.ndarray, split: SemiSplit) -> float | None:
@@ -171,13 +181,6 @@ def roc_auc(y: Any, probabilities: np.ndarray, split: SemiSplit) -> float | None
     return float(roc_auc_score(true, probabilities[:, 1]))
 
 
-def score_majority(y: Any, split: SemiSplit, seed: int) -> ProtocolResult:
-    """Return the accuracy of the most frequent class among the labelled graphs, under ``semi``."""
-    codes = check_codes(y, gaps=True)
-    guess = np.bincount(codes[split.labelled]).argmax()
-    return _result("semi", seed, float((codes[split.test] == guess).mean()), split)
-
-
 def _result(
     protocol: str, seed: int, score: float, split: SemiSplit, *notes: str
 ) -> ProtocolResult:
@@ -190,3 +193,58 @@ def _result(
         optimistic=protocol == "semi-paper",
         notes=(f"{len(split.labelled)} labelled graphs", *notes),
     )
+
+
+def value_split(
+    values: np.ndarray,
+    seed: int,
+    *,
+    label_rate: float = LABEL_RATE,
+    test_share: float = TEST_SHARE,
+) -> SemiSplit:
+    """Return the split of graphs with values [G], NaN where unknown, for one seed.
+
+    Raises ``DataError`` if fewer than two values are left to learn from or one to test on,
+    ``ConfigError`` for an invalid share.
+    """
+    check_shares(label_rate=label_rate, test_share=test_share)
+    known = np.flatnonzero(~np.isnan(values))
+    shuffled = np.random.default_rng([seed, 6]).permutation(known)
+    num_test = round(len(known) * test_share)
+    num_labelled = round((len(known) - num_test) * label_rate)
+    if num_test < 1 or num_labelled < 2:
+        raise DataError(
+            f"Of {counted(len(known), 'known value')}, {num_test} would be test values and "
+            f"{num_labelled} would be learned from; at least 1 and 2 are needed. Use larger shares."
+        )
+    test = np.sort(shuffled[:num_test])
+    labelled = np.sort(shuffled[num_test : num_test + num_labelled])
+    rest = np.setdiff1d(np.arange(len(values)), np.concatenate([test, labelled]))
+    return SemiSplit(labelled, rest, test)
+
+
+def score_values(regressor: Any, graphs: GraphSet, values: np.ndarray, split: SemiSplit) -> float:
+    """Train a method inside a split and return its mean absolute error on the test part.
+
+    ``regressor``: an unfitted estimator of numbers. The error is that of the last epoch.
+    """
+    regressor.fit(graphs.take(split.train), split.training_targets(values))
+    return _error(regressor.predict(graphs.take(split.test)), values, split)
+
+
+def score_value_vectors(
+    X: np.ndarray, values: np.ndarray, split: SemiSplit, *, head: Head = "linear"
+) -> float:
+    """Return the mean absolute error of a head on vectors X [G, d], fitted to the labelled alone.
+
+    Vectors without a column, [G, 0], are scored as the mean of the labelled values.
+    """
+    known = values[split.labelled]
+    if X.shape[1] == 0:
+        return _error(np.full(len(split.test), known.mean()), values, split)
+    model = fit_numbers(X[split.labelled], known, head)
+    return _error(model.predict(X[split.test]), values, split)
+
+
+def _error(predicted: np.ndarray, values: np.ndarray, split: SemiSplit) -> float:
+    return float(np.abs(predicted - values[split.test]).mean())

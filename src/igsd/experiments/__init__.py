@@ -1,17 +1,13 @@
-"""Experiments: what is run, and a record of every run.
+"""Experiments: what is run, and a record of every run. Three nouns: Exhibit, Run, Record.
 
-From a table of the paper to its records, file by file:
-
-- ``exhibit``: a table or figure as data (``paper/NAME.toml``);
-- ``runs``: the runs it is made of, each one method, data set, protocol and seed;
-- ``work``: those that have no record yet, and why others are left alone;
-- ``job``: the runs that one process makes; ``schedule`` and ``workers``: many jobs side by side;
-- ``dispatch``: the plan of a run. ``plan`` says what all plans offer: ``recipe_plan`` (IGSD),
-  ``method_plan`` (any method without labels), ``split_plan`` and its kinds (few labels);
-- ``identity`` and ``records``: what makes two runs the same, and the file that one leaves.
-
-``scoring`` and ``rows`` turn vectors into the rows of a record. ``run_folder`` holds what
-`igsd train` leaves, ``tuning`` and its files a search for settings.
+- ``exhibits``: a table or figure as data (``paper/NAME.toml``), and the runs it is made of;
+- ``run``: one method on one data set under one protocol with one seed, which knows its settings,
+  its place and whether a record is its own, and executes itself into a record;
+- ``protocols``: how a run is split and scored (``vector_protocols``: by an SVM under folds);
+- ``records``: the file that a run leaves, and what makes two runs the same;
+- ``work`` and ``execute``: which runs are left, and the one executor that makes them;
+- ``scoring``: vectors under folds; ``tune``: a search for settings;
+- ``run_folder`` and ``trained``: what `igsd train` leaves.
 """
 
 ALGORITHM = 2

@@ -1,6 +1,4 @@
-"""What a number was made with: versions, commit, memory, threads, and which process this is."""
-
-from __future__ import annotations
+"""The environment of a result: versions, commit, memory, time, and which process this is."""
 
 import os
 import platform
@@ -8,10 +6,9 @@ import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import igsd
-from igsd.baselines.measured import peak_bytes
+from igsd.processes import peak_bytes
 
 _PACKAGES = {
     "torch": "torch",
@@ -23,7 +20,7 @@ _PACKAGES = {
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of Python, igsd and the libraries that decide a number."""
+    """Return the versions of Python, igsd and the libraries that affect results."""
     found: dict[str, str | None] = {"python": platform.python_version(), "igsd": igsd.__version__}
     for key, package in _PACKAGES.items():
         try:
@@ -33,10 +30,10 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def commit() -> dict[str, Any]:
-    """Return ``{"id", "dirty"}`` of the source that is running; both None outside a git checkout.
+def commit() -> dict[str, str | bool | None]:
+    """Return ``{"id", "dirty"}`` of the running source; both None outside a git checkout.
 
-    ``dirty`` says whether the source of the package, not any other file, differs from the commit.
+    ``dirty``: whether the source of the package, not any other file, differs from the commit.
     """
     folder = Path(igsd.__file__).resolve().parent
     revision = None
@@ -49,7 +46,7 @@ def commit() -> dict[str, Any]:
 
 
 def peak_memory_mib() -> float | None:
-    """Return the largest memory this process has held so far in MiB, None where unknown."""
+    """Return the peak memory of this process in MiB, None if unknown."""
     return round(peak_bytes() / 2**20, 1) or None
 
 
@@ -59,12 +56,12 @@ def now() -> str:
 
 
 def num_processes() -> int:
-    """Return how many processes a launcher such as torchrun has started; 1 without one."""
+    """Return the number of processes that a launcher such as torchrun started; 1 without one."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def is_main_process() -> bool:
-    """Say whether this is the first of all processes: the only one that writes files.
+    """Return whether this is the first of all processes, the only one that writes files.
 
     ``RANK`` is set by torchrun. Lightning Fabric's own launcher sets ``LOCAL_RANK`` and
     ``NODE_RANK`` alone.
@@ -75,7 +72,7 @@ def is_main_process() -> bool:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """Return what git prints, or None where it is not installed or has nothing to say."""
+    """Return the output of git, or None if it is not installed or fails."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=20

@@ -1,6 +1,4 @@
-"""Records: one JSON file per run, with all that is needed to say what a number means."""
-
-from __future__ import annotations
+"""Records: one JSON file per run, with everything needed to say what its figures mean."""
 
 import errno
 import hashlib
@@ -8,65 +6,185 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
-from igsd.atomic_file import write_json
+from igsd.baselines.registry import METHODS
 from igsd.errors import ConfigError, IGSDError, StorageError, warn_user
+from igsd.evaluation.result import ProtocolResult
 from igsd.experiments import ALGORITHM
 from igsd.experiments.environment import commit, now, versions
-from igsd.experiments.identity import Identity
-from igsd.experiments.rows import result_from_dict
-from igsd.experiments.scoring import Scored
+from igsd.files.atomic import write_json
 from igsd.graphs.graphset import GraphSet
-
-Record = dict[str, Any]
-"""A run as its file holds it."""
+from igsd.settings.fields import Settings
 
 KIND = "igsd record"
 
-_LONGEST = 80
-
-RUN_ERRORS = (IGSDError, ArithmeticError, RuntimeError, MemoryError, OSError)
-"""What may end a run without being a fault of the program."""
-
-_OF_ROWS = ("method", "protocol")
-_NEEDED = {"algorithm", "status", "seed", "data", "protocol", "config", "rows"}
-
-
-def record_path(folder: Path, protocol: str, data: str, recipe: str, seed: int) -> Path:
-    """Return where the record of a run stands: ``PROTOCOL/DATA/RECIPE/seed-N.json``."""
-    return folder / protocol / plain_name(data) / plain_name(recipe) / f"seed-{seed}.json"
+_LONGEST_LABEL = 80
+_REQUIRED = {
+    "algorithm": int,
+    "status": str,
+    "seed": int,
+    "data": dict,
+    "protocol": dict,
+    "config": dict,
+    "rows": list,
+}
 
 
-def variant_label(base: str, changes: Iterable[tuple[str, Any]]) -> str:
-    """Return what runs are called: their recipe or method, and what is set otherwise.
+class DataSummary(TypedDict):
+    """What a record says about its data."""
 
-    Where much is, eight characters stand for it: the name is one of a folder, and of a row.
+    name: str
+    checksum: str
+    graphs: int
+
+
+class RecordRow(TypedDict, total=False):
+    """The result of one method: of the run's own, or of a reference scored beside it.
+
+    Protocols with classes store a ``ProtocolResult``, those for numbers ``mae``: one value, or one
+    per target.
+    """
+
+    method: str
+    protocol: str
+    seed: int
+    accuracies: list[float]
+    mean: float
+    std: float
+    roc_auc: float | None
+    mae: Any
+    validation_mae: Mapping[str, float]
+    units: Mapping[str, str]
+
+
+class Record(TypedDict, total=False):
+    """A run as its file holds it.
+
+    ``status``: ``ok``, ``failed`` (see ``error``), or ``limit`` with the ``word`` a table prints
+    (OMR or > limit). ``seconds``: wall time by part of the run; ``cpu_seconds``: processor time of
+    fitting and embedding, child processes included (missing in records before version 0.2). Records
+    of IGSD by a recipe may lack ``method``.
+    """
+
+    kind: str
+    algorithm: int
+    status: str
+    error: str | None
+    word: str
+    recipe: str
+    method: str
+    seed: int
+    data: DataSummary
+    protocol: Mapping[str, Any]
+    config: Mapping[str, Any]
+    limits: Mapping[str, float | None]
+    commit: Mapping[str, Any]
+    versions: Mapping[str, str | None]
+    threads: int
+    started: str
+    seconds: dict[str, float]
+    cpu_seconds: float
+    peak_memory_mib: float | None
+    features: int
+    notes: list[str]
+    history: list[dict[str, float]]
+    pretraining: list[dict[str, float]]
+    pseudo_labels: Mapping[str, list[int]]
+    num_labelled: int
+    steps: int
+    score: float
+    rows: list[RecordRow]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What makes two runs the same: settings, data, protocol and the version of the algorithm."""
+
+    config: Settings
+    checksum: str
+    protocol: Mapping[str, object]
+    algorithm: int = ALGORITHM
+
+    def differences(self, record: Mapping[str, Any]) -> list[str]:
+        """Return how a stored record differs, as texts ``KEY is STORED there and WANTED here``."""
+        stored = {"checksum of the data": record["data"]["checksum"]}
+        stored |= {"algorithm": record["algorithm"]}
+        stored |= {f"protocol {key}": value for key, value in record["protocol"].items()}
+        stored |= _learned(record["config"], self.config)
+        wanted: dict[str, object] = {"checksum of the data": self.checksum}
+        wanted |= {"algorithm": self.algorithm}
+        wanted |= {f"protocol {key}": value for key, value in self.protocol.items()}
+        wanted |= self.config.learned()
+        return [
+            f"{key} is {stored.get(key)!r} there and {wanted.get(key)!r} here"
+            for key in sorted(stored.keys() | wanted.keys())
+            if stored.get(key) != wanted.get(key)
+        ]
+
+    @property
+    def digest(self) -> str:
+        """Eight characters that distinguish this run from those of other settings or data."""
+        parts = [self.config.learned(), self.checksum, self.protocol, self.algorithm]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _learned(config: Mapping[str, Any], like: Settings) -> dict[str, Any]:
+    """Return the settings of a stored configuration that decide what is learned.
+
+    ``like``: a configuration of the same method. Settings added since then take their default;
+    settings that no longer exist are kept.
+    """
+    kept = like.known(config)
+    gone = {key: value for key, value in config.items() if key not in kept}
+    return type(like)().updated(kept).learned() | gone
+
+
+def differing(what: str, differences: Sequence[str], way_out: str) -> ConfigError:
+    """Return the error for stored results of another run: the first difference, and how many."""
+    more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
+    return ConfigError(f"{what}: {differences[0]}{more}. {way_out}")
+
+
+def record_path(folder: Path, protocol: str, data: str, label: str, seed: int) -> Path:
+    """Return the path of a record: ``PROTOCOL/DATA/LABEL/seed-N.json``."""
+    return folder / protocol / plain_name(data) / plain_name(label) / f"seed-{seed}.json"
+
+
+def variant_label(base: str, changes: Iterable[tuple[str, object]]) -> str:
+    """Return the name of a variant: its recipe or method, and the settings that were changed.
+
+    Long lists of changes are replaced by eight characters of their hash, since the name is used
+    for folders and rows.
 
     >>> variant_label("wl", [("iterations", 2)])
     'wl+iterations-2'
     """
     changed = "+".join(f"{key}-{str(value).lower()}" for key, value in changes)
-    if len(changed) > _LONGEST:
+    if len(changed) > _LONGEST_LABEL:
         changed = hashlib.sha256(changed.encode()).hexdigest()[:8]
     return f"{base}+{changed}" if changed else base
 
 
 def plain_name(text: str) -> str:
-    """Return ``text`` as a name for a file: letters, digits and ``. _ + -`` alone."""
+    """Return ``text`` as a file name: letters, digits and ``. _ + -`` only."""
     return re.sub(r"[^\w.+-]+", "_", text).lstrip(".") or "data"
 
 
 def read_record(path: Path) -> Record | None:
-    """Return the record at ``path``, None where there is none; raises for any other file."""
+    """Return the record at ``path``, or None if there is no file.
+
+    Raises ``StorageError`` for any other file.
+    """
     if not path.exists():
         return None
     try:
         record = json.loads(path.read_text())
         if is_record(record):
-            return record
+            return cast(Record, record)
     except OSError as error:
         raise StorageError(f"Cannot read the record {path}: {error.strerror}.") from error
     except (ValueError, RecursionError):
@@ -76,13 +194,11 @@ def read_record(path: Path) -> Record | None:
     )
 
 
-def is_record(values: Any) -> bool:
-    """Say whether values, as JSON gives them, are those of a record that tables can be made of."""
-    if not isinstance(values, dict) or values.get("kind") != KIND or not values.keys() >= _NEEDED:
+def is_record(values: object) -> bool:
+    """Whether parsed JSON is a record that tables can be made of."""
+    if not isinstance(values, dict) or values.get("kind") != KIND:
         return False
-    kinds = {"algorithm": int, "status": str, "seed": int, "rows": list}
-    kinds |= dict.fromkeys(("data", "protocol", "config"), dict)
-    if not all(isinstance(values[key], kind) for key, kind in kinds.items()):
+    if not all(isinstance(values.get(key), kind) for key, kind in _REQUIRED.items()):
         return False
     if not values["data"].keys() >= {"name", "checksum", "graphs"}:
         return False
@@ -90,9 +206,11 @@ def is_record(values: Any) -> bool:
     return has_rows and all(_is_row(row) for row in values["rows"])
 
 
-def _is_row(row: Any) -> bool:
-    """Say whether a row has a method, a protocol, and numbers where there are figures."""
-    if not isinstance(row, dict) or not all(isinstance(row.get(k), str) for k in _OF_ROWS):
+def _is_row(row: object) -> bool:
+    """Whether a row names its method and protocol and has numbers where figures belong."""
+    if not isinstance(row, dict):
+        return False
+    if not all(isinstance(row.get(key), str) for key in ("method", "protocol")):
         return False
     figures, errors = row.get("accuracies", [0.0]), row.get("mae", 0.0)
     if not isinstance(figures, list) or not figures:
@@ -102,10 +220,7 @@ def _is_row(row: Any) -> bool:
 
 
 def usable_record(path: Path) -> Record | None:
-    """Return the record at ``path``, None where there is none; warns of any other file.
-
-    One broken file must not cost what all the others say.
-    """
+    """Return the record at ``path``, or None; warns about a file that is not a record."""
     try:
         return read_record(path)
     except StorageError as error:
@@ -113,45 +228,21 @@ def usable_record(path: Path) -> Record | None:
         return None
 
 
-def is_fresh(record: Record) -> bool:
-    """Say whether this version of the algorithm made a record; another one's is stale."""
-    return bool(record["algorithm"] == ALGORITHM)
+def algorithm_version(method: str) -> int:
+    """Return the version of what a method trains and scores, its own revision included."""
+    known = METHODS.get(method)
+    return ALGORITHM + (0 if known is None else known.revision)
 
 
-def find_finished(path: Path | None, identity: Identity, *, force: bool = False) -> Record | None:
-    """Return the record at ``path`` if it is of this very run and ended well, else None.
-
-    A record of a failed run counts as none. Raises as ``find_record`` does.
-    """
-    record = find_record(path, identity, force=force)
-    return record if record is not None and record["status"] == "ok" else None
+def is_fresh(record: Mapping[str, Any]) -> bool:
+    """Whether this version of the algorithm made the record; others are stale."""
+    return bool(record["algorithm"] == algorithm_version(record.get("method", "igsd")))
 
 
-def find_record(path: Path | None, identity: Identity, *, force: bool = False) -> Record | None:
-    """Return the record at ``path`` if it is of this very run, however that ended, else None.
-
-    Raises ``ConfigError`` for a record of another run and ``StorageError`` for a file that is no
-    record, unless ``force`` says that it may be replaced.
-    """
-    if path is None:
-        return None
-    record = usable_record(path) if force else read_record(path)
-    if record is None:
-        return None
-    differences = identity.differences(record)
-    if not differences:
-        return record
-    if force:
-        return None
-    raise ConfigError(
-        f"{path} is the record of another run: {differences[0]}"
-        + (f", and {len(differences) - 1} more" if len(differences) > 1 else "")
-        + ". Use another folder for records, or replace it: --force, or force=True in Python."
-    )
-
-
-def start_record(identity: Identity, graphs: GraphSet, seed: int, **about: Any) -> Record:
-    """Return all that is known of a run before it begins; ``about``: e.g. ``recipe``."""
+def start_record(
+    identity: Identity, graphs: GraphSet, *, method: str, recipe: str, seed: int
+) -> Record:
+    """Return what is known about a run before it starts."""
     import torch
 
     return {
@@ -159,7 +250,8 @@ def start_record(identity: Identity, graphs: GraphSet, seed: int, **about: Any) 
         "algorithm": identity.algorithm,
         "status": "running",
         "error": None,
-        **about,
+        "recipe": recipe,
+        "method": method,
         "seed": seed,
         "data": data_summary(graphs),
         "protocol": identity.protocol,
@@ -172,15 +264,15 @@ def start_record(identity: Identity, graphs: GraphSet, seed: int, **about: Any) 
     }
 
 
-def data_summary(graphs: GraphSet) -> dict[str, Any]:
-    """Return what a record says of the data."""
+def data_summary(graphs: GraphSet) -> DataSummary:
+    """Return what a record says about its data."""
     return {"name": graphs.name, "checksum": graphs.checksum, "graphs": len(graphs)}
 
 
 def make_records_folder(path: Path) -> None:
-    """Make the folder for records, so that an impossible one is found before hours of training.
+    """Create the folder for records, so that a bad path is found before hours of training.
 
-    Raises ``StorageError`` where it cannot be made or written in.
+    Raises ``StorageError`` if it cannot be created or written to.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -189,35 +281,52 @@ def make_records_folder(path: Path) -> None:
             f"Cannot make the folder {path} for records: {error.strerror}. Choose another."
         ) from error
     if not os.access(path, os.W_OK):
-        raise StorageError(f"The folder {path} for records cannot be written in. Choose another.")
+        raise StorageError(f"The folder {path} for records cannot be written to. Choose another.")
 
 
-def write_record(path: Path, record: Record) -> None:
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
     """Write a record, whole or not at all."""
-    write_json(path, record)
+    write_json(path, dict(record))
 
 
-def failure(error: BaseException) -> dict[str, Any]:
-    """Return what a record says of a run that failed with one of ``RUN_ERRORS``.
+def failure(error: Exception) -> str:
+    """Return what a record says about an error that ended its run.
 
-    Raises ``error`` again where it would end every other run too: a place that cannot be written or
-    read (``StorageError``), a full disk.
+    Raises the error again if it would end every other run too: a folder that cannot be read or
+    written (``StorageError``), a full disk.
     """
     is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if is_full or isinstance(error, StorageError):
         raise error
-    return {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+    return str(error) if isinstance(error, IGSDError) else f"{type(error).__name__}: {error}"
 
 
-def scored_of(record: Record) -> list[Scored]:
-    """Return the results in a record, as ``score_seed`` gave them."""
-    return [(row["method"], result_from_dict(row)) for row in record["rows"]]
+def scored_of(record: Record) -> list[tuple[str, ProtocolResult]]:
+    """Return (method, result) of each row of a record."""
+    return [(row["method"], ProtocolResult.from_dict(row)) for row in record["rows"]]
 
 
 def fit_seconds(record: Record) -> float:
-    """Return how long fitting a method and representing all graphs took, without scoring them.
+    """Return the seconds of fitting a method and representing all graphs, without scoring.
 
-    A method that trains inside its split is scored there too, in the same seconds.
+    A method that trains inside its split is scored there too, within the same seconds.
     """
     seconds = record.get("seconds", {})
     return float(seconds.get("train", 0.0) + seconds.get("embed", 0.0))
+
+
+def run_seconds(record: Record) -> float:
+    """Return the seconds of all parts of a run; old records list processor time among them."""
+    return float(sum(v for k, v in record.get("seconds", {}).items() if k != "processor"))
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in words: ``40 s``, ``12 min``, ``3 h 20 min``.
+
+    >>> in_words(12003)
+    '3 h 20 min'
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,22 +1,24 @@
-"""``RunFolder``: what a training leaves behind, and whether it may be continued or replaced."""
-
-from __future__ import annotations
+"""``RunFolder``: the files of one training, and whether it can be continued or replaced."""
 
 import contextlib
 import os
 import shutil
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from igsd.atomic_file import atomic_file, check_writable, write_json, write_text
-from igsd.errors import StorageError
+from igsd.errors import IGSDError, StorageError
 from igsd.experiments.environment import commit, versions
 from igsd.experiments.records import plain_name
-from igsd.run_metrics import KIND, read_metrics, stored_metrics
-from igsd.settings import Settings
+from igsd.experiments.trained import Trained
+from igsd.files.atomic import atomic_file, check_writable, write_json, write_text
+from igsd.files.models import KIND, RunMetrics, read_metrics, stored_metrics
+from igsd.settings.fields import Settings
+
+CHECKPOINT = "checkpoint.safetensors"
 
 FILES = (
     "metrics.json",
@@ -28,17 +30,13 @@ FILES = (
     "embedding.png",
     "pseudo_labels.csv",
     "pseudo_labels.png",
-    "checkpoint.safetensors",
-    "checkpoint.safetensors.pretraining",
+    CHECKPOINT,
+    f"{CHECKPOINT}.pretraining",
 )
 
 
 class RunFolder:
-    """A folder with the files of one training; ``metrics.json`` says that it is one.
-
-    ``state``: ``absent``, ``empty``, ``unfinished``, ``finished``, or ``foreign`` for a folder that
-    holds anything else.
-    """
+    """A folder with the files of one training, which ``metrics.json`` marks as a run folder."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -46,83 +44,141 @@ class RunFolder:
     def __truediv__(self, name: str) -> Path:
         return self.path / name
 
-    def metrics(self) -> dict[str, Any] | None:
-        """Return what ``metrics.json`` holds, None where this is no run folder of igsd."""
+    def metrics(self) -> RunMetrics | None:
+        """Return the content of ``metrics.json``; None if this is not a run folder of igsd."""
         return read_metrics(self.path)
 
     @property
-    def state(self) -> str:
-        """What stands at this path now."""
+    def state(self) -> Literal["absent", "empty", "unfinished", "finished", "foreign"]:
+        """What is at this path now; ``foreign``: anything but a run of igsd."""
         if not self.path.exists():
             return "absent"
         metrics = self.metrics()
         if metrics is not None:
             return "finished" if metrics.get("status") == "finished" else "unfinished"
-        if self.path.is_dir() and not self._visible():
-            return "empty"
-        return "foreign"
+        # Hidden files are left by a process that was killed while it wrote.
+        names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else ["file"]
+        return "foreign" if any(not name.startswith(".") for name in names) else "empty"
 
-    def create(self, metrics: dict[str, Any], config: Settings) -> None:
-        """Make the folder and write what is known at the start; raises ``StorageError``."""
-        _make(self.path, exist_ok=True)
-        values = {"kind": KIND, "status": "unfinished", **metrics}
+    @property
+    def is_run(self) -> bool:
+        """Whether the folder holds a run, finished or not."""
+        return self.metrics() is not None
+
+    def check(self) -> None:
+        """Raise ``StorageError`` if no run can be written here, before any work is done."""
+        if self.state == "foreign":
+            raise StorageError(
+                f"{self.path} exists and is not a run folder of igsd, so it is not touched. "
+                "Choose another folder."
+            )
+        above = next(path for path in self.path.absolute().parents if os.path.lexists(path))
+        if not above.is_dir():
+            here = Path.cwd()
+            shown = above.relative_to(here) if above.is_relative_to(here) else above
+            raise StorageError(
+                f"The run folder {self.path} cannot be created: {shown} is not a folder. Choose "
+                "another place, or move that file away."
+            )
+        check_writable(self / "metrics.json")
+
+    def claim(self, *, force: bool, way_out: str) -> None:
+        """Raise ``StorageError`` if there is a run here already; with ``force``, clear it instead.
+
+        ``way_out``: what else the user can do, the end of the message.
+        """
+        if self.is_run and not force:
+            raise StorageError(f"{self.path} already holds a run ({self.state}). {way_out}")
+        self.clear()
+
+    def create(self, metrics: RunMetrics, config: Settings) -> None:
+        """Create the folder and write what is known at the start; raises ``StorageError``."""
+        _make_folder(self.path, exist_ok=True)
+        values: RunMetrics = {"kind": KIND, "status": "unfinished", **metrics}
         write_json(self / "metrics.json", stored_metrics(self.path, values))
         write_text(self / "config.toml", config.to_toml())
 
-    def clear(self) -> None:
-        """Remove the files of an earlier run, and nothing that igsd did not write."""
-        if self.metrics() is None:
-            return
-        for folder in self.path.glob("seed-*"):
-            if folder.is_dir() and RunFolder(folder).metrics() is not None:
-                RunFolder(folder).clear()
-                _remove_if_empty(folder)
-        self._remove_leftovers()
-        # metrics.json goes last: without it the folder would no longer be known as ours.
-        for name in reversed(FILES):
-            (self / name).unlink(missing_ok=True)
+    @contextlib.contextmanager
+    def training(self, resume: str, *, is_new: bool, parent: str | None) -> Iterator[None]:
+        """Leave the folder in order if the training in this block fails or is stopped.
+
+        It is kept if there is a checkpoint to continue from, and removed if it is new and has none.
+        ``resume``: the command that continues the run. ``parent``: the folder of all runs, if it
+        may have been created for this one.
+        """
+        try:
+            yield
+        except KeyboardInterrupt as stop:
+            raise KeyboardInterrupt(f"Stopped. To go on: {resume}") from stop
+        except IGSDError as error:
+            has_checkpoint = (self / CHECKPOINT).exists()
+            if isinstance(error, StorageError) and has_checkpoint:
+                message = f"{error} The training is kept. To go on: {resume}"
+                raise StorageError(message) from error
+            if is_new and not has_checkpoint:
+                self.discard(parent)
+            raise
 
     def write_model(self, model: Any, vectors: np.ndarray) -> None:
-        """Write the model of any method, its embeddings [G, d] and the history of its losses.
+        """Write a fitted model, its embeddings [G, d] and the history of its losses.
 
-        That of self-distillation before the first label, where there was one, has its own file.
+        Losses of self-supervised pretraining, if any, have a file of their own.
         """
         model.save(self / "model.safetensors")
         with atomic_file(self / "embeddings.npy") as file:
             np.save(file, vectors, allow_pickle=False)
         write_text(self / "history.csv", _history_csv(getattr(model, "history_", [])))
-        if before := getattr(model, "pretraining_history_", []):
-            write_text(self / "pretraining.csv", _history_csv(before))
+        if pretraining := getattr(model, "pretraining_history_", []):
+            write_text(self / "pretraining.csv", _history_csv(pretraining))
 
-    def finish(self, metrics: dict[str, Any]) -> None:
+    def finish(self, metrics: RunMetrics) -> None:
         """Mark the run as finished and remove what was only needed to continue it."""
-        values = {"kind": KIND, "status": "finished", **metrics}
+        values: RunMetrics = {"kind": KIND, "status": "finished", **metrics}
         values |= {"versions": versions(), "commit": commit()}
         write_json(self / "metrics.json", stored_metrics(self.path, values))
-        (self / "checkpoint.safetensors").unlink(missing_ok=True)
-        self._remove_leftovers()
+        (self / CHECKPOINT).unlink(missing_ok=True)
+        self._remove_temporary_files()
 
-    def _visible(self) -> list[str]:
-        """Return the entries of the folder, those of an interrupted writing left out."""
-        return [entry.name for entry in self.path.iterdir() if not entry.name.startswith(".")]
+    def clear(self) -> None:
+        """Remove the files of an earlier run, and nothing that igsd did not write."""
+        if not self.is_run:
+            return
+        for folder in map(RunFolder, self.path.glob("seed-*")):
+            folder.clear()
+            _remove_if_empty(folder.path)
+        self._remove_temporary_files()
+        # metrics.json goes last: without it the folder would no longer be recognised.
+        for name in reversed(FILES):
+            (self / name).unlink(missing_ok=True)
 
-    def _remove_leftovers(self) -> None:
-        """Remove the temporary files of a process that was killed while it wrote one of ours."""
+    def discard(self, parent: str | os.PathLike[str] | None = None) -> None:
+        """Remove what a run has written, and its folder and ``parent`` if they are empty then.
+
+        For a run that failed before it had anything worth keeping.
+        """
+        self.clear()
+        _remove_if_empty(self.path)
+        if parent is not None:
+            with contextlib.suppress(OSError):
+                Path(parent).rmdir()
+
+    def _remove_temporary_files(self) -> None:
+        """Remove the temporary files of a process that was killed while it wrote."""
         for name in FILES:
             for path in self.path.glob(f".{name}.*"):
                 path.unlink(missing_ok=True)
 
 
 def new_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) -> RunFolder:
-    """Make and return the folder ``PARENT/DATA-RECIPE-N`` with the first number not in use.
+    """Create and return the folder ``PARENT/DATA-RECIPE-N`` with the first free number.
 
-    Making a folder succeeds for one process only, so two runs started at once get two folders.
+    Creating a folder succeeds for one process only, so two runs started at once get two folders.
     """
     stem = f"{plain_name(data)}-{plain_name(recipe)}"
-    check_place(Path(parent) / f"{stem}-1")
-    _make(Path(parent), exist_ok=True)
+    RunFolder(Path(parent) / f"{stem}-1").check()
+    _make_folder(Path(parent), exist_ok=True)
     number = 1
-    while not _make(Path(parent) / f"{stem}-{number}", exist_ok=False):
+    while not _make_folder(Path(parent) / f"{stem}-{number}", exist_ok=False):
         number += 1
     return RunFolder(Path(parent) / f"{stem}-{number}")
 
@@ -133,71 +189,74 @@ def latest_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) ->
     numbers = [
         int(path.name.removeprefix(stem))
         for path in Path(parent).glob(f"{stem}*")
-        if path.name.removeprefix(stem).isdecimal() and RunFolder(path).metrics() is not None
+        if path.name.removeprefix(stem).isdecimal() and RunFolder(path).is_run
     ]
     return RunFolder(Path(parent) / f"{stem}{max(numbers)}") if numbers else None
 
 
-def check_place(path: str | os.PathLike[str]) -> None:
-    """Raise ``StorageError`` where no run can be written, before the work that is to go there."""
-    folder = RunFolder(path)
-    if folder.state == "foreign":
-        raise StorageError(
-            f"{folder.path} exists and is not a run folder of igsd, so it is left as it is. "
-            "Give another folder."
-        )
-    above = next(parent for parent in folder.path.absolute().parents if os.path.lexists(parent))
-    if not above.is_dir():
-        raise StorageError(
-            f"The run folder {folder.path} cannot be made: {_shown(above)} is no folder, and a "
-            "run needs a folder in a folder. Give another place, or move that away."
-        )
-    check_writable(folder / "metrics.json")
+class SeedFolders:
+    """A run folder with a model for each seed: the first at its top, the others below it.
 
-
-def claim(folder: RunFolder, *, force: bool, way_out: str) -> None:
-    """Raise ``StorageError`` unless a new run may be written here; with ``force``, clear it first.
-
-    ``way_out`` says what else the user can do about a folder that is in use.
+    ``write``: writes the files of a trained model into its folder.
     """
-    check_place(folder.path)
-    state = folder.state
-    if state in ("finished", "unfinished"):
-        if not force:
-            raise StorageError(f"{folder.path} already holds a run ({state}). {way_out}")
-        folder.clear()
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        header: RunMetrics,
+        config: Settings,
+        write: Callable[[RunFolder, Trained], None],
+        parent: str | None = None,
+    ) -> None:
+        self.folder, self.header, self.config = folder, header, config
+        self.write, self.parent = write, parent
+        self.first: RunMetrics | None = None
+        try:
+            folder.create(header, config)
+        except StorageError:
+            self.discard()
+            raise
+
+    def __call__(self, trained: Trained) -> None:
+        """Write a model that was just trained; remove it again if it cannot be written whole."""
+        metrics: RunMetrics = self.header | trained.metrics()
+        folder = self.folder
+        if self.first is not None:
+            folder = RunFolder(self.folder / f"seed-{trained.seed}")
+        try:
+            folder.create(metrics, self.config.updated({"seed": trained.seed}))
+            self.write(folder, trained)
+            if self.first is not None:
+                folder.finish(metrics)
+        except (StorageError, OSError):
+            folder.discard()
+            raise
+        self.first = self.first or metrics
+
+    def discard(self) -> None:
+        """Remove the folder unless it holds a model already; then say where it is."""
+        if self.first is None:
+            self.folder.discard(self.parent)
+        else:
+            print(f"run folder, not finished: {self.folder.path}", file=sys.stderr)
+
+    def finish(self, table: Mapping[str, object]) -> None:
+        """Mark the folder as finished, with the table in its metrics."""
+        self.folder.finish((self.first or self.header) | {"table": table})
+        print(f"run folder: {self.folder.path}", file=sys.stderr)
 
 
-def discard(folder: RunFolder, parent: str | os.PathLike[str] | None = None) -> None:
-    """Remove what a run has written, its folder where nothing else is in it, and ``parent`` too.
-
-    For a run that failed before it had anything worth keeping. ``parent``: the folder of all runs,
-    given where it may have been made for this one.
-    """
-    folder.clear()
-    _remove_if_empty(folder.path)
-    if parent is not None:
-        with contextlib.suppress(OSError):
-            Path(parent).rmdir()
-
-
-def _make(path: Path, *, exist_ok: bool) -> bool:
-    """Make a folder; return False where there is one already and ``exist_ok`` is not set."""
+def _make_folder(path: Path, *, exist_ok: bool) -> bool:
+    """Create a folder; return False if it exists and ``exist_ok`` is not set."""
     try:
         path.mkdir(parents=True, exist_ok=exist_ok)
     except OSError as error:
         if isinstance(error, FileExistsError) and not exist_ok:
             return False
         raise StorageError(
-            f"Cannot make the run folder {path}: {error.strerror}. Choose another."
+            f"Cannot create the run folder {path}: {error.strerror}. Choose another."
         ) from error
     return True
-
-
-def _shown(path: Path) -> Path:
-    """Return a path as short as the user will have written it."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _remove_if_empty(path: Path) -> None:
@@ -205,7 +264,7 @@ def _remove_if_empty(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _history_csv(history: Sequence[dict[str, float]]) -> str:
+def _history_csv(history: Sequence[Mapping[str, float]]) -> str:
     """Return the history as CSV, one line per epoch."""
     if not history:
         return "epoch,total\n"

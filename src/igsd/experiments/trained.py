@@ -1,23 +1,36 @@
-"""``train_model``: a method fitted on graphs, with the vectors it gives to them."""
-
-from __future__ import annotations
+"""``train_model``: a method fitted on graphs, with or without labels, and the vectors it gives."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from igsd.baselines.registry import build
+from igsd.errors import ConfigError
 from igsd.experiments.environment import now
+from igsd.files.columns import Columns
+from igsd.files.models import RunMetrics
 from igsd.graphs.graphset import GraphSet
-from igsd.settings import Settings
+from igsd.graphs.labels import GraphLabels
+from igsd.settings.fields import Settings
+
+RECIPES = ("molecules", "social")
+"""The recipes chosen by what the nodes show; one of them suits every data set."""
+
+
+def fitting_recipe(graphs: GraphSet) -> str:
+    """Return the recipe that suits graphs, by what their nodes show."""
+    molecules, social = RECIPES
+    has_content = graphs.node_labels is not None or graphs.node_attributes is not None
+    return molecules if has_content else social
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model of one seed, the vectors it gives to its own graphs, and the seconds both took."""
+    """A fitted model, the vectors of its training graphs, and the seconds both took."""
 
     seed: int
     model: Any
@@ -25,21 +38,117 @@ class Trained:
     seconds: dict[str, float]
     started: str
 
+    def metrics(self) -> RunMetrics:
+        """Return what ``metrics.json`` of a run folder says about the training."""
+        history = getattr(self.model, "history_", [])
+        metrics: RunMetrics = {
+            "seed": self.seed,
+            "epochs": len(history),
+            "final_loss": history[-1]["total"] if history else None,
+            "seconds": self.seconds,
+            "started": self.started,
+            "embedding_dim": int(self.vectors.shape[1]),
+            "notes": list(getattr(self.model, "notes_", ())),
+        }
+        if hasattr(self.model, "pseudo_labels_"):
+            metrics["pseudo_labels"] = len(self.model.pseudo_labels_)
+        return metrics
+
+
+def fit_model(
+    graphs: GraphSet,
+    config: Settings,
+    method: str = "igsd",
+    labels: GraphLabels | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Return a method fitted on ``graphs``, with ``labels`` if it is to predict them.
+
+    ``kwargs``: ``checkpoint``, ``log_dir`` and ``verbose``, for methods that train a network.
+    """
+    if labels is None:
+        return build(method, config, **kwargs).fit(graphs)
+    names = {} if labels.are_classes else {"target_names": labels.names}
+    return build(method, config, labels.task, **kwargs).fit(graphs, labels.y, **names)
+
 
 def train_model(
     graphs: GraphSet,
     config: Settings,
     *,
     method: str = "igsd",
+    labels: GraphLabels | None = None,
     checkpoint: Path | None = None,
     log_dir: str | None = None,
     verbose: bool = False,
 ) -> Trained:
-    """Return a method fitted on ``graphs``, which go on being embedded by it at once."""
+    """Return a method fitted on ``graphs`` and the vectors it gives them."""
     started, begin = now(), time.perf_counter()
-    model = build(method, config, checkpoint=checkpoint, log_dir=log_dir, verbose=verbose)
-    model.fit(graphs)
+    kwargs = {"checkpoint": checkpoint, "log_dir": log_dir, "verbose": verbose}
+    model = fit_model(graphs, config, method, labels, **kwargs)
     middle = time.perf_counter()
     vectors = model.transform(graphs)
     seconds = {"train": round(middle - begin, 3), "embed": round(time.perf_counter() - middle, 3)}
     return Trained(config.seed, model, vectors, seconds, started)
+
+
+def hide_labels(labels: GraphLabels, rate: float, seed: int) -> GraphLabels:
+    """Return the labels with all but a share hidden; the share is the same for every class.
+
+    At least one label of each class stays. Raises ``ConfigError`` for an invalid share.
+    """
+    from igsd.evaluation.semi import stratified_sample
+
+    if not 0 < rate <= 1:
+        raise ConfigError(f"The share of labels to show must be between 0 and 1. Got {rate}.")
+    known = np.flatnonzero(labels.is_known)
+    if rate == 1 or not len(known):
+        return labels
+    names = np.array([labels.y[i] for i in known]) if labels.are_classes else np.zeros(len(known))
+    kept = stratified_sample(known, names, rate, np.random.default_rng([seed, 7]))
+    if labels.are_classes:
+        shown = set(kept.tolist())
+        return replace(labels, y=[v if i in shown else None for i, v in enumerate(labels.y)])
+    numbers = np.full_like(labels.y, np.nan)
+    numbers[kept] = labels.y[kept]
+    return replace(labels, y=numbers)
+
+
+def hidden_score(
+    model: Any, graphs: GraphSet, labels: GraphLabels, used: GraphLabels
+) -> Mapping[str, Any]:
+    """Return the score on graphs whose label was hidden from training; empty without any.
+
+    ``accuracy`` for classes, ``mae`` of each target for numbers. The graphs themselves were in the
+    training set.
+    """
+    hidden = np.flatnonzero(labels.is_known & ~used.is_known)
+    if not len(hidden):
+        return {}
+    predicted = model.predict(graphs.take(hidden))
+    if labels.are_classes:
+        hits = predicted == np.array([labels.y[i] for i in hidden])
+        return {"graphs": len(hidden), "accuracy": float(hits.mean())}
+    errors = np.abs(predicted - labels.y[hidden]).reshape(len(hidden), -1)
+    return {"graphs": len(hidden), "mae": np.nanmean(errors, axis=0).tolist()}
+
+
+def pseudo_label_columns(
+    model: Any, graphs: GraphSet, labels: GraphLabels | None = None
+) -> Columns:
+    """Return the pseudo-labels of a training as columns: graph, class, confidence and round.
+
+    With ``labels`` also ``true``, the class that is known and was hidden, None if it is unknown.
+    """
+    from igsd.estimators.predictions import about_graphs
+
+    found = model.pseudo_labels_
+    columns = {key: [vals[i] for i in found.graphs] for key, vals in about_graphs(graphs).items()}
+    columns |= {
+        "class": model.classes_[found.codes].tolist() if len(found) else [],
+        "confidence": found.confidence.tolist(),
+        "round": found.rounds.tolist(),
+    }
+    if labels is not None and labels.are_classes:
+        columns["true"] = [labels.y[i] for i in found.graphs]
+    return columns

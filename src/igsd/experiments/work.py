@@ -1,4 +1,4 @@
-"""``plan_work``: the runs that exhibits still need, and those that are there already."""
+"""``Work``: the runs that are still to be made, those that are done, and how long they take."""
 
 from __future__ import annotations
 
@@ -6,34 +6,40 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from igsd.errors import ConfigError, IGSDError, nearest
-from igsd.experiments.dispatch import (
+import numpy as np
+
+from igsd.errors import ConfigError, IGSDError, StorageError
+from igsd.experiments.exhibits import Exhibit, data_facts, runs_of
+from igsd.experiments.records import Record, read_record, run_seconds
+from igsd.experiments.run import (
     BROKEN,
     DONE,
     LIMIT,
     OTHER,
-    check_run,
-    state_of,
-    why_other,
+    STALE,
+    Options,
+    Run,
+    opened,
 )
-from igsd.experiments.exhibit import Exhibit, data_facts
-from igsd.experiments.job import Job, cached_data, is_limited, make_jobs
-from igsd.experiments.runs import Run, fitting_recipe, runs_of
-from igsd.graphs.catalogue import find_entry
+from igsd.experiments.trained import fitting_recipe
 from igsd.graphs.graphset import GraphSet
+
+Batch = tuple[Run, ...]
+"""Runs that one process makes, which differ in their seed alone: a deterministic method is fitted
+once and scored under the folds of all seeds. Other runs are alone in their batch."""
 
 
 @dataclass
 class Work:
-    """What is to be done: jobs in the order in which they are started, the first seeds first.
+    """What is to be done: batches in the order in which they start, low seeds first.
 
-    ``done``: the runs whose record is there. ``others``: those whose place is taken by the record
-    of another run, and what that has otherwise; ``broken``: by a file that is no record.
-    ``problems``: sentences on what cannot be run. ``names`` and ``sizes``: what the data sets call
-    themselves and how many graphs they have, by what the user called them.
+    ``done``: the runs whose record exists. ``others``: those whose place is taken by the record of
+    another run, with the difference; ``broken``: by a file that is not a record. ``problems``:
+    sentences on what cannot be run. ``names``: the names of data sets by what the user called them;
+    ``sizes``: their numbers of graphs by name.
     """
 
-    jobs: list[Job] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
     done: list[Run] = field(default_factory=list)
     others: dict[Run, str] = field(default_factory=dict)
     broken: list[Run] = field(default_factory=list)
@@ -43,155 +49,189 @@ class Work:
 
     @property
     def is_impossible(self) -> bool:
-        """Whether nothing that was asked for can be run, or has been."""
-        return bool(self.problems) and not (self.jobs or self.done or self.others or self.broken)
+        """Whether nothing that was requested can be run, or has been."""
+        return bool(self.problems) and not (self.batches or self.done or self.others or self.broken)
 
 
-def narrowed(
-    exhibits: Sequence[Exhibit], data: Sequence[str], methods: Sequence[str]
-) -> list[Exhibit]:
-    """Return the exhibits with some data sets and methods alone; those left empty fall away.
+def plan_runs(runs: Sequence[Run], graphs: GraphSet, options: Options) -> Work:
+    """Return which of these runs on one data set are still to be made, each seed checked.
 
-    A data set that is not in an exhibit is added where it is open to the user's own. Empty lists
-    leave everything. Raises ``ConfigError`` for a name that is in none of them.
+    Raises ``ConfigError`` for a record of another run, ``StorageError`` for a file that is not a
+    record (unless ``options.force``), and whatever ``Protocol.check`` raises.
     """
-    found = [_with_methods(_with_data(e, data), methods) for e in exhibits]
-    kept = [exhibit for exhibit in found if exhibit.data and exhibit.lines]
-    # Methods first: without any that is known, no exhibit is left to have data sets.
-    for asked, valid, used, kind in (
-        (methods, _methods(exhibits), _methods(exhibits), "method"),
-        (data, _data(exhibits), _data(kept), "data set"),
-    ):
-        for name in asked:
-            if _known_as(name) not in used:
-                said = f"{exhibits[0].name} has no" if len(exhibits) == 1 else "Nothing has a"
-                raise ConfigError(f"{said} {kind} {name!r}. {nearest(name, valid)}")
-    return kept
-
-
-def _methods(exhibits: Sequence[Exhibit]) -> set[str]:
-    return {line.method for exhibit in exhibits for line in exhibit.lines}
-
-
-def _data(exhibits: Sequence[Exhibit]) -> set[str]:
-    return {name for exhibit in exhibits for name in exhibit.data}
-
-
-def plan_work(
-    exhibits: Sequence[Exhibit],
-    records: Path,
-    *,
-    num_seeds: int | None = None,
-    force: bool = False,
-    limits: Mapping[str, float | None] | None = None,
-    open_source: Callable[[str], GraphSet] = cached_data,
-) -> Work:
-    """Return what is still to be run for these exhibits.
-
-    Opens every data set that is asked for, by ``open_source``. One that is not to be had, or cannot
-    be scored, is a problem and does not keep the others from running. ``force``: run again what has
-    a record of another run in its place, or a file that is none, which is warned of.
-    """
-    work, sources = Work(), dict.fromkeys(d for e in exhibits for d in e.data)
-    for source in sources:
-        try:
-            graphs = open_source(source)
-            work.names[source], work.sizes[source] = graphs.name, len(graphs)
-            runs = _runs_on(graphs, source, exhibits, num_seeds)
-            jobs = [j for run in runs for j in make_jobs([run], source, records, limits or {})]
-            _sort_out(jobs, graphs, work, force)
-        except IGSDError as error:
-            work.problems.append(f"{source} is left out: {error}")
-    work.jobs.sort(key=lambda job: job.runs[0].seed)
+    for run in dict.fromkeys(replace(run, seed=0) for run in runs):
+        run.rules.check(run, graphs)
+    records = options.records
+    if records is not None and not options.force:
+        for run in runs:
+            read_record(run.path(records))
+    work = Work(sizes={graphs.name: len(graphs)})
+    _sort_out(runs, graphs, options, work)
+    for run, why in work.others.items():
+        path = run.path(records or Path())
+        raise ConfigError(
+            f"{path} is the record of another run: {why}. Use another folder for "
+            "records, or replace it: --force, or force=True in Python."
+        )
     return work
 
 
-def usual_recipe(source: str, graphs: GraphSet) -> str:
-    """Return the recipe that belongs to a data set, by what its nodes show where it is unknown."""
-    facts = data_facts().get(source)
-    if facts is not None:
-        return facts.recipe
-    return fitting_recipe(graphs)
+def plan_exhibits(
+    exhibits: Sequence[Exhibit],
+    options: Options,
+    *,
+    num_seeds: int | None = None,
+    open_source: Callable[[str], GraphSet] = opened,
+) -> Work:
+    """Return what is still to be run for these exhibits.
 
-
-def is_left_to_run(job: Job) -> bool:
-    """Say whether a job is still to be run: another command may have made its runs meanwhile.
-
-    Or the first seed of them has exceeded its limits.
+    Opens every data set by ``open_source``. One that cannot be opened or scored is a problem, and
+    the others are run. Records of another version of the algorithm are made again.
     """
-    if all(run.path(job.records).exists() for run in job.runs):
-        graphs = cached_data(job.source)
-        if all(state_of(job, run, graphs) == DONE for run in job.runs):
-            return False
-    first = replace(job.runs[0], seed=0)
-    if first in job.runs or not is_limited(first):
-        return True
-    return state_of(job, first, cached_data(job.source)) != LIMIT
-
-
-def _sort_out(jobs: Sequence[Job], graphs: GraphSet, work: Work, force: bool) -> None:
-    """Add to ``work`` what is to be run, and what is not."""
-    todo: list[Run] = []
-    states = {job.runs[0]: state_of(job, job.runs[0], graphs) for job in jobs}
-    over = {replace(run, seed=0) for run, state in states.items() if state == LIMIT}
-    refused: dict[Run, str] = {}
-    for job in jobs:
-        run = job.runs[0]
-        first = replace(run, seed=0)
-        if states[run] in (DONE, LIMIT) or first in over:
-            work.done.append(run)
-        elif states[run] == OTHER and not force:
-            work.others[run] = why_other(job, run, graphs)
-        elif states[run] == BROKEN and not force:
-            work.broken.append(run)  # state_of has named the file, which is kept
-        elif not _refused(job, first, graphs, refused):
-            todo.append(run)
-    work.problems += list(dict.fromkeys(text for text in refused.values() if text))
-    if todo:
-        like = jobs[0]
-        limits = {"seconds": like.seconds, "memory_gib": like.memory_gib}
-        work.jobs += make_jobs(todo, like.source, like.records, limits)
-
-
-def _refused(job: Job, first: Run, graphs: GraphSet, refused: dict[Run, str]) -> bool:
-    """Say whether a run cannot be made, and remember why; every seed of it ends alike."""
-    if first not in refused:
-        refused[first] = ""
+    work = Work()
+    for source in dict.fromkeys(d for e in exhibits for d in e.data):
         try:
-            check_run(job, first, graphs)
+            graphs = open_source(source)
+            work.names[source], work.sizes[graphs.name] = graphs.name, len(graphs)
+            runs = list(_runs_on(graphs, source, exhibits, num_seeds))
+            _sort_out(runs, graphs, options, work, remakes_stale=True)
         except IGSDError as error:
-            refused[first] = f"{first.protocol} on {first.data} is left out: {error}"
-    return bool(refused[first])
+            work.problems.append(f"{source} is left out: {error}")
+    work.batches.sort(key=lambda batch: batch[0].seed)
+    return work
+
+
+def make_batches(runs: Sequence[Run]) -> list[Batch]:
+    """Return runs in batches: those of a deterministic method share one."""
+    groups: dict[Run, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(replace(run, seed=0) if run.is_deterministic else run, []).append(run)
+    return [tuple(group) for group in groups.values()]
+
+
+def batch_title(batch: Batch) -> str:
+    """Return a batch in words: ``wl on MUTAG, seeds 0 to 4``."""
+    first, last = batch[0], batch[-1].seed
+    if first.seed == last:
+        return str(first)
+    return str(first).replace(f", seed {first.seed}", f", seeds {first.seed} to {last}")
+
+
+def _sort_out(
+    runs: Sequence[Run],
+    graphs: GraphSet,
+    options: Options,
+    work: Work,
+    *,
+    remakes_stale: bool = False,
+) -> None:
+    """Add runs to ``work``: to be made, done, or not possible."""
+    states = {run: run.state(graphs, options) for run in runs}
+    over = {replace(run, seed=0) for run, (state, _) in states.items() if state == LIMIT}
+    refused: dict[Run, str] = {}
+    todo = []
+    for run, (state, why) in states.items():
+        first = replace(run, seed=0)
+        if state in (DONE, LIMIT) or first in over:
+            work.done.append(run)
+        elif not options.force and (state == OTHER or (state == STALE and not remakes_stale)):
+            work.others[run] = why
+        elif not options.force and state == BROKEN:
+            work.broken.append(run)  # Run.state has named the file, which is kept
+        else:
+            if first not in refused:
+                refused[first] = _refusal(first, graphs)
+            if not refused[first]:
+                todo.append(run)
+    work.problems += list(dict.fromkeys(text for text in refused.values() if text))
+    work.batches += make_batches(todo)
+
+
+def _refusal(run: Run, graphs: GraphSet) -> str:
+    """Return why no seed of a run can be made, empty if it can."""
+    try:
+        run.rules.check(run, graphs)
+    except IGSDError as error:
+        return f"{run.protocol} on {run.data} is left out: {error}"
+    return ""
 
 
 def _runs_on(
     graphs: GraphSet, source: str, exhibits: Sequence[Exhibit], num_seeds: int | None
 ) -> Iterator[Run]:
-    """Yield the runs on one data set, each once; a run bears the name of the graphs."""
-    recipe, seen = usual_recipe(source, graphs), set()
+    """Yield the runs on one data set without repetition, named after the graphs."""
+    facts = data_facts().get(source)
+    recipe, seen = fitting_recipe(graphs) if facts is None else facts.recipe, set()
     for exhibit in exhibits:
         if source in exhibit.data:
             for run in runs_of(exhibit, {source: recipe}, num_seeds):
-                named = replace(run, data=graphs.name)
+                named = replace(run, data=graphs.name, source=source)
                 if named not in seen:
                     seen.add(named)
                     yield named
 
 
-def _with_data(exhibit: Exhibit, asked: Sequence[str]) -> Exhibit:
-    if not asked:
-        return exhibit
-    names = [_known_as(name) for name in asked]
-    kept = [name for name in names if name in exhibit.data or exhibit.other_data]
-    return replace(exhibit, data=tuple(dict.fromkeys(kept)), other_data=False)
+@dataclass
+class Estimates:
+    """Seconds of finished runs: by kind of run and data set, and per graph by kind of run."""
+
+    on_data: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
+    per_graph: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, records: Path | None) -> Estimates:
+        """Return the estimates from a folder of records; other files are skipped."""
+        estimates = cls()
+        for path in sorted(records.glob("*/*/*/seed-*.json")) if records is not None else ():
+            try:
+                record = read_record(path)
+            except StorageError:
+                continue
+            if record is not None:
+                estimates.add(path, record)
+        return estimates
+
+    def add(self, path: Path, record: Record) -> None:
+        """Add a record, if its run ended well."""
+        if record["status"] != "ok":
+            return
+        protocol, data, label = path.parts[-4:-1]
+        seconds = run_seconds(record)
+        self.on_data.setdefault((protocol, data, label), []).append(seconds)
+        share = seconds / max(record["data"]["graphs"], 1)
+        self.per_graph.setdefault((protocol, label.split("+")[0]), []).append(share)
+
+    def seconds(self, batch: Batch, num_graphs: int) -> float | None:
+        """Return the expected seconds of a batch, None if nothing similar was ever run.
+
+        From the same run with other seeds, or from the same method on other data in proportion to
+        the number of graphs, which is rough: some methods compare all pairs.
+        """
+        protocol, data, label = batch[0].path(Path()).parts[-4:-1]
+        same = self.on_data.get((protocol, data, label))
+        if same:
+            return len(batch) * float(np.mean(same))
+        alike = self.per_graph.get((protocol, label.split("+")[0]))
+        return len(batch) * float(np.mean(alike)) * num_graphs if alike else None
+
+    def left(self, batches: Sequence[Batch], sizes: Mapping[str, int], workers: int) -> str:
+        """Return how much is left in words: ``12 runs left, about 20 min``."""
+        from igsd.errors import counted
+        from igsd.experiments.records import in_words
+
+        if not batches:
+            return "nothing left"
+        runs = counted(_num_runs(batches), "run")
+        seconds = {batch: self.seconds(batch, sizes[batch[0].data]) for batch in batches}
+        known = [value for value in seconds.values() if value is not None]
+        if not known:
+            return f"{runs} left, for how long is not known yet"
+        # Side by side they take at least as long as the longest of them.
+        least = max(sum(known) / max(workers, 1), max(known))
+        unknown = [batch for batch in batches if seconds[batch] is None]
+        more = f" and {counted(_num_runs(unknown), 'run')} of unknown length" if unknown else ""
+        return f"{runs} left, about {in_words(least)}{more}"
 
 
-def _with_methods(exhibit: Exhibit, asked: Sequence[str]) -> Exhibit:
-    lines = tuple(line for line in exhibit.lines if not asked or line.method in asked)
-    return replace(exhibit, lines=lines)
-
-
-def _known_as(name: str) -> str:
-    """Return the name of a data set in the catalogue; a path or another name stays as it is."""
-    entry = find_entry(name)
-    return name if entry is None else entry.name
+def _num_runs(batches: Sequence[Batch]) -> int:
+    return sum(len(batch) for batch in batches)

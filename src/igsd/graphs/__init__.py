@@ -1,1 +1,1 @@
-"""What a set of graphs is: packed columns, readers, named data sets, features, batches."""
+"""Sets of graphs: packed columns, readers, named data sets and labels."""

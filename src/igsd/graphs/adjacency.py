@@ -12,12 +12,12 @@ import numpy as np
 class Adjacency:
     """Rows of a symmetric block-diagonal matrix, one block per graph.
 
-    ``row_ptr`` [N + 1] int64: entries of node v stand at ``row_ptr[v]:row_ptr[v + 1]``.
+    ``row_ptr`` [N + 1] int64: the entries of node v are at ``row_ptr[v]:row_ptr[v + 1]``.
     ``col`` [E] int32: neighbours, counted from 0 inside their own graph, ascending in each row.
-    ``weight`` [E] float32, or None where every entry is 1.
+    ``weight`` [E] float32, or None if every entry is 1.
 
-    Columns are local so that a batch is a gather: no entry changes when graphs are taken out,
-    repeated or put in another order. Each undirected edge is two entries.
+    Columns are local, so that graphs can be selected, repeated and reordered without changing an
+    entry: a batch is a gather. Each undirected edge is two entries.
     """
 
     row_ptr: np.ndarray
@@ -51,7 +51,7 @@ class Adjacency:
         return Adjacency(pointers(lengths), self.col[entries], weight)
 
     def replaced(self, node_ptr: np.ndarray, indices: np.ndarray, part: Adjacency) -> Adjacency:
-        """Return the same graphs, those of ``indices`` with the rows that ``part`` has for them."""
+        """Return the same graphs, with the rows of graphs ``indices`` taken from ``part``."""
         sizes, places = np.diff(node_ptr), np.arange(len(node_ptr) - 1)
         places[indices] = len(places) + np.arange(len(indices))
         ptr = pointers(np.concatenate([sizes, sizes[indices]]))
@@ -64,7 +64,7 @@ class Adjacency:
 
     @staticmethod
     def joined(parts: Sequence[Adjacency]) -> Adjacency:
-        """Return the rows of all parts, one after the other; entries without a weight weigh 1."""
+        """Return the rows of all parts, concatenated; missing weights are 1."""
         weight = None
         if any(part.weight is not None for part in parts):
             weight = np.concatenate(
@@ -86,7 +86,7 @@ def ranges(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
 
 
 def pointers(lengths: np.ndarray) -> np.ndarray:
-    """Return the pointer array [n + 1] int64 of consecutive pieces with these lengths."""
+    """Return the pointer array [n + 1] int64 of consecutive segments with these lengths."""
     result = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=result[1:])
     return result

@@ -1,27 +1,26 @@
-"""``from_edges``: the one way in which loose edges become a ``GraphSet``.
+"""``from_edges``: edges as a ``GraphSet``; every reader ends here.
 
-The rules for foreign input, the same for every reader:
+The rules for input:
 
-- directed edges become undirected: u-v is an edge if u->v or v->u was given;
-- an edge given several times is kept once, with the label and attributes of its first line; where
-  only one direction was given, the other gets the same label and attributes;
+- directed edges become undirected: u-v is an edge if u->v or v->u is given;
+- a repeated edge is kept once, with the label and attributes of its first line; if only one
+  direction is given, the other gets the same label and attributes;
 - self loops are dropped: every encoder and diffusion adds its own;
-- every node is kept, also one without edges; a graph without nodes is an error.
+- nodes without edges are kept; a graph without nodes is an error.
 
-What was changed is counted in the set's ``notes``.
+The set's ``notes`` count what was changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from dataclasses import fields, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError
+from igsd.errors import DataError, counted
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.graphset import UNNAMED, GraphSet
-from igsd.wording import counted
+from igsd.graphs.graphset import COLUMNS, UNNAMED, Fields, GraphSet
 
 
 def from_edges(
@@ -37,9 +36,9 @@ def from_edges(
 ) -> GraphSet:
     """Return the set of graphs with these edges.
 
-    ``node_counts`` [G]: nodes per graph. ``source``, ``target`` [M]: ends of each given edge,
-    counted over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b]: per given edge.
-    ``columns``: the other fields of ``GraphSet``, already in node or graph order.
+    ``node_counts`` [G]: nodes per graph. ``source``, ``target`` [M]: the ends of each edge, counted
+    over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b]: per edge. ``columns``: the
+    other fields of ``GraphSet``, in node or graph order.
 
     Raises ``DataError`` for an empty set, a graph without nodes, an edge that leaves its graph or
     the set, and numbers that are not finite.
@@ -78,8 +77,8 @@ def from_edges(
 def encode_categories(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Return (codes [n] int64, names): categories numbered 0.. in sorted order, missing ones -1.
 
-    None and NaN count as missing. Names keep their type where JSON can hold it (text, whole
-    number, number, truth value); anything else becomes its text.
+    None and NaN are missing. Names keep their type if JSON has it (text, integer, float, boolean);
+    anything else is converted to text.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
         names, codes = np.unique(values, return_inverse=True)
@@ -93,7 +92,7 @@ def encode_categories(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, t
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold, or None for a missing one."""
+    """Return a value that JSON can hold, or None if it is missing."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or (isinstance(value, float) and np.isnan(value)):
@@ -108,7 +107,7 @@ def _symmetric_unique(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
     """Return (rows, columns, index of the given edge, notes), sorted by row and then by column.
 
-    Sorted input without repeats, which is what most files hold, is noticed and not sorted again.
+    Sorted input without repeats, as in most files, is not sorted again.
     """
     loops = source == target
     given = np.flatnonzero(~loops)
@@ -120,7 +119,7 @@ def _symmetric_unique(
     mirrored = keys % num_nodes * num_nodes + keys // num_nodes
     missing = _missing(keys, mirrored)
     if len(missing):
-        # An edge's own line wins over its mirror image, so only absent directions are filled in.
+        # An edge's own line takes precedence over its mirror image: fill absent directions only.
         keys = np.concatenate([keys, mirrored[missing]])
         order = np.argsort(keys)
         keys, given = keys[order], np.concatenate([given, given[missing]])[order]
@@ -137,7 +136,7 @@ def _symmetric_unique(
 
 
 def _missing(keys: np.ndarray, mirrored: np.ndarray) -> np.ndarray:
-    """Return the positions in ``mirrored`` whose key is not among the sorted ``keys``."""
+    """Return the positions in ``mirrored`` whose key is not in the sorted ``keys``."""
     if np.array_equal(np.sort(mirrored), keys):
         return np.zeros(0, np.int64)
     place = np.minimum(np.searchsorted(keys, mirrored), len(keys) - 1)
@@ -179,16 +178,13 @@ def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, n
         )
 
 
-def _check_lengths(columns: dict[str, Any], nodes: int, edges: int, graphs: int, name: str) -> None:
-    expected = {"node_labels": nodes, "node_attributes": nodes}
-    expected |= {"edge_labels": edges, "edge_attributes": edges}
-    per_graph = ("classes", "targets", "graph_names", "lines", "ids")
-    expected |= dict.fromkeys(per_graph, graphs)
-    for key, length in expected.items():
+def _check_lengths(columns: Fields, nodes: int, edges: int, graphs: int, name: str) -> None:
+    rows = {"node": nodes, "edge": edges, "graph": graphs}
+    for key, kind in COLUMNS.items():
         values = columns.get(key)
-        if values is not None and len(values) != length:
+        if values is not None and len(values) != rows[kind]:
             raise DataError(
-                f"The column {key!r} of {name!r} has {len(values)} rows, {length} were expected."
+                f"The column {key!r} of {name!r} must have {rows[kind]} rows. Got {len(values)}."
             )
 
 
@@ -201,3 +197,43 @@ def _check_finite(values: np.ndarray | None, node_ptr: np.ndarray, column: str, 
         f"{column} of {name!r} must be finite, but node {bad - node_ptr[graph]} of graph {graph} "
         f"has {np.asarray(values[bad]).tolist()}. Fill in or remove such values first."
     )
+
+
+def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
+    """Return the graphs of all sets, one set after the other.
+
+    The sets must have the same columns with the same names, as parts of one set have; raises
+    ``DataError`` if they differ.
+    """
+    first = sets[0]
+    for place, other in enumerate(sets):
+        for entry in fields(GraphSet):
+            _check_alike(entry.name, getattr(first, entry.name), getattr(other, entry.name), place)
+    columns: Fields = {key: _joined([getattr(s, key) for s in sets]) for key in COLUMNS}
+    return replace(
+        first,
+        node_ptr=pointers(np.concatenate([s.node_counts() for s in sets])),
+        adjacency=Adjacency.joined([s.adjacency for s in sets]),
+        name=name,
+        notes=tuple(dict.fromkeys(note for s in sets for note in s.notes)),
+        **columns,
+    )
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """Return arrays or tuples concatenated, None if one is missing."""
+    if any(part is None for part in parts):
+        return None
+    return tuple(chain(*parts)) if isinstance(parts[0], tuple) else np.concatenate(parts)
+
+
+def _check_alike(column: str, first: Any, other: Any, place: int) -> None:
+    """Raise ``DataError`` if a column is missing in one set, or its names differ."""
+    is_needed = column in COLUMNS and column not in ("graph_names", "ids")
+    differ = is_needed and (first is None) != (other is None)
+    is_names = column.endswith("_names") and column != "graph_names"
+    if differ or (is_names and first != other):
+        raise DataError(
+            f"Sets of graphs can be joined only if they have the same columns and names, as "
+            f"parts of one set have: {column!r} of set {place} differs from that of set 0."
+        )

@@ -1,10 +1,15 @@
-"""One round of colour refinement (Weisfeiler and Lehman), on 64-bit hashes as colours."""
-
-from __future__ import annotations
+"""Hashes of nodes and of multisets of neighbours, the same on every machine."""
 
 import numpy as np
 
-from igsd.hashing import splitmix64
+
+def splitmix64(x: np.ndarray) -> np.ndarray:
+    """Return 64 well-mixed bits for each number, uint64: one step of the SplitMix64 generator."""
+    z = x + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
 
 _OWN = np.uint64(0x9FB21C651E98DF25)
 
@@ -13,7 +18,7 @@ def refined_keys(own: np.ndarray, neighbours: np.ndarray, row_ptr: np.ndarray) -
     """Return new keys [N] uint64 from each node's key and the multiset of its neighbours' keys.
 
     ``own`` [N]; ``neighbours`` [E], well mixed, those of node v at ``row_ptr[v]:row_ptr[v + 1]``. A
-    sum is a hash of a multiset: it knows no order and counts repeats.
+    sum is a hash of a multiset: order does not matter and repeats count.
     """
     return splitmix64(own * _OWN + neighbour_sums(neighbours, row_ptr))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -11,39 +12,61 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, GraphIndexError
-from igsd.graphs.adjacency import Adjacency, ranges
+from igsd.errors import DataError, GraphIndexError, StorageError
+from igsd.files.arrays import Header, read_arrays, write_arrays
+from igsd.graphs.adjacency import Adjacency, pointers, ranges
 
 Name = str | int | float | bool
 
 
 UNNAMED = "graphs"
-"""What a set is called that nobody gave a name."""
+"""The name of a set without a name of its own."""
+
+
+Fields = dict[str, Any]
+"""Fields of a ``GraphSet`` by name."""
+
+COLUMNS = {
+    "node_labels": "node",
+    "node_attributes": "node",
+    "edge_labels": "edge",
+    "edge_attributes": "edge",
+    "classes": "graph",
+    "targets": "graph",
+    "graph_names": "graph",
+    "lines": "graph",
+    "ids": "graph",
+}
+"""The optional columns of a set, and whether they have a row per node, edge entry or graph."""
 
 
 @dataclass(frozen=True, eq=False)
 class GraphSet:
     """A set of undirected graphs with labels, attributes, classes and targets.
 
-    Node v of graph g stands at row ``node_ptr[g] + v`` of every node column; edge columns run
-    along the entries of ``adjacency``. Categories are codes 0..n-1 into a tuple of names, -1 where
-    nothing is known. Build one with ``igsd.graphs.build.from_edges`` or a reader; the columns
-    are read-only. ``graphs[3]``, ``graphs[:10]`` and ``graphs[indices]`` are sets again, so that
-    scikit-learn can split a set as it splits an array.
+    Node v of graph g is row ``node_ptr[g] + v`` of every node column; edge columns are parallel to
+    the entries of ``adjacency``. Categories are codes 0..n-1 into a tuple of names, -1 if unknown.
+    Build a set with ``igsd.open_data``, a reader or ``igsd.graphs.build.from_edges``; its columns
+    are read-only. ``graphs[3]``, ``graphs[:10]`` and ``graphs[indices]`` are sets too, so that
+    scikit-learn can split a set like an array.
 
     | column | shape | meaning |
     |---|---|---|
-    | ``node_ptr`` | [G + 1] int64 | where each graph's nodes begin |
+    | ``node_ptr`` | [G + 1] int64 | where the nodes of each graph begin |
     | ``adjacency`` | rows [N] | neighbours, see ``Adjacency`` |
     | ``node_labels`` | [N] int32 | category of a node, e.g. its element |
     | ``node_attributes`` | [N, a] float32 | numbers of a node |
     | ``edge_labels`` | [E] int32 | category of an edge, e.g. its bond type |
     | ``edge_attributes`` | [E, b] float32 | numbers of an edge |
     | ``classes`` | [G] int64 | class of a graph |
-    | ``targets`` | [G, t] float64 | numbers to predict for a graph, NaN where unknown |
+    | ``targets`` | [G, t] float64 | numbers to predict for a graph, NaN if unknown |
     | ``graph_names`` | G strings | a name per graph, e.g. its SMILES |
     | ``lines`` | [G] int64 | the line of the table that a graph was read from |
-    | ``ids`` | G strings | what that table calls a graph |
+    | ``ids`` | G strings | the id of a graph in that table |
+
+    ``node_label_names``, ``edge_label_names`` and ``class_names`` are the names behind the codes,
+    ``node_attribute_names``, ``edge_attribute_names`` and ``target_names`` those of the columns.
+    ``name`` is the set's own, and ``notes`` say what a reader changed.
     """
 
     node_ptr: np.ndarray
@@ -77,12 +100,12 @@ class GraphSet:
         return len(self.node_ptr) - 1
 
     def __getitem__(self, key: Any) -> GraphSet:
-        """Return the chosen graphs as a set: one for a number, several for a slice or an array.
+        """Return the graphs of an index, a slice, an array of indices or a mask, as a set.
 
-        Negative numbers count from the end. Raises ``GraphIndexError`` for what is not there.
+        Negative indices count from the end. Raises ``GraphIndexError`` for one out of range.
         """
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-            key = key[0]  # scikit-learn asks as it asks an array: X[indices, ...]
+            key = key[0]  # scikit-learn indexes an array: X[indices, ...]
         if isinstance(key, slice):
             return self.take(np.arange(len(self))[key])
         chosen = np.asarray(key)
@@ -97,7 +120,7 @@ class GraphSet:
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise DataError(
-            f"The set {self.name!r} is no array of numbers. Its columns are, such as 'classes'; "
+            f"The set {self.name!r} is not an array of numbers. Its columns are, e.g. 'classes'; "
             "igsd.IGSD turns graphs into vectors."
         )
 
@@ -108,9 +131,9 @@ class GraphSet:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Say whether both hold the same graphs, labels and names.
+        """Say whether both sets hold the same graphs, labels and names of labels.
 
-        Where they came from does not count: ``name``, ``notes``, ``lines`` and ``ids``.
+        ``name``, ``notes``, ``lines`` and ``ids`` do not count.
         """
         if not isinstance(other, GraphSet):
             return NotImplemented
@@ -121,17 +144,17 @@ class GraphSet:
 
     @property
     def shape(self) -> tuple[int]:
-        """The number of graphs as a tuple, which is where scikit-learn looks for it."""
+        """The number of graphs as a tuple, as scikit-learn expects it."""
         return (len(self),)
 
     @property
     def num_nodes(self) -> int:
-        """Number of nodes in all graphs together."""
+        """Total number of nodes."""
         return int(self.node_ptr[-1])
 
     @property
     def num_edges(self) -> int:
-        """Number of undirected edges in all graphs together."""
+        """Total number of undirected edges."""
         return self.adjacency.num_entries // 2
 
     def node_counts(self) -> np.ndarray:
@@ -147,29 +170,27 @@ class GraphSet:
         return np.repeat(np.arange(len(self)), self.node_counts())
 
     def take(self, indices: Any) -> GraphSet:
-        """Return the chosen graphs in the order given; an index may stand more than once.
+        """Return the graphs ``indices`` (or of a mask) in this order; indices may repeat.
 
-        A handful of vectorised gathers: the cost grows with the graphs taken, not with the set.
-        Raises ``GraphIndexError`` for an index that is not there and for what is no index.
+        The cost grows with the graphs taken, not with the set. Raises ``GraphIndexError`` for an
+        index out of range and for anything that is not an index.
         """
         chosen = self._checked_indices(np.asarray(indices))
         starts, stops = self.node_ptr[chosen], self.node_ptr[chosen + 1]
-        nodes = ranges(starts, stops)
         row_ptr = self.adjacency.row_ptr
-        entries = ranges(row_ptr[starts], row_ptr[stops])
+        rows = {
+            "node": ranges(starts, stops),
+            "edge": ranges(row_ptr[starts], row_ptr[stops]),
+            "graph": chosen,
+        }
+        columns: Fields = {
+            key: _gather(getattr(self, key), rows[kind]) for key, kind in COLUMNS.items()
+        }
         return replace(
             self,
-            node_ptr=np.concatenate([[0], np.cumsum(stops - starts)]).astype(np.int64),
+            node_ptr=pointers(stops - starts),
             adjacency=self.adjacency.take(self.node_ptr, chosen),
-            node_labels=_gather(self.node_labels, nodes),
-            node_attributes=_gather(self.node_attributes, nodes),
-            edge_labels=_gather(self.edge_labels, entries),
-            edge_attributes=_gather(self.edge_attributes, entries),
-            classes=_gather(self.classes, chosen),
-            targets=_gather(self.targets, chosen),
-            graph_names=_picked(self.graph_names, chosen),
-            lines=_gather(self.lines, chosen),
-            ids=_picked(self.ids, chosen),
+            **columns,
         )
 
     def without_labels(self) -> GraphSet:
@@ -178,7 +199,7 @@ class GraphSet:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of every column but ``lines`` and ``ids``, and of every name, hexadecimal."""
+        """SHA-256 of every column except ``lines`` and ``ids``, and of every name, hexadecimal."""
         names = [
             (f.name, getattr(self, f.name))
             for f in fields(self)
@@ -189,35 +210,31 @@ class GraphSet:
 
     @cached_property
     def structure_checksum(self) -> str:
-        """SHA-256 of nodes and edges alone: what a view depends on."""
+        """SHA-256 of nodes and edges only, which is all that a view depends on."""
         adjacency = self.adjacency
         columns = {"node_ptr": self.node_ptr, "row_ptr": adjacency.row_ptr, "col": adjacency.col}
         return _digest(columns, "")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set to one portable file at exactly ``path``, whole or not at all."""
-        from igsd.graphs.graphset_file import save_graphset
-
         save_graphset(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GraphSet:
-        """Return the set saved at ``path``, memory-mapped: columns are read when they are used."""
-        from igsd.graphs.graphset_file import load_graphset
-
+        """Return the set saved at ``path``, memory-mapped: columns are read on use."""
         return load_graphset(path)
 
     def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
-        """Return positions or a mask as positions, int64; raises ``GraphIndexError``."""
+        """Return indices or a mask as indices, int64; raises ``GraphIndexError``."""
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iub"):
             raise GraphIndexError(
-                f"Graphs of the set {self.name!r} are chosen by whole numbers, by a slice or by "
-                f"one truth value for each. Got shape {chosen.shape} of {chosen.dtype}."
+                f"Graphs of the set {self.name!r} are selected by integers, a slice or a mask. "
+                f"Got shape {chosen.shape} of {chosen.dtype}."
             )
         if chosen.dtype == bool:
             if len(chosen) != len(self):
                 raise GraphIndexError(
-                    f"A mask needs one truth value for each of the {len(self)} graphs of the set "
+                    f"A mask needs one boolean for each of the {len(self)} graphs of the set "
                     f"{self.name!r}. Got {len(chosen)}."
                 )
             return np.flatnonzero(chosen)
@@ -231,28 +248,17 @@ class GraphSet:
 
     def _columns(self) -> dict[str, np.ndarray]:
         """Return every array of the set by name."""
-        columns = {
-            "node_ptr": self.node_ptr,
-            "row_ptr": self.adjacency.row_ptr,
-            "col": self.adjacency.col,
-            "edge_weight": self.adjacency.weight,
-            "node_labels": self.node_labels,
-            "node_attributes": self.node_attributes,
-            "edge_labels": self.edge_labels,
-            "edge_attributes": self.edge_attributes,
-            "classes": self.classes,
-            "targets": self.targets,
-            "lines": self.lines,
-        }
-        return {key: value for key, value in columns.items() if value is not None}
+        columns = {key: getattr(self, key) for key in COLUMNS}
+        columns |= {"node_ptr": self.node_ptr, "row_ptr": self.adjacency.row_ptr}
+        columns |= {"col": self.adjacency.col, "edge_weight": self.adjacency.weight}
+        return {key: value for key, value in columns.items() if isinstance(value, np.ndarray)}
 
 
-def _gather(column: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+def _gather(column: Any, rows: np.ndarray) -> Any:
+    """Return rows of an array, or of a tuple of texts."""
+    if isinstance(column, tuple):
+        return tuple(column[row] for row in rows)
     return None if column is None else np.asarray(column[rows])
-
-
-def _picked(texts: tuple[str, ...] | None, chosen: np.ndarray) -> tuple[str, ...] | None:
-    return None if texts is None else tuple(texts[i] for i in chosen)
 
 
 def _digest(columns: dict[str, np.ndarray], text: str) -> str:
@@ -262,3 +268,79 @@ def _digest(columns: dict[str, np.ndarray], text: str) -> str:
         digest.update(f"{key}{column.dtype.str}{column.shape}".encode())
         digest.update(np.ascontiguousarray(column).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
+
+
+_VERSION = 1
+_TEXTS = ("graph_names", "ids")
+_PLAIN = (
+    "node_label_names",
+    "node_attribute_names",
+    "edge_label_names",
+    "edge_attribute_names",
+    "class_names",
+    "target_names",
+    "name",
+    "notes",
+)
+
+
+def save_graphset(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
+    """Write ``graphs`` to one file at exactly ``path``, whole or not at all."""
+    arrays = graphs._columns()
+    for key in _TEXTS:
+        texts = getattr(graphs, key)
+        if texts is not None:
+            encoded = [text.encode() for text in texts]
+            arrays[key] = np.frombuffer(b"".join(encoded), np.uint8)
+            arrays[f"{key}_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
+    header: Header = {"kind": "graph set", "version": _VERSION}
+    header |= {key: getattr(graphs, key) for key in _PLAIN}
+    write_arrays(path, arrays, header)
+
+
+def load_graphset(path: str | os.PathLike[str]) -> GraphSet:
+    """Return the set in the file at ``path``; raises ``StorageError`` for any other file."""
+    arrays, header = read_arrays(path, "graph set")
+    if header.get("version") != _VERSION:
+        raise StorageError(
+            f"{path} is a graph set of format {header.get('version')}; this igsd reads format "
+            f"{_VERSION}. Import the original data again with `igsd data import`."
+        )
+    try:
+        texts: Fields = {
+            key: _split(arrays.pop(key, None), arrays.pop(f"{key}_ptr", None)) for key in _TEXTS
+        }
+        adjacency = Adjacency(
+            arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None)
+        )
+        rest: Fields = {key: _tuple(header[key]) for key in _PLAIN} | arrays
+        graphs = GraphSet(adjacency=adjacency, **texts, **rest)
+    except (KeyError, TypeError) as error:
+        raise StorageError(
+            f"{path} is damaged: a column is missing or unknown ({error})."
+        ) from error
+    _check_pointers(graphs, path)
+    return graphs
+
+
+def _split(text: np.ndarray | None, bounds: np.ndarray | None) -> tuple[str, ...] | None:
+    if text is None or bounds is None:
+        return None
+    raw = text.tobytes()
+    return tuple(raw[a:b].decode() for a, b in itertools.pairwise(bounds.tolist()))
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _check_pointers(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
+    """Raise ``StorageError`` unless pointers and column lengths are consistent."""
+    nodes, entries = graphs.num_nodes, graphs.adjacency.num_entries
+    lengths = {"node": nodes, "edge": entries, "graph": len(graphs)}
+    fits = len(graphs.adjacency.row_ptr) == nodes + 1 and len(graphs.adjacency.col) == entries
+    for key, kind in COLUMNS.items():
+        column = getattr(graphs, key)
+        fits = fits and (column is None or len(column) == lengths[kind])
+    if not fits:
+        raise StorageError(f"{path} is damaged: its columns have different lengths.")

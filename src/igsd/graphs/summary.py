@@ -1,6 +1,4 @@
-"""``summarize``: what is in a set of graphs, in figures."""
-
-from __future__ import annotations
+"""``summarize``: the figures of a set of graphs that `igsd data show` prints."""
 
 from dataclasses import dataclass
 
@@ -20,10 +18,10 @@ class Spread:
 
 @dataclass(frozen=True)
 class GraphSetSummary:
-    """Figures of one set; the counts of classes and labels are by name, in the set's order.
+    """Figures of one set; counts of classes and labels by name, in the set's order.
 
-    ``unlabelled`` counts graphs without a class where others have one. ``isolated_nodes`` counts
-    nodes without an edge, ``disconnected_graphs`` graphs of more than one component.
+    ``unlabelled``: graphs without a class in a set with classes. ``isolated_nodes``: nodes without
+    an edge. ``disconnected_graphs``: graphs with more than one component.
     """
 
     name: str
@@ -42,7 +40,7 @@ class GraphSetSummary:
 
 
 def summarize(graphs: GraphSet) -> GraphSetSummary:
-    """Return the figures of ``graphs``; edges are undirected, so their labels are counted once."""
+    """Return the figures of ``graphs``; the label of an undirected edge is counted once."""
     classes = graphs.classes
     return GraphSetSummary(
         name=graphs.name,
@@ -71,7 +69,7 @@ def components(graphs: GraphSet) -> np.ndarray:
     shape = (graphs.num_nodes, graphs.num_nodes)
     matrix = csr_array((ones, columns, graphs.adjacency.row_ptr), shape=shape)
     _, component = connected_components(matrix, directed=False)
-    # The first node of each component stands for it; a component never leaves its graph.
+    # Count the first node of each component; a component never leaves its graph.
     _, first_nodes = np.unique(component, return_index=True)
     return np.bincount(graphs.graph_of_node()[first_nodes], minlength=len(graphs))
 
@@ -91,7 +89,7 @@ def _spread(counts: np.ndarray) -> Spread:
 
 
 def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int]:
-    """Return how often each name occurs; codes of -1 are unknown and not counted."""
+    """Return how often each name occurs; unknown codes (-1) are not counted."""
     if codes is None:
         return {}
     found = np.bincount(codes[codes >= 0], minlength=len(names)).tolist()

@@ -1,1 +1,1 @@
-"""The student, its moving-average teacher, and the two wired together."""
+"""Networks: what a neural method trains, and IGSD's student and teacher."""

@@ -1,16 +1,119 @@
-"""``IGSDModel``: student and teacher wired together, and the embedding they give."""
+"""IGSD: the student, its moving-average teacher, and the two wired together."""
 
-from __future__ import annotations
-
-from typing import NamedTuple
+import copy
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from igsd.graphs.batch import Batch
-from igsd.graphs.distinct_batch import DistinctBatch
-from igsd.model.student import Student
-from igsd.model.teacher import Teacher
+from igsd.batches.batch import Batch
+from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.encoders.encoder import GNNEncoder, distinct_depth, takes_counts
+from igsd.encoders.heads import MLPHead
+from igsd.encoders.mpnn import MPNN
+from igsd.errors import ParameterError
+from igsd.losses.contrastive import consistency, infonce
+from igsd.model.network import Dims, Network, Step
+from igsd.settings.groups import Encoder, Projector
+
+
+def build_encoder(settings: Encoder, dims: Dims) -> Any:
+    """Return the configured encoder, untrained, or a copy of the user's own.
+
+    The user's own takes a ``Batch``, returns [B, out_dim] and has an integer ``out_dim``.
+    """
+    own, features = dims.encoder, dims.features
+    if own is not None:
+        width = getattr(own, "out_dim", None)
+        if not isinstance(width, int) or width < 1:
+            raise ParameterError(
+                "encoder",
+                "IGSD",
+                "must be 'gin', 'gcn', 'mpnn' or an nn.Module with an integer attribute 'out_dim', "
+                f"the width of its result. Got out_dim={width!r} instead.",
+            )
+        return copy.deepcopy(own)
+    if settings.encoder == "mpnn" and features.links is not None:
+        return MPNN(
+            features.dim,
+            features.links,
+            hidden_dim=settings.hidden_dim,
+            num_steps=settings.num_layers,
+            edge_hidden_dim=settings.edge_hidden_dim,
+            set2set_steps=settings.set2set_steps,
+        )
+    return build_gnn(settings, features.dim, features.links)
+
+
+def build_gnn(settings: Encoder, in_dim: int, links: LinkFeatures | None = None) -> GNNEncoder:
+    """Return the configured layers and readout, for node features of width ``in_dim``."""
+    return GNNEncoder(
+        settings.encoder,
+        in_dim,
+        settings.hidden_dim,
+        settings.num_layers,
+        batch_norm=settings.encoder_batch_norm,
+        readout=settings.readout,
+        concat_layers=settings.concat_layers,
+        links=links,
+    )
+
+
+def build_head(settings: Projector, in_dim: int, out_dim: int | None = None) -> MLPHead:
+    """Return a projector or predictor for vectors of width ``in_dim``, untrained."""
+    width = settings.head_dim if out_dim is None else out_dim
+    return MLPHead(in_dim, settings.head_hidden_dim, width, batch_norm=settings.head_batch_norm)
+
+
+class Student(nn.Module):
+    """The student network: h = encoder(G), z = projector(h), p = predictor(z).
+
+    In the paper's letters f, g and h_theta. Projector and predictor may be ``nn.Identity``, as in
+    the paper's ablation.
+    """
+
+    def __init__(self, encoder: nn.Module, projector: nn.Module, predictor: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.projector = projector
+        self.predictor = predictor
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the predictions p [B, d] for a batch of graphs."""
+        return self.predictor(self.projector(self.encoder(batch)))
+
+
+@torch.no_grad()
+def ema_update(teacher: nn.Module, student: nn.Module, decay: float) -> None:
+    """Move the teacher's parameters towards the student's. Implements Eq. EMA.
+
+    teacher <- decay * teacher + (1 - decay) * student, for every parameter. Buffers are left alone:
+    the teacher's BatchNorm statistics come from its own forward passes, since an average of the
+    student's would describe activations that the teacher never had.
+    """
+    targets, sources = tuple(teacher.parameters()), tuple(student.parameters())
+    if targets:  # a projector that is switched off has none
+        torch._foreach_lerp_(targets, sources, 1.0 - decay)
+
+
+class Teacher(nn.Module):
+    """The teacher network: h = f'(G), z = g'(h), without predictor and without gradient."""
+
+    def __init__(self, student: Student) -> None:
+        super().__init__()
+        self.encoder = copy.deepcopy(student.encoder)
+        self.projector = copy.deepcopy(student.projector)
+        self.requires_grad_(False)
+
+    @torch.no_grad()
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the projections z [B, d] for a batch of graphs, without gradient."""
+        return self.projector(self.encoder(batch))
+
+    def update(self, student: Student, decay: float) -> None:
+        """Move one step towards the student. Implements Eq. EMA."""
+        ema_update(self.encoder, student.encoder, decay)
+        ema_update(self.projector, student.projector, decay)
 
 
 class Outputs(NamedTuple):
@@ -35,29 +138,70 @@ def mix(student: Tensor, teacher: Tensor, weight: float) -> Tensor:
     return weight * student + (1.0 - weight) * teacher
 
 
-class IGSDModel(nn.Module):
-    """The student and its teacher."""
+def paired(p: Tensor, z: Tensor, sizes: list[int]) -> list[Outputs]:
+    """Return the outputs for each view from rows of the graphs followed by those of each view."""
+    p, *p_views = p.split(sizes)
+    z, *z_views = z.split(sizes)
+    return [Outputs(p, p_view, z, z_view) for p_view, z_view in zip(p_views, z_views, strict=True)]
 
-    def __init__(self, student: Student) -> None:
-        super().__init__()
-        self.student = student
-        self.teacher = Teacher(student)
 
-    def forward(self, graphs: Batch, views: list[Batch]) -> list[Outputs]:
-        """Return the outputs of each of the K views, to be compared by Eq. con.
+def consistencies(step: Step, per_view: list[Outputs]) -> list[Tensor]:
+    """Return Eq. con for all pairs of the joint batch, a table [B, B] for each view."""
+    return [consistency(*(step.joint(rows).float() for rows in view)) for view in per_view]
 
-        Graphs and views pass through each network together, as one batch: BatchNorm then sees in
-        training the same mixture that its running statistics describe later.
+
+class IGSDModel(Network):
+    """A student trained by Eq. InfoNCE over Eq. con, and the teacher that follows it by Eq. EMA."""
+
+    def __init__(self, settings: Any, dims: Dims) -> None:
+        super().__init__(settings, dims)
+        encoder = build_encoder(settings, dims)
+        projector = build_head(settings, encoder.out_dim) if settings.projector else nn.Identity()
+        # The predictor predicts the teacher's projection, so it has the same width.
+        width = settings.head_dim if settings.projector else encoder.out_dim
+        predictor = build_head(settings, width, width) if settings.predictor else nn.Identity()
+        self.student = Student(encoder, projector, predictor)
+        self.teacher = Teacher(self.student)
+        self.takes_counts = takes_counts(encoder)
+
+    @property
+    def out_dim(self) -> int:  # type: ignore[override]
+        """Width of an embedding, twice that of the encoder if it includes the view's."""
+        width: Any = self.student.encoder.out_dim
+        return 2 * width if self._embeds_views else width
+
+    @property
+    def _embeds_views(self) -> bool:
+        return getattr(self.settings, "embed_views", "graph") == "both"
+
+    def compare(self, graphs: Batch, views: list[Batch]) -> list[Outputs]:
+        """Return the outputs for each of the K views, to be compared by Eq. con.
+
+        Graphs and views pass through each network as one batch, so that BatchNorm sees the mixture
+        in training that its running statistics describe later.
         """
-        joint = Batch.joined([graphs, *views])
+        joined = Batch.joined([graphs, *views])
         sizes = [batch.num_graphs for batch in (graphs, *views)]
-        p, *p_views = self.student(joint).split(sizes)
-        z, *z_views = self.teacher(joint).split(sizes)
-        return [
-            Outputs(p, p_view, z, z_view) for p_view, z_view in zip(p_views, z_views, strict=True)
-        ]
+        return paired(self.student(joined), self.teacher(joined), sizes)
 
-    @torch.no_grad()
-    def embed(self, batch: Batch | DistinctBatch, weight: float) -> Tensor:
-        """Return the embedding [B, d] of a batch: Eq. mix of both encoders' representations."""
-        return mix(self.student.encoder(batch), self.teacher.encoder(batch), weight)
+    def losses(self, step: Step) -> dict[str, Tensor]:
+        """Return the mean of Eq. InfoNCE over the views."""
+        tables = consistencies(step, self.compare(step.batch, step.views))
+        losses = [infonce(table, self.settings.temperature) for table in tables]
+        return {"total": torch.stack(losses).mean()}
+
+    def after_step(self) -> None:
+        """Let the teacher follow the student. Implements Eq. EMA."""
+        self.teacher.update(self.student, self.settings.ema_decay)
+
+    def embeds_distinct(self, features: FeatureMap) -> bool:
+        """Return whether equal neighbourhoods are computed once; views hardly have any."""
+        return not self._embeds_views and distinct_depth(self.student.encoder, features) > 0
+
+    def embed(self, step: Step) -> Tensor:
+        """Return the embeddings [B, d]: Eq. mix, followed by that of the view if asked for."""
+        seen = [step.seen_by(self.student.encoder)]
+        seen += step.views if self._embeds_views else []
+        weight = self.settings.mix_weight
+        rows = [mix(self.student.encoder(x), self.teacher.encoder(x), weight) for x in seen]
+        return torch.cat(rows, dim=1)

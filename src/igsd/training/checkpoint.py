@@ -1,8 +1,7 @@
-"""Checkpoints: weights, optimiser, random state and place, in one file that is whole or absent."""
-
-from __future__ import annotations
+"""Checkpoints: weights, optimiser, random state and progress in one file, written atomically."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,17 +11,18 @@ import torch
 from torch import Tensor, nn
 
 from igsd.errors import ConfigError, StorageError
-from igsd.storage import read_arrays, write_arrays
+from igsd.files.arrays import read_arrays, write_arrays
+from igsd.settings.fields import RENAMED
 
 _VERSION = 1
 
 
 @dataclass
 class Progress:
-    """How far training has come: whole epochs, steps of the running epoch, and the history.
+    """How far training has come: finished epochs, steps of the current one, and the history.
 
-    ``sums`` add up each part of the loss over the running epoch. ``history`` has one entry per
-    finished epoch; ``before`` is that of the pretraining, where there was one.
+    ``sums``: each part of the loss, summed over the current epoch. ``history``: one entry per
+    finished epoch; ``before``: the same for the pretraining, if there was one.
     """
 
     epoch: int = 0
@@ -37,10 +37,10 @@ def save_checkpoint(
     module: nn.Module,
     optimizer: torch.optim.Optimizer,
     progress: Progress,
-    identity: dict[str, Any],
+    identity: Mapping[str, Any],
     device: torch.device,
 ) -> None:
-    """Write all that is needed to go on. ``identity`` says what run this is (settings, data)."""
+    """Write all that is needed to resume. ``identity``: which run this is (settings, data)."""
     arrays = {f"model.{k}": _numpy(v) for k, v in module.state_dict().items()}
     optimizer_state = optimizer.state_dict()["state"]
     for index, entries in optimizer_state.items():
@@ -48,7 +48,7 @@ def save_checkpoint(
             arrays[f"optimizer.{index}.{key}"] = _numpy(torch.as_tensor(value))
     for name, state in _random_states(device).items():
         arrays[f"random.{name}"] = _numpy(state)
-    header = {"kind": "checkpoint", "version": _VERSION, "identity": identity}
+    header = {"kind": "checkpoint", "version": _VERSION, "identity": dict(identity)}
     write_arrays(path, arrays, header | {"progress": asdict(progress)})
 
 
@@ -56,13 +56,15 @@ def load_checkpoint(
     path: str | os.PathLike[str],
     module: nn.Module,
     optimizer: torch.optim.Optimizer,
-    identity: dict[str, Any],
+    identity: Mapping[str, Any],
+    defaults: Mapping[str, Any],
     device: torch.device,
 ) -> Progress | None:
-    """Restore a run in place and return how far it had come; None where there is no checkpoint.
+    """Restore a run in place and return its progress, or None if there is no checkpoint.
 
-    Raises ``ConfigError`` when the checkpoint belongs to another run, and ``StorageError`` when it
-    is damaged or of another version.
+    ``defaults``: values of settings that are newer than the checkpoint. Raises ``ConfigError`` if
+    the checkpoint belongs to another run, and ``StorageError`` if it is damaged or of another
+    version.
     """
     if not Path(path).exists():
         return None
@@ -73,9 +75,12 @@ def load_checkpoint(
             f"{_VERSION}. Start again in a new folder."
         )
     try:
-        _check_identity(path, header["identity"], identity)
+        _check_identity(path, header["identity"], identity, defaults)
         progress = Progress(**header["progress"])
-        groups = _grouped(arrays)
+        groups: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "random": {}}
+        for name, array in arrays.items():
+            group, _, rest = name.partition(".")
+            groups[group][rest] = torch.from_numpy(np.array(array))
         try:
             module.load_state_dict(groups["model"])
         except RuntimeError as error:
@@ -91,15 +96,6 @@ def load_checkpoint(
     return progress
 
 
-def _grouped(arrays: dict[str, np.ndarray]) -> dict[str, dict[str, Tensor]]:
-    """Return the arrays of a checkpoint as tensors, by what they belong to."""
-    groups: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "random": {}}
-    for name, array in arrays.items():
-        group, _, rest = name.partition(".")
-        groups[group][rest] = torch.from_numpy(np.array(array))
-    return groups
-
-
 def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
@@ -108,18 +104,22 @@ def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
 
 
-def _check_identity(path: Any, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    for key in sorted(found.keys() | wanted.keys()):
-        if found.get(key) != wanted.get(key):
+def _check_identity(
+    path: Any, found: Mapping[str, Any], wanted: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> None:
+    stored = {"method": wanted.get("method")} | dict(defaults)
+    stored |= {RENAMED.get(key, key): value for key, value in found.items()}
+    for key in sorted(stored.keys() | wanted.keys()):
+        if stored.get(key) != wanted.get(key):
             raise ConfigError(
-                f"The checkpoint {path} belongs to another run: its {key} is {found.get(key)!r}, "
-                f"here it is {wanted.get(key)!r}. Use the same settings and data to go on, or "
-                "another folder to start anew."
+                f"The checkpoint {path} belongs to another run: its {key} is {stored.get(key)!r}, "
+                f"here it is {wanted.get(key)!r}. Use the same settings and data to resume, or "
+                "another folder to start again."
             )
 
 
 def _random_states(device: torch.device) -> dict[str, Tensor]:
-    """Return the random states of the host and, where it has its own, of the device."""
+    """Return the random states of the host and, if it has its own, of the device."""
     states = {"host": torch.random.get_rng_state()}
     module = torch.get_device_module(device)
     if hasattr(module, "get_rng_state"):

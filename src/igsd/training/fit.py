@@ -1,129 +1,263 @@
-"""``fit_self_supervised``: from graphs and a configuration to a trained model."""
-
-from __future__ import annotations
+"""``fit``: train the network of any method on graphs, with or without labels."""
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import torch
+from lightning_fabric import Fabric
 from torch import nn
 
-from igsd.config import Config
-from igsd.encoders.encoder import takes_counts
+from igsd.batches.features import FeatureMap, LinkFeatures, choose_parts
+from igsd.encoders.encoder import sees_links
+from igsd.encoders.norm import synchronise
 from igsd.encoders.readout import parse_readout
-from igsd.errors import DataError
-from igsd.graphs.features import FeatureMap, choose_parts
+from igsd.errors import ConfigError, DataError
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.link_features import LinkFeatures
-from igsd.model.build import build_model
 from igsd.model.igsd import IGSDModel
-from igsd.training.logging import epoch_logger
-from igsd.training.loop import run_training
-from igsd.training.self_supervised import SelfSupervisedTask
-from igsd.training.start import make_fabric, seeded_fabric, set_up
-from igsd.views.bond_types import bond_types
-from igsd.views.molecule_pairs import make_pairs
-from igsd.views.spec import ViewSpec
+from igsd.model.network import Dims, Network
+from igsd.settings.groups import Diffusion, Encoder, Features, Training, View
+from igsd.training import loop
+from igsd.training.self_training import PseudoLabels
+from igsd.training.task import LabelModule, Labels, Task, predict_outputs
+from igsd.views.source import Source, bond_types
+
+Losses = list[dict[str, float]]
+"""The mean losses of each epoch."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A trained model, the node features it knows, and the losses of its epochs."""
+    """A trained network, its feature map, and the losses of its epochs.
 
-    model: IGSDModel
+    With labels also its pseudo-labels, and in ``before`` the losses of the pretraining.
+    """
+
+    network: Any
     features: FeatureMap
-    history: list[dict[str, float]]
+    history: Losses
+    pseudo: PseudoLabels | None = None
+    before: Losses = field(default_factory=list)
 
 
-def view_spec(config: Config) -> ViewSpec:
-    """Return the view that a configuration asks for."""
-    return ViewSpec(
-        kind=config.view,
-        teleport=config.teleport,
-        heat_time=config.heat_time,
-        threshold=config.threshold,
-        top_k=config.top_k or None,
-        drop_rate=config.drop_rate,
-        exact_limit=config.exact_limit,
-        num_views=config.num_views,
-    )
+@dataclass(frozen=True)
+class Watched:
+    """Graphs that are scored after every epoch and never trained on.
+
+    ``judge`` turns their outputs [G, C] into named figures.
+    """
+
+    graphs: GraphSet
+    judge: Callable[[np.ndarray], dict[str, float]]
 
 
-def fit_features(graphs: GraphSet, config: Config) -> FeatureMap:
-    """Return what the configured encoder sees of these graphs: of their nodes, and of links."""
-    features = FeatureMap.fit(graphs, config.node_features, config.degree_cap)
-    if config.encoder != "mpnn":
+@dataclass(frozen=True)
+class _Options:
+    """The arguments of ``fit`` besides data and settings."""
+
+    name: str
+    encoder: nn.Module | None = None
+    watched: Watched | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    log_dir: str | os.PathLike[str] | None = None
+    verbose: bool = False
+    title: str = "training"
+    identity: Mapping[str, Any] = field(default_factory=dict)
+
+
+def fit_features(graphs: GraphSet, settings: Any) -> FeatureMap:
+    """Return the features of nodes, and of links, that the configured encoder sees."""
+    if not isinstance(settings, Features):
+        return FeatureMap(("constant",))  # the method has node features of its own
+    features = FeatureMap.fit(graphs, settings.node_features, settings.degree_cap)
+    if not isinstance(settings, Encoder) or not sees_links(settings.encoder):
         return features
-    return replace(features, links=LinkFeatures.fit(graphs, config.distance_bins))
+    return replace(features, links=LinkFeatures.fit(graphs, settings.distance_bins))
 
 
-def check_trainable(graphs: GraphSet, config: Config) -> None:
-    """Raise for whatever would end the training at once: too few graphs, a setting, the device.
+def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None:
+    """Raise for whatever would stop the training at once: too few graphs, a setting, the device.
 
-    Nothing is made or changed, so that it can be asked before an old result is replaced.
+    Changes nothing, so that it can be called before an old result is replaced.
     """
     if len(graphs) < 2:
         raise DataError(
-            f"IGSD tells graphs apart, so it needs at least 2 to train on; {graphs.name!r} has 1."
+            f"{name} compares graphs, so it needs at least 2 to train on; {graphs.name!r} has 1."
         )
-    choose_parts(graphs, config.node_features)
-    parse_readout(config.readout)
-    if config.encoder == "mpnn":
-        LinkFeatures.fit(graphs, config.distance_bins)
-    if view_spec(config).kind == "bond-types":
-        bond_types(graphs, config.num_views)
-    make_fabric(config)
+    for key in ("batch_size", "label_batch_size"):
+        if getattr(settings, key, settings.devices) < settings.devices:
+            raise ConfigError(
+                f"Every process needs a graph of each batch: {key} must be at least devices. Got "
+                f"{key}={getattr(settings, key)} and devices={settings.devices}."
+            )
+    if isinstance(settings, Features):
+        choose_parts(graphs, settings.node_features)
+    parse_readout(settings.readout)
+    if sees_links(settings.encoder):
+        LinkFeatures.fit(graphs, settings.distance_bins)
+    if isinstance(settings, View) and settings.view == "bond-types":
+        bond_types(graphs, settings.num_views)
+    loop.make_fabric(settings)
 
 
-def fit_self_supervised(
+def fit(
     graphs: GraphSet,
-    config: Config,
+    settings: Any,
+    network_class: type[Network],
     *,
+    name: str,
+    labels: Labels | None = None,
     encoder: nn.Module | None = None,
+    watched: Watched | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     log_dir: str | os.PathLike[str] | None = None,
     verbose: bool = False,
-    title: str = "training",
 ) -> Fitted:
-    """Return IGSD trained on ``graphs``, whose classes and targets are never read.
+    """Return a network trained on ``graphs``; without ``labels`` no class or target is read.
 
-    With ``epochs=0`` the result is the untrained encoder. The caller's random state is untouched.
-    ``title``: of the progress bar that ``verbose`` shows.
+    ``name``: the method's name in checkpoints and errors. ``watched``: graphs whose figures are
+    added to the history of every epoch; nothing is selected by them. With ``epochs=0`` nothing is
+    trained. With ``checkpoint`` the run saves itself and resumes. The caller's random state is
+    left as it was.
     """
-    check_trainable(graphs, config)
-    features = fit_features(graphs, config)
-    with seeded_fabric(config) as fabric:
-        model = build_model(config, features.dim, encoder, features.links)
-        if config.epochs == 0:
-            return Fitted(model.eval(), features, [])
-        forward, optimizer = set_up(model, fabric, config)
-        pairs = make_pairs(
-            graphs,
-            features,
-            view_spec(config),
-            seed=config.seed,
-            device=fabric.device,
-            cache=config.cache_views,
-            merge=takes_counts(model.student.encoder),
-        )
-        task = SelfSupervisedTask(
-            model,
-            forward,
-            pairs,
-            fabric,
-            epochs=config.epochs,
-            batch_size=config.batch_size,
-            temperature=config.temperature,
-            ema_decay=config.ema_decay,
-        )
-        progress = run_training(
-            task,
-            optimizer,
-            fabric,
-            checkpoint=checkpoint,
-            checkpoint_every=config.checkpoint_every,
-            identity={"data": graphs.without_labels().checksum} | config.learned(),
-            on_epoch=epoch_logger(log_dir) if fabric.is_global_zero else None,
-            verbose=verbose and fabric.is_global_zero,
-            title=title,
-        )
-    return Fitted(model, features, progress.history)
+    check_trainable(graphs, settings, name)
+    options = _Options(name, encoder, watched, checkpoint, log_dir, verbose)
+    with loop.seeded_fabric(settings) as fabric:
+        return _fit(graphs, settings, network_class, labels, fabric, options)
+
+
+def _fit(
+    graphs: GraphSet,
+    settings: Any,
+    network_class: type[Network],
+    labels: Labels | None,
+    fabric: Fabric,
+    options: _Options,
+) -> Fitted:
+    features = fit_features(graphs, settings)
+    num_outputs = 0 if labels is None else labels.num_outputs
+    network = network_class(settings, Dims(features, num_outputs, options.encoder))
+    module: Any = network if labels is None else LabelModule(network, len(graphs))
+    pseudo = None if labels is None else module.pseudo
+    if settings.epochs == 0:
+        return Fitted(network.eval(), features, [], pseudo and pseudo.collected())
+    before: Losses = []
+    path = options.checkpoint
+    if labels is not None and (path is None or not os.path.exists(path)):
+        before = _pretrain(network, graphs, settings, fabric, options)
+    if settings.sync_batch_norm:
+        synchronise(network)
+    groups = _parameter_groups(module, settings)
+    forward, optimizer = loop.set_up(module, fabric, settings, groups)
+    source = _source(graphs, features, settings, fabric.device, network)
+    task = Task(module, forward, optimizer, source, settings, fabric, labels)
+    identity = {"data": graphs.without_labels().checksum, "method": options.name}
+    if labels is not None:
+        identity["labels"] = labels.checksum
+    progress = loop.run_training(
+        task,
+        optimizer,
+        fabric,
+        checkpoint=path,
+        checkpoint_every=settings.checkpoint_every,
+        identity=identity | settings.learned() | options.identity,
+        defaults=type(settings)().learned(),
+        on_epoch=_after_epoch(network, features, fabric, options),
+        verbose=options.verbose and fabric.is_global_zero,
+        title=options.title,
+        before=before,
+    )
+    if path is not None:
+        _pretraining_file(path).unlink(missing_ok=True)
+    if labels is None or pseudo is None:
+        return Fitted(network, features, progress.history)
+    if task.starts and len(labels.unlabelled):
+        pseudo.warn_if_none(settings.self_training_threshold)
+    return Fitted(network, features, progress.history, pseudo.collected(), progress.before)
+
+
+def _source(
+    graphs: GraphSet, features: FeatureMap, settings: Any, device: torch.device, network: Network
+) -> Source:
+    return Source(
+        graphs,
+        features,
+        device,
+        view=view_of(settings) if network.needs_views else None,
+        seed=settings.seed,
+        cache=getattr(settings, "cache_views", True),
+        merge=network.takes_counts,
+    )
+
+
+def view_of(settings: Any) -> Diffusion | None:
+    """Return the settings of a method's view, None for a method without one."""
+    if isinstance(settings, Diffusion):
+        return settings
+    make = getattr(settings, "perturbation", None)
+    return None if make is None else make()
+
+
+def _pretrain(
+    network: Any, graphs: GraphSet, settings: Any, fabric: Fabric, options: _Options
+) -> Losses:
+    """Pretrain by self-distillation if the settings ask for it, and return its losses.
+
+    Minimises Eq. InfoNCE over all training graphs, without reading labels, and loads the weights
+    into student and teacher, so that training with few labels begins with an encoder that has seen
+    many graphs. With a checkpoint, this part has its own file beside it and resumes too.
+    """
+    epochs = getattr(settings, "pretraining_epochs", 0)
+    if not epochs:
+        return []
+    path = None if options.checkpoint is None else _pretraining_file(options.checkpoint)
+    # The learning rate halves only with labels; a checkpoint is still identified by the setting.
+    identity = {"halve_every": settings.halve_every}
+    inner = replace(
+        options, watched=None, checkpoint=path, log_dir=None, title="pretraining", identity=identity
+    )
+    settings = settings.updated({"epochs": epochs, "halve_every": 0})
+    with loop.seeded(fabric, settings.seed):
+        fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
+    network.igsd.load_state_dict(fitted.network.state_dict())
+    return fitted.history
+
+
+def _pretraining_file(checkpoint: str | os.PathLike[str]) -> Path:
+    return Path(f"{os.fspath(checkpoint)}.pretraining")
+
+
+def _parameter_groups(module: Any, settings: Training) -> loop.ParameterGroups:
+    """Return the trained parameters in groups, each with its ``share`` of the learning rate."""
+    parameters = loop.trainable(module)
+    share = getattr(settings, "encoder_rate", 1.0)
+    if share == 1 or not isinstance(module, LabelModule):
+        return [{"params": parameters, "share": 1.0}]
+    network: Any = module.network
+    head = list(network.head.parameters())
+    known = {id(parameter) for parameter in head}
+    others = [parameter for parameter in parameters if id(parameter) not in known]
+    return [{"params": head, "share": 1.0}, {"params": others, "share": share}]
+
+
+def _after_epoch(
+    network: Network, features: FeatureMap, fabric: Fabric, options: _Options
+) -> Callable[[dict[str, float]], None]:
+    """Return a function that adds the figures of watched graphs to an epoch's entry and logs it."""
+    log = loop.epoch_logger(options.log_dir) if fabric.is_global_zero else None
+    watched, source = options.watched, None
+    if watched is not None:
+        merge = network.takes_counts
+        source = Source(watched.graphs, features, fabric.device, merge=merge)
+
+    def after(entry: dict[str, float]) -> None:
+        if watched is not None and source is not None:
+            outputs = predict_outputs(network, source, np.arange(len(watched.graphs)))
+            entry.update(watched.judge(outputs.cpu().numpy()))
+        if log is not None:
+            log(entry)
+
+    return after

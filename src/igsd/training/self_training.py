@@ -1,6 +1,4 @@
-"""Alg. self-training: in rounds, confident guesses become labels and stay."""
-
-from __future__ import annotations
+"""Alg. self-training: in rounds, confident predictions become labels for good."""
 
 import math
 from dataclasses import dataclass
@@ -13,11 +11,11 @@ from igsd.errors import warn_user
 
 
 def round_starts(epochs: int, start: int, rounds: int) -> list[int]:
-    """Return the epochs in front of which a round of labelling takes place.
+    """Return the epochs before which a round of labelling takes place.
 
     Implements the schedule of Alg. self-training: from epoch ``start`` on, ``rounds`` rounds share
-    the other epochs evenly, each followed by (epochs - start) / rounds epochs of training, at least
-    one; where there are fewer epochs than rounds, there are as many rounds as epochs.
+    the remaining epochs evenly, (epochs - start) / rounds epochs of training after each, at least
+    one. With fewer remaining epochs than rounds, there are as many rounds as epochs.
     """
     length = max(1.0, (epochs - start) / rounds)
     starts = [start + int(number * length) for number in range(rounds)]
@@ -25,7 +23,7 @@ def round_starts(epochs: int, start: int, rounds: int) -> list[int]:
 
 
 def warn_if_never(epochs: int, start: int) -> None:
-    """Warn where the last epoch is over before the first round of labelling."""
+    """Warn if training ends before the first round of labelling."""
     if 0 < epochs <= start:
         warn_user(
             f"Self-training never begins: its first round is at self_training_start={start}, and "
@@ -38,8 +36,8 @@ def warn_if_never(epochs: int, start: int) -> None:
 class PseudoLabels:
     """The pseudo-labels of a training, one entry each, in the order of the graphs.
 
-    ``graphs``: which graph of the training set; ``codes``: the class it was given; ``confidence``:
-    the probability of that class then; ``rounds``: in which round, counted from 1.
+    ``graphs``: which graph of the training set; ``codes``: its class; ``confidence``: the
+    probability of that class when it was assigned; ``rounds``: in which round, counted from 1.
     """
 
     graphs: np.ndarray
@@ -54,8 +52,8 @@ class PseudoLabels:
 class PseudoLabelStore(nn.Module):
     """Keeps the pseudo-labels as buffers, so that they are saved and resumed with the weights.
 
-    ``codes`` [G]: the class given to each graph, -1 for none; ``confidence`` [G] then; ``rounds``
-    [G]: in which round, counted from 1, 0 for none. ``highest``: the largest confidence seen.
+    ``codes`` [G]: the class of each graph, -1 for none; ``confidence`` and ``rounds`` [G] as in
+    ``PseudoLabels``, 0 for none. ``highest``: the largest confidence seen.
     """
 
     codes: Tensor
@@ -79,11 +77,11 @@ class PseudoLabelStore(nn.Module):
         number: int,
         quotas: Tensor | None = None,
     ) -> int:
-        """Label the graphs whose top probability passes the threshold; return how many do.
+        """Label the graphs whose top probability reaches the threshold; return how many do.
 
-        ``graphs`` [m]: graphs without a label; ``logits`` [m, C] of the model as it is now. Labels
-        accumulate: a graph that has one keeps it. ``quotas`` [C]: how many may get each class now,
-        the surest first; without them all that pass.
+        ``graphs`` [m]: graphs without a label; ``logits`` [m, C]: their present outputs. Labels
+        accumulate: a graph keeps the one it has. ``quotas`` [C]: how many may get each class in
+        this round, the most confident first; None for no limit.
         """
         if not len(graphs):
             return 0
@@ -111,7 +109,7 @@ class PseudoLabelStore(nn.Module):
         return PseudoLabels(graphs, *(column.cpu().numpy()[graphs] for column in columns))
 
     def warn_if_none(self, threshold: float) -> None:
-        """Warn where not one guess has passed the threshold."""
+        """Warn if no prediction has ever reached the threshold."""
         if len(self.graphs) == 0:
             # Cut, not rounded: 0.99997 is below a threshold of 1.
             highest = math.floor(float(self.highest) * 10_000) / 10_000
@@ -124,10 +122,10 @@ class PseudoLabelStore(nn.Module):
 
 
 def class_quotas(class_counts: np.ndarray, num_unlabelled: int, share: float) -> Tensor | None:
-    """Return how many pseudo-labels of each class a round may give, [C], at least one of each.
+    """Return how many pseudo-labels of each class a round may assign, [C], at least one of each.
 
-    ``share`` of the graphs without a label, divided among the classes as the given labels are
-    (``class_counts`` [C]); None for a share of 1, which sets no bound.
+    ``share`` of the graphs without a label, divided among the classes like the given labels
+    (``class_counts`` [C]). None for a share of 1, which sets no limit.
     """
     if share == 1:
         return None
@@ -136,7 +134,7 @@ def class_quotas(class_counts: np.ndarray, num_unlabelled: int, share: float) ->
 
 
 def _within_quotas(confidence: Tensor, codes: Tensor, quotas: Tensor) -> Tensor:
-    """Return which graphs are among the surest of their class, [m] bool; the first of equals."""
+    """Return which graphs are among the most confident of their class, [m] bool."""
     kept = torch.zeros(len(codes), dtype=torch.bool, device=codes.device)
     for code, quota in enumerate(quotas.tolist()):
         members = torch.nonzero(codes == code).squeeze(1)

@@ -1,6 +1,7 @@
-"""Views of graphs: the same nodes under other edges, for a student and a teacher to compare.
+"""Views of graphs, which student and teacher compare with the graph itself.
 
-Eq. diffusion stands in ``diffusion.py`` in the paper's letters; ``view.py`` applies it to a whole
-set, exactly (``batched.py``) or by a series (``series.py``), and keeps the entries that
-``sparsify.py`` chooses. ``edge_drop.py`` is random edge removal. ``cache.py`` remembers.
+``diffusion.py`` holds Eq. diffusion in the paper's letters; ``cache.py`` applies it to a whole set,
+exactly (``exact.py``) or by a series (``series.py``), and keeps the result on disk. ``random.py``
+holds the views that are drawn again for every step, ``walks.py`` random walks. ``source.py`` turns
+graphs and views into batches.
 """

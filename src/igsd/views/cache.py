@@ -1,87 +1,110 @@
-"""``cached_view``: a diffusion view from disk where it was computed before.
+"""``diffusion_view``: the diffusion of every graph of a set; ``cached_view``: the same, cached.
 
-A view is found by the graphs' structure, the settings it depends on, and ``ALGORITHM``. A file
-that is damaged in any way is computed again; a folder that cannot be written costs a warning and
-nothing else. Writers at the same time are safe: a file appears whole, by renaming.
+A cached view is identified by the structure of the graphs, the settings it depends on, and
+``ALGORITHM``. A damaged file is computed again; a folder that cannot be written only causes a
+warning. Several processes may write at once, since files are written atomically.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
 import zlib
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from igsd.cache import cache_dir
-from igsd.errors import StorageError, warn_user
+from igsd.errors import ParameterError, StorageError, warn_user
+from igsd.files.arrays import Header, read_arrays, write_arrays
+from igsd.files.atomic import cache_dir
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
-from igsd.storage import read_arrays, write_arrays
-from igsd.views.spec import ViewSpec
-from igsd.views.view import diffusion_view
+from igsd.settings.groups import Diffusion
+from igsd.views.diffusion import join_pieces, relevant_settings
+from igsd.views.exact import exact_pieces
+from igsd.views.series import series_piece
+
+
+def diffusion_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
+    """Return the sparsified S of every graph: weights in float32 over the same nodes.
+
+    Implements Eq. diffusion. Graphs up to ``settings.exact_limit`` nodes are solved exactly; larger
+    ones by a truncated series, every entry within ``TOLERANCE`` of the exact one. Edge labels,
+    attributes and weights are not used. S is symmetric and includes the diagonal; a one-node graph
+    becomes [[1.0]]. Raises ``ConfigError`` if the view is not a single diffusion.
+    """
+    if settings.view not in ("ppr", "heat"):
+        raise ParameterError(
+            "view",
+            "diffusion_view",
+            f"must be 'ppr' or 'heat'. Got {settings.view!r} instead. Use edge_drop for random "
+            "edge removal, bond_type_view for one kind of bond.",
+        )
+    node_ptr = np.asarray(graphs.node_ptr)
+    is_large = np.diff(node_ptr) > settings.exact_limit
+    exact = exact_pieces(graphs.adjacency, node_ptr, np.flatnonzero(~is_large), settings)
+    large = (
+        series_piece(graphs.adjacency, node_ptr, int(graph), settings)
+        for graph in np.flatnonzero(is_large)
+    )
+    return join_pieces(chain(exact, large), node_ptr)
+
 
 ALGORITHM = 1
-"""Raise this whenever the numbers of a view change, so that older files are passed over."""
+"""Raise this whenever the numbers of a view change, so that older files are ignored."""
 
 
-def cached_view(graphs: GraphSet, spec: ViewSpec) -> Adjacency:
-    """Return ``diffusion_view(graphs, spec)``, read from the cache where it is there already.
+def cached_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
+    """Return ``diffusion_view(graphs, settings)``, from the cache if it is there.
 
-    Arrays read from the cache are memory-mapped and read-only. Raises ``ConfigError`` when
-    ``spec`` is not a diffusion.
+    Arrays read from the cache are memory-mapped and read-only.
     """
-    key = view_key(graphs, spec)
+    key = view_key(graphs, settings)
     path = view_path(key)
     found = _read(path, key)
     if found is not None:
         return found
-    view = diffusion_view(graphs, spec)
+    view = diffusion_view(graphs, settings)
     try:
         _write(path, key, view)
     except StorageError as error:
         warn_user(
             f"The view of {graphs.name!r} could not be cached and will be computed again next "
-            f"time. {error} Set IGSD_CACHE to a folder that can be written.",
+            f"time. {error} Set IGSD_CACHE to a writable folder.",
         )
     return view
 
 
-def view_key(graphs: GraphSet, spec: ViewSpec) -> dict[str, Any]:
-    """Return all that the numbers of a view depend on, as it is stored in the file."""
+def view_key(graphs: GraphSet, settings: Diffusion) -> Header:
+    """Return all that the numbers of a view depend on, as stored in the file."""
     return {
         "algorithm": ALGORITHM,
         "structure": graphs.structure_checksum,
-        "spec": spec.relevant(),
+        "spec": relevant_settings(settings),
     }
 
 
-def view_path(key: dict[str, Any]) -> Path:
-    """Return the file that a view with this key is cached in."""
+def view_path(key: Header) -> Path:
+    """Return the cache file of the view with this key."""
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
     return cache_dir() / "views" / f"{digest[:40]}.safetensors"
 
 
-def _write(path: Path, key: dict[str, Any], view: Adjacency) -> None:
+def _write(path: Path, key: Header, view: Adjacency) -> None:
     arrays = {"row_ptr": view.row_ptr, "col": view.col, "weight": view.weight}
     present = {name: array for name, array in arrays.items() if array is not None}
     sums = {name: _checksum(array) for name, array in present.items()}
     write_arrays(path, present, {"kind": "view", "key": key, "checksums": sums})
 
 
-def _read(path: Path, key: dict[str, Any]) -> Adjacency | None:
-    """Return the cached view, or None where there is none that is whole and the right one."""
+def _read(path: Path, key: Header) -> Adjacency | None:
+    """Return the cached view, or None if it is missing, damaged or another one."""
     if not path.is_file():
         return None
-    # A damaged file can go wrong in many ways; each means only that the view is computed again.
+    # A damaged file can fail in many ways; in each case the view is simply computed again.
     try:
         arrays, header = read_arrays(path, "view")
-        whole = header["key"] == key and all(
-            _checksum(arrays[name]) == value for name, value in header["checksums"].items()
-        )
-        if not whole:
+        sums = {name: _checksum(arrays[name]) for name in header["checksums"]}
+        if (header["key"], header["checksums"]) != (key, sums):
             return None
         return Adjacency(*(np.asarray(arrays[name]) for name in ("row_ptr", "col", "weight")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -1,13 +1,11 @@
 """Diffusion of a graph too large to solve densely: a truncated series with a stated error.
 
 S_K = sum_{k <= K} theta_k T^k, a block of columns at a time. Because ||T||_2 <= 1, every entry of
-T^k is at most 1 in absolute value, so what is left out changes no entry of S by more than the tail
-sum_{k > K} theta_k. K is the smallest that brings the tail to the tolerance. Beyond that there is
-only rounding in float64. An entry within the tolerance of the threshold may therefore stay where
-the exact one would go, or the other way round.
+T^k is at most 1 in absolute value, so truncation changes no entry of S by more than the tail
+sum_{k > K} theta_k. K is the smallest for which the tail is within the tolerance; the rest is
+rounding in float64. An entry within the tolerance of the threshold may therefore be kept although
+the exact one would be dropped, or the other way round.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -16,32 +14,39 @@ import torch
 from scipy import sparse
 
 from igsd.graphs.adjacency import Adjacency
-from igsd.views.diffusion import heat_coefficients, ppr_coefficients
-from igsd.views.pieces import Piece
-from igsd.views.sparsify import keep_threshold, keep_top_k_of_row
-from igsd.views.spec import ViewSpec
+from igsd.settings.groups import Diffusion
+from igsd.views.diffusion import (
+    TOLERANCE,
+    Piece,
+    heat_coefficients,
+    keep_threshold,
+    keep_top_k_of_row,
+    ppr_coefficients,
+)
 
 BLOCK_ENTRIES = 1 << 19
-"""Entries of one dense block, 4 MiB in float64; fewer or more columns at a time are slower."""
+"""Entries of one dense block, 4 MiB in float64; smaller and larger blocks are slower."""
 
 
-def series_piece(adjacency: Adjacency, node_ptr: np.ndarray, graph: int, spec: ViewSpec) -> Piece:
+def series_piece(
+    adjacency: Adjacency, node_ptr: np.ndarray, graph: int, settings: Diffusion
+) -> Piece:
     """Return the sparsified truncated diffusion of one graph.
 
-    Implements Eq. diffusion with the series cut at K; see the top of this file for the error.
-    Memory: a few blocks of ``BLOCK_ENTRIES``, and a few times the entries that stay.
+    Implements Eq. diffusion with the series truncated at K; see the top of this file for the error.
+    Memory: a few blocks of ``BLOCK_ENTRIES``, and a few times the entries that are kept.
     """
     T = sparse_transition(adjacency, node_ptr, graph)
-    theta = series_coefficients(spec)
+    theta = series_coefficients(settings)
     n = T.shape[0]
     width = max(1, BLOCK_ENTRIES // n)
     blocks = [
-        _sparsify_rows(diffuse_columns(T, theta, start, min(start + width, n)), spec)
+        _sparsify_rows(diffuse_columns(T, theta, start, min(start + width, n)), settings)
         for start in range(0, n, width)
     ]
     S = sparse.vstack(blocks, format="csr")
-    # S is symmetric in exact numbers: rounding at the threshold, or a top k of the row alone, may
-    # have kept an entry without its mirror image. The larger of the two brings it back.
+    # S is symmetric, but rounding at the threshold, or the top k of a row alone, may have kept an
+    # entry without its mirror image. The maximum of both restores it.
     S = S.maximum(S.T).tocsr()
     S.sort_indices()
     counts = np.diff(S.indptr).astype(np.int64)
@@ -59,22 +64,21 @@ def sparse_transition(adjacency: Adjacency, node_ptr: np.ndarray, graph: int) ->
     return sparse.csr_array(d @ (A + sparse.eye_array(n)) @ d)
 
 
-def series_coefficients(spec: ViewSpec) -> np.ndarray:
-    """Return theta_0 .. theta_K, [K + 1] float64, with the smallest K whose tail is in tolerance.
+def series_coefficients(settings: Diffusion) -> np.ndarray:
+    """Return theta_0 .. theta_K, [K + 1] float64, for the smallest K whose tail is in tolerance.
 
-    The tail sum_{k > K} theta_k is (1 - alpha)^(K + 1) for PPR; for the heat kernel it is what the
-    coefficients so far lack to 1, summed from the small end so that no digits are lost.
+    The tail sum_{k > K} theta_k is (1 - alpha)^(K + 1) for PPR; for the heat kernel it is summed
+    from the small end so that no digits are lost.
     """
-    if spec.kind == "ppr":
-        K = max(0, math.ceil(math.log(spec.tolerance) / math.log1p(-spec.teleport)) - 1)
-        return ppr_coefficients(spec.teleport, K)
-    # Far past the mean of the Poisson weights nothing is left: a safe end for the tail sums.
-    far = (
-        int(spec.heat_time + 12.0 * math.sqrt(spec.heat_time) - 2.0 * math.log(spec.tolerance)) + 20
-    )
-    theta = heat_coefficients(spec.heat_time, far)
+    if settings.view == "ppr":
+        K = max(0, math.ceil(math.log(TOLERANCE) / math.log1p(-settings.teleport)) - 1)
+        return ppr_coefficients(settings.teleport, K)
+    # Far beyond the mean of the Poisson weights nothing is left: a safe end for the tail sums.
+    t = settings.heat_time
+    far = int(t + 12.0 * math.sqrt(t) - 2.0 * math.log(TOLERANCE)) + 20
+    theta = heat_coefficients(t, far)
     tails = np.cumsum(theta[::-1])[::-1]
-    K = int(np.argmax(tails <= spec.tolerance)) - 1
+    K = int(np.argmax(tails <= TOLERANCE)) - 1
     return theta[: max(K, 0) + 1]
 
 
@@ -92,11 +96,9 @@ def diffuse_columns(T: sparse.csr_array, theta: np.ndarray, start: int, stop: in
     return X
 
 
-def _sparsify_rows(columns: np.ndarray, spec: ViewSpec) -> sparse.csr_array:
-    """Return a block of columns as the rows they are by symmetry, sparsified, in float32."""
+def _sparsify_rows(columns: np.ndarray, settings: Diffusion) -> sparse.csr_array:
+    """Return a block of columns as rows, which they are by symmetry, sparsified, in float32."""
     S = torch.from_numpy(np.ascontiguousarray(columns.T, dtype=np.float32))
-    if spec.top_k is None:
-        keep = keep_threshold(S, spec.threshold)
-    else:
-        keep = keep_top_k_of_row(S, spec.top_k)
+    k, threshold = settings.top_k, settings.threshold
+    keep = keep_top_k_of_row(S, k) if k else keep_threshold(S, threshold)
     return sparse.csr_array((S * keep).numpy())

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from igsd.files.models import KIND
 from igsd.graphs.graphset import GraphSet
-from igsd.run_metrics import KIND
 from tests.small_graphs import make_graphs
 
 EVIL = "</script><script>window.evil = 1</script><img src=x onerror='window.evil = 2'>"

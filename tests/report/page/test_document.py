@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from igsd.errors import StorageError
-from igsd.experiments.exhibit import exhibit_names
-from igsd.report.page.document import make_page
+from igsd.experiments.exhibits import exhibit_names
+from igsd.report.page.document import asset, make_page
+from igsd.report.plots import BACK, COLOURS, GRID, QUIET, TEXT
 from tests.report.page.made_up_run import EVIL, evil_graphs, write_run
 from tests.report.record_files import make_record, write
 
@@ -91,3 +92,21 @@ def test_own_data_sets_have_sections_and_pictures_of_their_own(tmp_path: Path) -
         test_the_browser_is_told_to_load_nothing,
     ):
         check(made)
+
+
+def test_every_colour_that_is_used_is_defined() -> None:
+    text = asset("style.css")
+    defined = set(re.findall(r"(--[\w-]+):", text))
+    assert set(re.findall(r"var\((--[\w-]+)\)", text)) <= defined
+
+
+def test_plots_and_the_page_have_the_same_colours() -> None:
+    light = dict(re.findall(r"--([\w-]+): (#\w{6});", asset("style.css").partition("@media")[0]))
+    assert (light["text"], light["quiet"], light["line"], light["back"]) == (
+        TEXT,
+        QUIET,
+        GRID,
+        BACK,
+    )
+    shown = [light[f"s{place}"] for place in range(len(COLOURS))]
+    assert [a for a, b in zip(shown, COLOURS, strict=True) if a != b] == [TEXT]  # black is the text

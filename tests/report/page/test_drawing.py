@@ -21,7 +21,7 @@ def test_outline_has_each_edge_once() -> None:
 
 
 def test_large_graphs_are_not_drawn() -> None:
-    assert draw_graphs(from_edges([500], [0], [1]), [0]) == [None]
+    assert draw_graphs(from_edges([500], np.array([0]), np.array([1])), [0]) == [None]
 
 
 def test_the_room_for_drawings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +34,7 @@ def test_the_room_for_drawings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_molecules_are_drawn_by_rdkit() -> None:
     pytest.importorskip("rdkit")
-    from igsd.graphs.smiles import from_smiles
+    from igsd.graphs.readers.smiles import from_smiles
 
     graphs = from_smiles(["CC(=O)O", "[Na+].[Cl-]", "C[C@H](N)O"])
     acid, salt, chiral = draw_graphs(graphs, range(3))
@@ -51,8 +51,8 @@ def test_a_name_that_is_another_molecule_is_not_drawn_as_one() -> None:
     pytest.importorskip("rdkit")
     graphs = from_edges(
         [2],
-        [0],
-        [1],
+        np.array([0]),
+        np.array([1]),
         node_labels=np.zeros(2, np.int32),
         node_label_names=("C",),
         graph_names=("CO",),

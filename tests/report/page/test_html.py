@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from igsd.report.page.html import Html, joined, json_block, tag
+from igsd.report.page.html import (
+    Html,
+    fact_list,
+    joined,
+    json_block,
+    scroll_table,
+    tag,
+    text_of,
+)
 
 
 def test_elements_and_attributes() -> None:
@@ -47,3 +55,18 @@ def test_data_cannot_end_its_element(text: str) -> None:
     body = block.split(">", 1)[1].removesuffix("</script>")
     assert "<" not in body
     assert json.loads(body) == {"a": text}
+
+
+def test_tables_scroll_in_a_box_that_can_be_reached() -> None:
+    made = scroll_table(["a", "b"], [["<x>", 1]], "About <it>")
+    assert 'class="scroll" tabindex="0" role="region" aria-label="About &lt;it&gt;"' in made
+    assert '<td class="left">&lt;x&gt;</td><td>1</td>' in made
+
+
+def test_facts_are_short_and_escaped() -> None:
+    values = [None, True, False, 0.1, [1, None], "x" * 300]
+    assert [text_of(value) for value in values[:5]] == ["-", "yes", "no", "0.1", "1, -"]
+    assert text_of(values[5]) == "x" * 199 + "…"
+    assert fact_list({"<a>": "<b>"}) == (
+        '<dl class="facts"><div><dt>&lt;a&gt;</dt><dd>&lt;b&gt;</dd></div></dl>'
+    )

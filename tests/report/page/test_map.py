@@ -8,11 +8,23 @@ import numpy as np
 import pytest
 
 from igsd.report.page import map as map_file
-from igsd.report.page.map import MapInput, map_section, spread_evenly
-from igsd.report.page.map_classes import MapClasses
-from igsd.report.page.map_numbers import MapNumbers
+from igsd.report.page.document import asset
+from igsd.report.page.map import (
+    NUM_STEPS,
+    NUM_STYLES,
+    MapClasses,
+    MapInput,
+    MapNumbers,
+    Style,
+    map_plot,
+    map_section,
+    mark,
+    spread_evenly,
+)
+from igsd.report.projection import Projection
 from tests.small_graphs import make_graphs
 
+NAN = float("nan")
 GRAPHS = make_graphs(6)
 VECTORS = np.random.default_rng(0).normal(size=(6, 3))
 SHOWN = MapInput(
@@ -70,3 +82,92 @@ def test_numbers_have_a_scale_and_a_note_of_the_others() -> None:
 def test_spread_evenly() -> None:
     assert spread_evenly(3, 5).tolist() == [0, 1, 2]
     assert spread_evenly(101, 3).tolist() == [0, 50, 100]
+
+
+def test_marks_lie_inside_the_frame_with_y_upwards() -> None:
+    points = np.array([[0.0, 0.0], [1.0, 10.0]])
+    drawn = map_plot(Projection(points, "<x>", "y"), [Style(0, "s0"), Style(1, "s1")])
+    assert 'd="M16.0 504.0' in drawn
+    assert 'd="M504.0 16.0' in drawn
+    assert "&lt;x&gt;" in drawn
+
+
+def test_marks_differ_repeat_and_begin_at_their_place() -> None:
+    assert mark(0, 3, 4, 2).startswith("M3.0 4.0m-2 0a2 2")
+    assert len({mark(style, 0, 0, 1) for style in range(NUM_STYLES)}) == NUM_STYLES
+    assert mark(NUM_STYLES, 0, 0, 1) == mark(0, 0, 0, 1)
+    for style in range(NUM_STYLES):
+        assert re.fullmatch(r"[Mmlhvazc0-9. -]+", mark(style, 1, 2, 3.3))
+
+
+def test_shapes_colours_and_words() -> None:
+    classes = MapClasses(np.array([0, 9, -1]), [str(code) for code in range(10)])
+    assert [classes.style(graph) for graph in range(3)] == [
+        (0, "s0"),
+        (9, "s1"),
+        (0, "unknown hollow"),
+    ]
+    assert [classes.text(graph) for graph in range(3)] == ["class 0", "class 9", ""]
+
+
+def test_the_legend_of_classes_counts_what_is_shown() -> None:
+    legend = MapClasses(np.array([0, 1, 1, -1]), ["a", "b"]).legend(np.array([1, 2, 3]))
+    assert legend is not None
+    assert "class a" not in legend
+    assert "class b (2)" in legend
+    assert "unknown (1)" in legend
+
+
+def test_many_classes_are_cut() -> None:
+    codes = np.arange(30)
+    legend = MapClasses(codes, [str(code) for code in codes]).legend(codes)
+    assert legend is not None
+    assert "and 10 more classes" in legend
+    assert MapClasses(np.array([-1]), []).legend(np.array([0])) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "steps"),
+    [
+        ([3.0, 1.0, 2.0], [8, 0, 4]),
+        ([1.0, 2.0, 1e9], [0, 4, 8]),  # one outlier leaves the others their colours
+        ([0.0, 0.0, 0.0, 5.0], [0, 0, 0, 8]),
+        ([7.0, 7.0], [0, 0]),
+        ([NAN, 1.0], [-1, 0]),
+        ([NAN, NAN], [-1, -1]),
+    ],
+)
+def test_steps(values: list[float], steps: list[int]) -> None:
+    assert MapNumbers(np.array(values), "y").steps.tolist() == steps
+
+
+def test_numbers_in_words() -> None:
+    numbers = MapNumbers(np.array([0.123456, NAN]), "logBB")
+    assert [numbers.text(graph) for graph in range(2)] == ["logBB 0.1235", ""]
+    assert [numbers.style(graph).css for graph in range(2)] == ["v0", "unknown hollow"]
+
+
+def test_the_legend_of_numbers_tells_least_median_most_and_unknown() -> None:
+    numbers = MapNumbers(np.array([4.0, NAN, 1.0, NAN, 2.0, 9.0]), "<y>")
+    legend = numbers.legend(np.array([0, 1]))
+    assert legend is not None
+    text = re.sub("<[^>]+>", "", legend)
+    assert text == "&lt;y&gt;, by rank: least 1  most 9median 2unknown (1)"
+    # The strip has all colours, the median the one of the graph that has it.
+    strip = [f"v{step}" for step in range(NUM_STEPS)]
+    assert re.findall(r'class="(v\d)"', legend) == [*strip, numbers.style(4).css]
+    assert MapNumbers(np.array([NAN]), "y").legend(np.array([0])) is None
+
+
+def test_the_scale_only_darkens_or_only_brightens() -> None:
+    colours = re.findall(r"--v\d: (#\w{6});", asset("style.css"))
+    light, dark = (np.array([_grey(c) for c in colours[i : i + NUM_STEPS]]) for i in (0, NUM_STEPS))
+    assert len(colours) == 2 * NUM_STEPS
+    assert (np.diff(light) < -4).all()
+    assert (np.diff(dark) > 4).all()
+
+
+def _grey(colour: str) -> float:
+    """Return how bright a colour is on a grey print, 0 to 255."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue

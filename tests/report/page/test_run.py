@@ -3,11 +3,114 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from igsd.report.page.run import run_section
-from igsd.report.page.run_data import read_run
-from tests.report.page.made_up_run import evil_graphs, write_run
+import numpy as np
+import pytest
+
+from igsd.errors import IGSDWarning, StorageError
+from igsd.report.page.map import MapClasses, MapNumbers
+from igsd.report.page.run import graph_labels, graph_texts, read_run, run_section
+from tests.report.page.made_up_run import EVIL, evil_graphs, write_run
 
 GRAPHS = evil_graphs()
+
+
+def test_everything_in_the_folder_is_read(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path, GRAPHS))
+    assert run.graphs == GRAPHS
+    assert run.missing == ""
+    assert run.histories == {"seed 0": [{"epoch": 0, "total": 2}, {"epoch": 1, "total": 1.5},
+                                        {"epoch": 2}]}  # fmt: skip
+    assert run.pseudo_labels == {
+        "rounds": [1, 2], "given": [2, 1], "checked": [2, 0], "right": [1, 0],
+    }  # fmt: skip
+    assert run.vectors is not None
+    assert run.vectors.shape == (12, 4)
+
+
+def test_seeds_have_curves_of_their_own(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, GRAPHS)
+    write_run(tmp_path / "other", GRAPHS, seed=1).rename(folder / "seed-1")
+    assert list(read_run(folder).histories) == ["seed 0", "seed 1"]
+
+
+def test_graphs_that_are_gone_or_have_changed(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, GRAPHS)
+    evil_graphs(11).save(tmp_path / "data.graphs")
+    with pytest.warns(IGSDWarning, match="has changed since the run"):
+        run = read_run(folder)
+    assert run.graphs is None
+    assert "has changed since the run" in run.missing
+    (tmp_path / "data.graphs").unlink()
+    with pytest.warns(IGSDWarning, match="Run .*: The graphs are not shown"):
+        assert "The graphs are not shown" in read_run(folder).missing
+
+
+def test_files_that_are_not_there_yet(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, GRAPHS)
+    for name in ("embeddings.npy", "history.csv", "pseudo_labels.csv"):
+        (folder / name).unlink()
+    run = read_run(folder)
+    assert run.vectors is None
+    assert run.histories == {"seed 0": []}
+
+
+def test_another_folder(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="is not a run folder of igsd"):
+        read_run(tmp_path)
+
+
+def test_classes_of_the_data(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path, GRAPHS))
+    labels = graph_labels(run)
+    assert isinstance(labels, MapClasses)
+    assert labels.codes.tolist() == [0, 1] * 6
+    assert labels.names == [EVIL, "b & c"]
+    assert graph_texts(run, labels, 12)[1] == f"graph 1, class b & c, {_size(1)} nodes"
+
+
+def test_the_classes_that_a_run_learned(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("\n".join(["x", "", "y"] * 4) + "\n")
+    learned = {"source": str(tmp_path / "labels.txt"), "task": "classes"}
+    labels = graph_labels(read_run(write_run(tmp_path, GRAPHS, labels=learned)))
+    assert isinstance(labels, MapClasses)
+    assert labels.codes.tolist() == [0, -1, 1] * 4
+    assert labels.names == ["x", "y"]
+
+
+def test_the_numbers_that_a_run_learned(tmp_path: Path) -> None:
+    (tmp_path / "logBB.txt").write_text("\n".join(["0.5", "", "-1"] * 4) + "\n")
+    learned = {"source": str(tmp_path / "logBB.txt"), "task": "numbers"}
+    run = read_run(write_run(tmp_path, GRAPHS, labels=learned))
+    labels = graph_labels(run)
+    assert isinstance(labels, MapNumbers)
+    assert (labels.name, labels.note) == ("logBB", "")
+    np.testing.assert_array_equal(labels.values, [0.5, np.nan, -1] * 4)
+    assert graph_texts(run, labels, 12)[2] == f"graph 2, logBB -1, {_size(2)} nodes"
+
+
+def test_the_first_of_several_numbers(tmp_path: Path) -> None:
+    values = np.arange(24.0).reshape(12, 2)
+    graphs = replace(GRAPHS, targets=values, target_names=("mu", "gap"))
+    learned = {"source": "gap,mu", "task": "numbers"}
+    labels = graph_labels(read_run(write_run(tmp_path, graphs, labels=learned)))
+    assert isinstance(labels, MapNumbers)
+    assert labels.values.tolist() == values[:, 1].tolist()
+    assert labels.note == "The colours show gap; also learned: mu."
+
+
+def test_labels_that_are_gone(tmp_path: Path) -> None:
+    for place, learned in enumerate([{"task": "numbers"}, {"task": "classes", "source": "gone"}]):
+        run = read_run(write_run(tmp_path / str(place), GRAPHS, labels=learned))
+        assert graph_labels(run).legend(np.arange(12)) is None
+
+
+def test_no_graphs(tmp_path: Path) -> None:
+    run = replace(read_run(write_run(tmp_path, GRAPHS)), graphs=None)
+    assert graph_texts(run, graph_labels(run), 12)[3] == "graph 3"
+
+
+def _size(index: int) -> int:
+    return int(GRAPHS.node_counts()[index])
 
 
 def test_a_run_with_everything(tmp_path: Path) -> None:

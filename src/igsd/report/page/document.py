@@ -1,18 +1,15 @@
 """``make_page``: the whole page from a folder of records and run folders."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 
-from igsd.report.page.assets import asset
 from igsd.report.page.html import Html, tag
-from igsd.report.page.record_sections import Entry, record_sections
-from igsd.report.page.run import run_section
-from igsd.report.page.run_data import read_run
+from igsd.report.page.records import Entry, record_sections
+from igsd.report.page.run import read_run, run_section
 
 
 def make_page(
@@ -20,11 +17,11 @@ def make_page(
     runs: Sequence[str | os.PathLike[str]] = (),
     map_method: str = "pca",
 ) -> str:
-    """Return one self-contained HTML page: the same for the same records and runs.
+    """Return one self-contained HTML page; the same records and runs give the same page.
 
-    ``records``: a folder of records, None for a page of runs alone. ``runs``: run folders.
-    Raises ``StorageError`` for a folder that is none of these, ``ConfigError`` for a map that
-    cannot be made.
+    ``records``: a folder of records, None for a page of runs only. ``runs``: run folders.
+    Raises ``StorageError`` for a folder that is neither, ``ConfigError`` for a map that cannot be
+    made.
     """
     entries: list[Entry] = []
     sections: list[Html] = []
@@ -40,10 +37,14 @@ def make_page(
     return _document(title, entries, sections)
 
 
+def asset(name: str) -> Html:
+    """Return a style sheet or script of this folder; it needs no escaping."""
+    return Html((resources.files("igsd.report.page") / name).read_text(encoding="utf-8"))
+
+
 def _document(title: str, entries: Sequence[Entry], sections: Sequence[Html]) -> str:
-    style = asset("colours.css", "series.css", "style.css")
-    script = asset("script.js")
-    # Nothing can be loaded, and no script runs but this one, whatever a label holds.
+    style, script = asset("style.css"), asset("script.js")
+    # Nothing can be loaded, and no other script runs, whatever a label contains.
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
     head = tag(
         "head",

@@ -1,7 +1,5 @@
 """``draw_graphs``: small pictures of graphs, molecules as RDKit draws them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

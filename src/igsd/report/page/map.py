@@ -1,36 +1,148 @@
-"""``map_section``: the embedding of a run as a map, with its graphs and their neighbours."""
+"""``map_section``: the embedding of a run as a map, with its graphs and their neighbours.
 
-from __future__ import annotations
+The map is the one plot that is not Matplotlib's: the page's script answers the pointer and the
+keyboard on it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
+from igsd.errors import counted
 from igsd.evaluation.neighbors import nearest_of_all
 from igsd.graphs.graphset import GraphSet
 from igsd.report.page.drawing import Drawing, draw_graphs
-from igsd.report.page.html import Html, json_block, tag
-from igsd.report.page.map_classes import MapClasses
-from igsd.report.page.map_numbers import MapNumbers
-from igsd.report.page.map_plot import map_plot
-from igsd.report.page.projection import project
-from igsd.wording import counted
+from igsd.report.page.html import Html, joined, json_block, tag
+from igsd.report.projection import Projection, project
 
 MOST_GRAPHS = 1500
 """Larger sets are shown by as many of their graphs, evenly spread."""
 
-_NEIGHBOURS = 8
-_LONGEST = 300
+NUM_STYLES, NUM_STEPS = 8, 9
+"""How many colours there are for classes and on the scale of numbers, as in the style sheet."""
+
+_NEIGHBOURS, _LONGEST, _MOST_CLASSES = 8, 300, 20
+_SIDE, _MARGIN = 520.0, 16.0
+
+# Shapes that differ in a print without colours: around the origin, of about equal area, as relative
+# moves, so that one path element draws a mark anywhere.
+_SHAPES = (
+    "m-{a} 0a{a} {a} 0 1 0 {b} 0a{a} {a} 0 1 0-{b} 0z",
+    "m0-{c}l{c} {d}h-{e}z",
+    "m-{f}-{f}h{g}v{g}h-{g}z",
+    "m0-{c}l{c} {c}l-{c} {c}l-{c}-{c}z",
+    "m0 {c}l{c}-{d}h-{e}z",
+    "m-{h}-{c}h{i}v{j}h{j}v{i}h-{j}v{j}h-{i}v-{j}h-{j}v-{i}h{j}z",
+    "m-{c} 0l{f}-{c}h{f}l{f} {c}l-{f} {c}h-{f}z",
+    "m-{c}-{f}h{e}v{g}h-{e}z",
+)
+
+
+class Style(NamedTuple):
+    """How a mark looks: the number of its shape, and the class that has its colour."""
+
+    shape: int
+    css: str
+
+
+UNKNOWN = Style(0, "unknown hollow")
+"""The mark of a graph whose class or number is not known; it hides no other."""
+
+
+@dataclass(frozen=True, eq=False)
+class MapClasses:
+    """Marks by class: ``codes`` [G] into ``names``, -1 where unknown."""
+
+    codes: np.ndarray
+    names: Sequence[str]
+    note: str = ""
+
+    def style(self, graph: int) -> Style:
+        """Return shape and class of a graph's mark."""
+        return _class_style(int(self.codes[graph]))
+
+    def text(self, graph: int) -> str:
+        """Return the class of a graph in words, empty where it is unknown."""
+        code = int(self.codes[graph])
+        return f"class {self.names[code]}" if code >= 0 else ""
+
+    def legend(self, shown: np.ndarray) -> Html | None:
+        """Return the marks of the classes with how many of the graphs ``shown`` each has."""
+        codes = np.asarray(self.codes)[shown]
+        present = [code for code in range(len(self.names)) if (codes == code).any()]
+        if not present:
+            return None
+        entries = []
+        for code in [*present[:_MOST_CLASSES], *([-1] if (codes < 0).any() else [])]:
+            name = "unknown" if code < 0 else f"class {self.names[code]}"
+            count = int((codes == code).sum())
+            entries.append(tag("li", sample(_class_style(code)), f"{name} ({count})"))
+        more = len(present) - _MOST_CLASSES
+        if more > 0:
+            entries.append(tag("li", f"and {counted(more, 'more class', 'more classes')}"))
+        return tag("ul", *entries, class_="legend")
+
+
+@dataclass(frozen=True, eq=False)
+class MapNumbers:
+    """Marks by number, on a scale that works in grey: ``values`` [G], NaN where unknown."""
+
+    values: np.ndarray
+    name: str
+    note: str = ""
+
+    @cached_property
+    def steps(self) -> np.ndarray:
+        """Steps on the scale [G], -1 where unknown: 0 for the smallest number.
+
+        By rank, so that a few outliers do not leave one colour to all the others; equal numbers
+        have equal ranks.
+        """
+        known, steps = ~np.isnan(self.values), np.full(len(self.values), -1)
+        if known.any():
+            ranks = rankdata(self.values[known])
+            ranks -= ranks.min()
+            shares = ranks / max(ranks.max(), 1.0)
+            steps[known] = np.minimum(shares * NUM_STEPS, NUM_STEPS - 1)
+        return steps
+
+    def style(self, graph: int) -> Style:
+        """Return shape and class of a graph's mark."""
+        step = int(self.steps[graph])
+        return UNKNOWN if step < 0 else Style(0, f"v{step}")
+
+    def text(self, graph: int) -> str:
+        """Return the number of a graph in words, empty where it is unknown."""
+        value = float(self.values[graph])
+        return "" if np.isnan(value) else f"{self.name} {value:.4g}"
+
+    def legend(self, shown: np.ndarray) -> Html | None:
+        """Return the scale from the smallest number to the largest, the median, and unknowns."""
+        if np.isnan(self.values).all():
+            return None
+        least, most = np.nanmin(self.values), np.nanmax(self.values)
+        ends = f"{self.name}, by rank: least {least:.4g} ", _strip(), f" most {most:.4g}"
+        # The lower of the two in the middle: a number that some graph has, and so a colour.
+        order = np.argsort(self.values)[: int((self.steps >= 0).sum())]
+        median = int(order[(len(order) - 1) // 2])
+        entries = [tag("li", *ends)]
+        entries.append(tag("li", sample(self.style(median)), f"median {self.values[median]:.4g}"))
+        unknown = int((self.steps[shown] < 0).sum())
+        if unknown:
+            entries.append(tag("li", sample(UNKNOWN), f"unknown ({unknown})"))
+        return tag("ul", *entries, class_="legend")
 
 
 @dataclass(frozen=True)
 class MapInput:
     """What a map shows.
 
-    ``labels``: what colours the marks; ``texts``: what is said of each graph; ``names``: their
-    own, e.g. SMILES, None where they have none.
-    ``graphs``: for the drawings, None where the data are not at hand.
+    ``labels`` colour the marks; ``texts``: what is said of each graph; ``names``: their own, e.g.
+    SMILES, None where they have none. ``graphs``: for the drawings, None where they are missing.
     """
 
     vectors: np.ndarray
@@ -41,20 +153,18 @@ class MapInput:
 
 
 def map_section(name: str, shown: MapInput, method: str) -> Html:
-    """Return the map, its legend and a panel for the graph that is looked at.
+    """Return the map, its legend and a panel for the graph under the pointer.
 
     ``name`` makes identifiers unique in the page.
     """
-    total = len(shown.vectors)
-    chosen = spread_evenly(total, MOST_GRAPHS)
+    chosen = spread_evenly(len(shown.vectors), MOST_GRAPHS)
     vectors = shown.vectors[chosen]
-    projection = project(vectors, method)
     styles = [shown.labels.style(graph) for graph in chosen.tolist()]
     drawings: list[Drawing | None] = [None] * len(chosen)
     if shown.graphs is not None:
         drawings = draw_graphs(shown.graphs, chosen.tolist())
     data = _data(shown, chosen, vectors, drawings)
-    plot = tag("div", map_plot(projection, styles), shown.labels.legend(chosen))
+    plot = tag("div", map_plot(project(vectors, method), styles), shown.labels.legend(chosen))
     return tag(
         "div",
         _notes(shown, len(chosen), drawings),
@@ -66,6 +176,50 @@ def map_section(name: str, shown: MapInput, method: str) -> Html:
     )
 
 
+def map_plot(projection: Projection, styles: Sequence[Style]) -> Html:
+    """Return the map itself; the script finds a graph's mark by its place among the marks."""
+    points = _scaled(projection.points)
+    size = float(np.clip(110 / np.sqrt(len(points)), 2.2, 5))
+    marks = [
+        tag("path", d=mark(style.shape, x, y, size), class_=style.css)
+        for (x, y), style in zip(points, styles, strict=True)
+    ]
+    label = "Map of the graphs. Arrow keys go from graph to graph, Enter shows the neighbours."
+    side, middle = f"{_SIDE:.0f}", f"{_SIDE / 2:.0f}"
+    turned = f"translate(-6 {middle}) rotate(-90)"
+    titles = joined(
+        tag("text", projection.x_title, x=middle, y=f"{_SIDE + 16:.0f}", class_="middle"),
+        tag("text", projection.y_title, transform=turned, class_="middle"),
+    )
+    return tag(
+        "svg",
+        tag("rect", width=side, height=side, class_="frame"),
+        titles,
+        tag("g", class_="links"),
+        tag("g", *marks, class_="marks"),
+        viewBox=f"-22 -2 {_SIDE + 24:.0f} {_SIDE + 26:.0f}",
+        class_="plot",
+        tabindex=0,
+        role="application",
+        aria_label=label,
+    )
+
+
+def mark(style: int, x: float, y: float, size: float) -> str:
+    """Return the path data of a mark at (x, y); ``size`` is the radius of the round one."""
+    a = size
+    lengths = {"a": a, "b": 2 * a, "c": 1.25 * a, "d": 2.1 * a, "e": 2.5 * a}
+    lengths |= {"f": 0.85 * a, "g": 1.7 * a, "h": 0.42 * a, "i": 0.84 * a, "j": 0.83 * a}
+    texts = {key: f"{value:.4g}" for key, value in lengths.items()}
+    return f"M{x:.1f} {y:.1f}" + _SHAPES[style % NUM_STYLES].format(**texts)
+
+
+def sample(style: Style) -> Html:
+    """Return the mark of a style alone, for a legend."""
+    drawn = tag("path", d=mark(style.shape, 8, 8, 4.5), class_=style.css)
+    return tag("svg", drawn, viewBox="0 0 16 16", class_="sample")
+
+
 def spread_evenly(total: int, most: int) -> np.ndarray:
     """Return at most ``most`` of the positions 0..total-1, evenly spread and always the same."""
     if total <= most:
@@ -73,11 +227,30 @@ def spread_evenly(total: int, most: int) -> np.ndarray:
     return np.linspace(0, total - 1, most).round().astype(np.int64)
 
 
+def _class_style(code: int) -> Style:
+    return UNKNOWN if code < 0 else Style(code, f"s{code % NUM_STYLES}")
+
+
+def _strip() -> Html:
+    """Return the colours of the scale side by side."""
+    cells = [
+        tag("path", d=f"M{10 * step} 0h10v12h-10z", class_=f"v{step}") for step in range(NUM_STEPS)
+    ]
+    box = f"0 0 {10 * NUM_STEPS} 12"
+    return tag("svg", *cells, viewBox=box, class_="strip", aria_hidden="true")
+
+
+def _scaled(points: np.ndarray) -> np.ndarray:
+    """Return points in the units of the picture, y upwards, each axis as wide as there is room."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    share = (points - low) / np.where(high > low, high - low, 1.0)
+    share = np.where(high > low, share, 0.5)
+    room = _SIDE - 2 * _MARGIN
+    return np.column_stack([_MARGIN + room * share[:, 0], _SIDE - _MARGIN - room * share[:, 1]])
+
+
 def _data(
-    shown: MapInput,
-    chosen: np.ndarray,
-    vectors: np.ndarray,
-    drawings: Sequence[Drawing | None],
+    shown: MapInput, chosen: np.ndarray, vectors: np.ndarray, drawings: Sequence[Drawing | None]
 ) -> list[dict[str, object]]:
     """Return what the script needs of each graph on the map."""
     indices, distances = nearest_of_all(vectors, _NEIGHBOURS)
@@ -107,17 +280,17 @@ def _panel(name: str, *, has_graphs: bool) -> Html:
 
 def _notes(shown: MapInput, num_shown: int, drawings: Sequence[Drawing | None]) -> Html | None:
     """Return what the colours leave out, and what was left out to keep the page small."""
-    said = [shown.labels.note] if shown.labels.note else []
+    notes = [shown.labels.note] if shown.labels.note else []
     total = len(shown.vectors)
     if num_shown < total:
-        said.append(
-            f"The map shows {num_shown} of {total} graphs, evenly spread over the set; neighbours "
-            "are sought among these."
+        notes.append(
+            f"The map shows {num_shown} of {total} graphs, evenly spread over the data set; "
+            "neighbours are found among these."
         )
     missing = sum(drawing is None for drawing in drawings)
     if shown.graphs is not None and missing:
-        said.append(
-            f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn, "
-            "being too large or beyond the room that the page keeps for drawings."
+        notes.append(
+            f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn: "
+            "too large, or beyond the space that the page keeps for drawings."
         )
-    return tag("p", " ".join(said), class_="note") if said else None
+    return tag("p", " ".join(notes), class_="note") if notes else None

@@ -1,51 +1,151 @@
 """``run_section``: a run folder as a section: curves, scores, map, neighbours, pseudo-labels."""
 
-from __future__ import annotations
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
 
-from typing import Any
+import numpy as np
 
-from igsd.report.page.curves import all_charts
-from igsd.report.page.facts import fact_list, flat
-from igsd.report.page.html import Html, joined, tag
-from igsd.report.page.map import MapInput, map_section
-from igsd.report.page.run_data import RunData
-from igsd.report.page.run_graphs import graph_labels, graph_texts
-from igsd.report.page.scroll import scroll_table
-from igsd.report.result_cell import per_cent
+from igsd.errors import IGSDError, StorageError, enumerated, warn_user
+from igsd.experiments.run_folder import RunFolder
+from igsd.files.columns import read_vectors
+from igsd.files.models import RunMetrics
+from igsd.graphs.build import encode_categories
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.label_source import find_labels
+from igsd.graphs.labels import GraphLabels, Task
+from igsd.graphs.open import open_data
+from igsd.report.page.charts import training_charts
+from igsd.report.page.html import Html, fact_list, flat, joined, scroll_table, tag
+from igsd.report.page.map import MapClasses, MapInput, MapNumbers, map_section
+from igsd.report.summary import METRICS
+
+Histories = dict[str, list[dict[str, float]]]
+
+
+@dataclass(frozen=True)
+class RunData:
+    """A run folder.
+
+    ``histories``: losses per epoch, by seed; ``pretraining``: those before the first label.
+    ``missing``: why there are no ``graphs``. ``pseudo_labels``: ``rounds``, ``given``, ``right``
+    and ``checked``, round by round.
+    """
+
+    path: Path
+    metrics: RunMetrics
+    histories: Histories
+    pretraining: Histories
+    vectors: np.ndarray | None
+    graphs: GraphSet | None
+    missing: str
+    pseudo_labels: dict[str, list[int]]
+
+    @property
+    def data(self) -> str:
+        """The name of the data set."""
+        return str(self.metrics.get("data", {}).get("name", "unknown data"))
+
+    @property
+    def source(self) -> str | None:
+        """What the graphs were read from, as the command line names it."""
+        return _source(self.metrics)
+
+
+def read_run(path: str | Path) -> RunData:
+    """Return the run in a folder; raises ``StorageError`` for anything else.
+
+    Graphs that are gone or have changed since are left out, with the reason in ``missing`` and in
+    an ``IGSDWarning``.
+    """
+    folder = RunFolder(path)
+    metrics = folder.metrics()
+    if metrics is None:
+        raise StorageError(f"{folder.path} is not a run folder of igsd. `igsd train` makes one.")
+    seeds = [folder, *(RunFolder(p) for p in sorted(folder.path.glob("seed-*")) if p.is_dir())]
+    names = [f"seed {(seed.metrics() or {}).get('seed', 0)}" for seed in seeds]
+    histories, before = (
+        {name: _history(seed / file) for name, seed in zip(names, seeds, strict=True)}
+        for file in ("history.csv", "pretraining.csv")
+    )
+    embeddings = folder / "embeddings.npy"
+    vectors = read_vectors(embeddings) if embeddings.exists() else None
+    graphs, missing = _find_graphs(metrics, None if vectors is None else len(vectors))
+    if missing:
+        warn_user(f"Run {folder.path}: {missing}")
+    rounds = _pseudo_labels(folder / "pseudo_labels.csv")
+    return RunData(folder.path, metrics, histories, before, vectors, graphs, missing, rounds)
 
 
 def run_section(run: RunData, name: str, method: str) -> Html:
     """Return the section of a run; ``name`` is its identifier, ``method`` makes the map."""
-    notes = [tag("p", f"Note: {note}") for note in run.metrics.get("notes") or ()]
+    folder = run.path.name
+    heading = f"Run {folder}" if folder == run.data else f"Run {folder}: {run.data}"
+    facts = {k: v for k, v in run.metrics.items() if k not in ("kind", "table", "notes", "hidden")}
+    config = run.path / "config.toml"
+    settings = config.read_text(encoding="utf-8") if config.exists() else "Not written yet."
+    curves = (run.pretraining, run.histories, {"this run": run.pseudo_labels})
     return tag(
         "section",
-        tag("h2", _heading(run)),
-        *notes,
+        tag("h2", heading),
+        *(tag("p", f"Note: {note}") for note in run.metrics.get("notes") or ()),
         _scores(run.metrics.get("table")),
         _hidden(run.metrics.get("hidden")),
         _map(run, name, method),
-        all_charts(run.pretraining, run.histories, {"this run": run.pseudo_labels}, level="h3"),
-        tag("details", tag("summary", "About the run"), fact_list(_about(run))),
-        tag("details", tag("summary", "Settings"), tag("pre", _settings(run))),
+        training_charts(*curves, level="h3", name=name),
+        tag("details", tag("summary", "About the run"), fact_list(flat(facts))),
+        tag("details", tag("summary", "Settings"), tag("pre", settings)),
         id=name,
     )
 
 
-def _heading(run: RunData) -> str:
-    """Return the name of the folder, with that of the data where it is another."""
-    name = run.path.name
-    return f"Run {name}" if name == run.data else f"Run {name}: {run.data}"
+def graph_labels(run: RunData) -> MapClasses | MapNumbers:
+    """Return the classes or numbers that the run learned, or else the classes of its data."""
+    unknown = MapClasses(np.full(0 if run.vectors is None else len(run.vectors), -1), [])
+    if run.graphs is None:
+        return unknown
+    learned = run.metrics.get("labels")
+    if learned is None:
+        if run.graphs.classes is None:
+            return unknown
+        return MapClasses(run.graphs.classes, [str(name) for name in run.graphs.class_names])
+    try:
+        task = cast("Task", learned["task"])
+        labels = find_labels(run.graphs, str(run.source), str(learned["source"]), task, told=False)
+    except (IGSDError, KeyError):
+        return unknown
+    return _classes(labels) if labels.are_classes else _numbers(labels)
 
 
-def _about(run: RunData) -> dict[str, str]:
-    """Return the facts of a run that have no place of their own."""
-    apart = ("kind", "table", "notes", "hidden")
-    return flat({key: value for key, value in run.metrics.items() if key not in apart})
+def graph_texts(run: RunData, labels: MapClasses | MapNumbers, count: int) -> list[str]:
+    """Return what is said of each graph: number, line, class or number learned, and size."""
+    graphs = run.graphs
+    texts = []
+    for index in range(count):
+        parts = [f"graph {index}"]
+        if graphs is not None and graphs.lines is not None:
+            parts.append(f"line {int(graphs.lines[index])}")
+        if label := labels.text(index):
+            parts.append(label)
+        if graphs is not None:
+            parts.append(f"{int(graphs.node_ptr[index + 1] - graphs.node_ptr[index])} nodes")
+        texts.append(", ".join(parts))
+    return texts
 
 
-def _settings(run: RunData) -> str:
-    path = run.path / "config.toml"
-    return path.read_text(encoding="utf-8") if path.exists() else "They were not written yet."
+def _classes(labels: GraphLabels) -> MapClasses:
+    codes, names = encode_categories(labels.y)
+    return MapClasses(codes, [str(name) for name in names])
+
+
+def _numbers(labels: GraphLabels) -> MapNumbers:
+    """Return the first column of numbers, with a note where there are more."""
+    name, *others = labels.names
+    note = f"The colours show {name}; also learned: {enumerated(others)}." if others else ""
+    return MapNumbers(labels.y.reshape(len(labels.y), -1)[:, 0], name, note)
 
 
 def _map(run: RunData, name: str, method: str) -> Html:
@@ -59,26 +159,82 @@ def _map(run: RunData, name: str, method: str) -> Html:
     return joined(tag("h3", "Map of the embedding"), why, map_section(name, shown, method))
 
 
-def _scores(table: dict[str, Any] | None) -> Html | None:
+def _scores(table: Mapping[str, Any] | None) -> Html | None:
     """Return the table that ``igsd evaluate`` left in the run folder."""
     if not table:
         return None
-    header = ["method", "accuracy %", "std over seeds", "std over folds", "seeds"]
-    keys = ("mean", "std_over_seeds", "std_over_folds")
-    lines = [
-        [row["method"], *(per_cent(row.get(key)) for key in keys), str(len(row["seeds"]))]
-        for row in table["rows"]
-    ]
+    metric, keys = METRICS["accuracy"], ("mean", "std_over_seeds", "std_over_folds")
+    lines = []
+    for row in table["rows"]:
+        shares = [row.get(key) for key in keys]
+        texts = [metric.text(None if s is None else metric.scale * s) for s in shares]
+        lines.append([row["method"], *texts, str(len(row["seeds"]))])
+    header = ["method", metric.title, "std over seeds", "std over folds", "seeds"]
     title = f"Scores, protocol {table['protocol']}"
     return joined(tag("h3", title), scroll_table(header, lines, title))
 
 
-def _hidden(hidden: dict[str, Any] | None) -> Html | None:
+def _hidden(hidden: Mapping[str, Any] | None) -> Html | None:
     """Return how a model with labels does where they were hidden from it."""
     if not hidden:
         return None
     if "accuracy" in hidden:
-        said = f"{100 * hidden['accuracy']:.1f} % right"
+        result = f"{100 * hidden['accuracy']:.1f} % right"
     else:
-        said = "mean absolute error " + ", ".join(f"{v:.4g}" for v in hidden.get("mae", ()))
-    return tag("p", f"Of the {hidden['graphs']} graphs whose label was hidden: {said}.")
+        result = "mean absolute error " + ", ".join(f"{v:.4g}" for v in hidden.get("mae", ()))
+    return tag("p", f"Of the {hidden['graphs']} graphs whose label was hidden: {result}.")
+
+
+def _source(metrics: RunMetrics) -> str | None:
+    data = metrics.get("data", {})
+    source = data.get("source") or data.get("name")
+    return None if source is None else str(source)
+
+
+def _find_graphs(metrics: RunMetrics, count: int | None) -> tuple[GraphSet | None, str]:
+    """Return (graphs, "") or (None, why not)."""
+    source, checksum = _source(metrics), metrics.get("data", {}).get("checksum")
+    if source is None:
+        return None, "The run folder does not say what it was trained on."
+    try:
+        graphs = open_data(source)
+    except (IGSDError, OSError) as error:
+        return None, f"The graphs are not shown: {error}"
+    if checksum not in (None, graphs.checksum) or count not in (None, len(graphs)):
+        return None, f"The graphs are not shown: {source} has changed since the run."
+    return graphs, ""
+
+
+def _history(path: Path) -> list[dict[str, float]]:
+    """Return the values per epoch; what is not a number is left out."""
+    rows = [{key: _number(text) for key, text in row.items()} for row in _rows(path)]
+    return [{key: value for key, value in row.items() if math.isfinite(value)} for row in rows]
+
+
+def _number(text: str | None) -> float:
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return math.nan
+
+
+def _pseudo_labels(path: Path) -> dict[str, list[int]]:
+    """Return how many pseudo-labels each round gave, could be checked and were right."""
+    counts: dict[int, list[int]] = {}
+    for row in _rows(path):
+        entry = counts.setdefault(int(_number(row["round"])), [0, 0, 0])
+        is_known = bool(row.get("true"))
+        entry[0] += 1
+        entry[1] += is_known
+        entry[2] += is_known and row["true"] == row["class"]
+    rounds = sorted(counts)
+    columns = list(zip(*(counts[number] for number in rounds), strict=True)) or [(), (), ()]
+    names = ("given", "checked", "right")
+    return {"rounds": rounds} | {n: list(c) for n, c in zip(names, columns, strict=True)}
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

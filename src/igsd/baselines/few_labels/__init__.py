@@ -1,0 +1,1 @@
+"""Baselines that learn from few labels."""

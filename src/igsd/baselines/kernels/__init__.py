@@ -1,0 +1,1 @@
+"""Methods without a network: kernels on graphs, and embeddings of subtrees."""

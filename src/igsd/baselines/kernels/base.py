@@ -1,0 +1,232 @@
+"""Bases of the methods without a network: they take graphs as ``IGSD`` does and keep arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted
+
+from igsd.baselines.kernels.patterns import Patterns, products
+from igsd.errors import warn_user
+from igsd.estimators.base import ConfiguredEstimator
+from igsd.evaluation.heads import Head
+from igsd.files.arrays import Header
+from igsd.files.models import read_model, whole_model, write_model
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open import as_graphset
+from igsd.limits import reserve
+from igsd.settings.fields import Settings, setting
+
+
+@dataclass(frozen=True)
+class ShallowConfig(Settings):
+    """The settings of a method without a network. Deterministic ones have a seed too."""
+
+    groups: ClassVar[Mapping[str, str]] = {**Settings.groups, "method": "The method"}
+
+
+class ShallowEstimator(ConfiguredEstimator[Any]):
+    """Base of estimators that take graphs and keep what they learned as arrays and plain values.
+
+    A subclass defines its settings (a ``ShallowConfig``), ``_fit``, ``_transform`` and
+    ``n_features_out_``. It keeps what it learned in ``state_``, a dictionary of arrays and JSON
+    values, which is all that ``save`` and ``load`` need. It reads its settings from ``config_``, so
+    that a parameter changed after ``fit`` has no effect before the next ``fit``. ``head`` is the
+    model that protocols fit to its vectors.
+
+    Learned: ``config_``, ``state_``, ``n_features_out_`` and ``notes_``, sentences about what was
+    done differently than asked, e.g. degrees used in place of node labels.
+    """
+
+    head: ClassVar[Head] = "svm"
+    state_: Header
+    notes_: tuple[str, ...]
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from graphs and return self; ``y`` is accepted for pipelines and never read."""
+        config, graphs = self._config_of_fit(), as_graphset(X).without_labels()
+        self.config_, self.state_, self.notes_ = config, {}, ()
+        try:
+            self._fit(graphs)
+        except BaseException:
+            del self.config_  # an interrupted fit leaves the estimator unfitted
+            raise
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return one row of features per graph, [G, d] float32."""
+        check_is_fitted(self, "config_")
+        graphs = as_graphset(X)
+        rows = np.asarray(self._transform(graphs), dtype=np.float32)
+        if rows.size and not rows.any():  # no column at all: fit has warned already
+            warn_user(
+                f"Nothing that {type(self).__name__} counts in {graphs.name!r} was seen in "
+                "training: all its vectors are zero. Are the node labels spelled differently?",
+            )
+        return rows
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to one file at exactly ``path``, whole or not at all."""
+        check_is_fitted(self, "config_")
+        arrays = {k: v for k, v in self.state_.items() if isinstance(v, np.ndarray)}
+        header = {
+            "estimator": type(self).__name__,
+            "settings": self.from_config(self.config_).get_params(deep=False),
+            "state": {k: v for k, v in self.state_.items() if k not in arrays},
+            "notes": list(self.notes_),
+        }
+        tensors = {k: torch.from_numpy(np.ascontiguousarray(v)) for k, v in arrays.items()}
+        write_model(path, tensors, header)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the estimator that ``save`` wrote; its ``transform`` is bit-equal.
+
+        Raises ``StorageError`` for any other file.
+        """
+        tensors, header = read_model(path, cls.__name__)
+        with whole_model(path):
+            stored = cls._stored(header)
+            estimator = cls(**stored["settings"])
+            estimator.config_ = estimator.config()
+            arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+            estimator.state_ = {**stored["state"], **arrays}
+            estimator.notes_ = tuple(stored["notes"])
+        return estimator
+
+    @classmethod
+    def _stored(cls, header: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the header of a file with ``settings``, ``state`` and ``notes``."""
+        return header
+
+    def _fit(self, graphs: GraphSet) -> None:
+        """Fill ``state_``."""
+        raise NotImplementedError
+
+    def _transform(self, graphs: GraphSet) -> np.ndarray:
+        """Return the features of graphs, [G, d]."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class KernelConfig(ShallowConfig):
+    """The settings of a kernel."""
+
+    normalise: bool = setting(True, "method", "make each graph's similarity to itself 1")
+
+
+@dataclass(frozen=True)
+class PatternKernelConfig(KernelConfig):
+    """The settings of a kernel that counts patterns."""
+
+    max_features: int = setting(
+        4096, "method", "patterns that are columns of the vectors, the commonest first", low=1
+    )
+
+
+class KernelEstimator(ShallowEstimator):
+    """Base of graph kernels: ``kernel(X)`` for an SVM, ``transform(X)`` for everything else.
+
+    A subclass defines ``_represent(graphs)``, what graphs are compared by, ``_products(a, b)``, the
+    kernel of all graphs of one set with all of another, and ``_squares(a)``, the kernel of each
+    graph with itself. ``normalise`` scales the latter to 1.
+    """
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Return the kernel of the graphs X with the graphs Y (with X), [n, m] float64.
+
+        For ``cross_validate(K, y, kernel="precomputed")`` and ``SVC(kernel="precomputed")``. Both
+        may hold graphs that ``fit`` has not seen; a value depends only on its two graphs and on
+        ``fit``.
+        """
+        check_is_fitted(self, "config_")
+        a = self._represent(as_graphset(X))
+        b = None if Y is None else self._represent(as_graphset(Y))
+        K = self._products(a, b)
+        if self.config_.normalise:
+            left = self._squares(a)
+            right = left if b is None else self._squares(b)
+            K *= _inverse_root(left)[:, None]
+            K *= _inverse_root(right)[None, :]
+        return K
+
+    def _represent(self, graphs: GraphSet) -> Any:
+        raise NotImplementedError
+
+    def _products(self, a: Any, b: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def _squares(self, a: Any) -> np.ndarray:
+        raise NotImplementedError
+
+
+class VectorKernel(KernelEstimator):
+    """Base of kernels with a short explicit map: ``_represent`` returns it, [G, d] float64."""
+
+    def _products(self, a: np.ndarray, b: np.ndarray | None) -> np.ndarray:
+        other = a if b is None else b
+        reserve(16.0 * len(a) * len(other), f"a kernel matrix of {len(a)} x {len(other)} graphs")
+        return a @ other.T
+
+    def _squares(self, a: np.ndarray) -> np.ndarray:
+        return (a * a).sum(axis=1)
+
+    def _transform(self, graphs: GraphSet) -> np.ndarray:
+        vectors = self._represent(graphs)
+        if self.config_.normalise:
+            vectors = vectors * _inverse_root(self._squares(vectors))[:, None]
+        return vectors
+
+
+class PatternKernel(KernelEstimator):
+    """Base of kernels that count patterns: ``_represent`` returns their ``Patterns``.
+
+    The kernel uses every pattern, also those that ``fit`` has not seen. ``transform`` has a column
+    for each of the ``max_features`` patterns that occur in the most graphs of ``fit``: on NCI1 a
+    table of all patterns would take a gigabyte, nearly all of it zeros.
+    """
+
+    def _learn_columns(self, graphs: GraphSet) -> None:
+        """Keep the patterns that become columns of ``transform``; warn if there are none."""
+        patterns = self._represent(graphs)
+        keys = patterns.most_common(self.config_.max_features)
+        self.state_["columns"] = keys.view(np.int64)
+        if not len(keys):
+            note = (
+                f"{type(self).__name__} has nothing to count in {graphs.name!r}: vectors have no "
+                "columns, and no two graphs are alike. Have the graphs lost their edges?"
+            )
+            self.notes_ += (note,)
+            warn_user(note)
+
+    def _products(self, a: Patterns, b: Patterns | None) -> np.ndarray:
+        return products(a, b)
+
+    def _squares(self, a: Patterns) -> np.ndarray:
+        return a.squares()
+
+    def _transform(self, graphs: GraphSet) -> np.ndarray:
+        patterns = self._represent(graphs)
+        width = self.n_features_out_
+        reserve(8.0 * len(graphs) * width, f"a table of {len(graphs)} x {width} numbers")
+        columns = patterns.columns(self.state_["columns"].view(np.uint64))
+        table = columns.astype(np.float32).toarray()
+        if self.config_.normalise:
+            table *= _inverse_root(patterns.squares())[:, None].astype(np.float32)
+        return table
+
+    @property
+    def n_features_out_(self) -> int:
+        """The number of patterns that are columns."""
+        return len(self.state_["columns"])
+
+
+def _inverse_root(squares: np.ndarray) -> np.ndarray:
+    """Return 1 / sqrt(squares), 0 for a graph without patterns."""
+    positive = squares > 0
+    return np.where(positive, 1.0 / np.sqrt(np.where(positive, squares, 1.0)), 0.0)

@@ -1,0 +1,100 @@
+"""``RandomWalkKernel``: the random-walk kernel (Gärtner et al., 2003), over short walks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from igsd.baselines.kernels.base import PatternKernel, PatternKernelConfig
+from igsd.baselines.kernels.patterns import Keys, Patterns, node_keys
+from igsd.errors import warn_user
+from igsd.estimators.base import settings_as_parameters
+from igsd.graphs.adjacency import ranges
+from igsd.graphs.colours import splitmix64
+from igsd.graphs.graphset import GraphSet
+from igsd.limits import check_time, reserve
+from igsd.settings.fields import setting
+
+_THREE = np.uint64(3)
+
+
+@dataclass(frozen=True)
+class RandomWalkConfig(PatternKernelConfig):
+    """The settings of the random-walk kernel."""
+
+    decay: float = setting(0.1, "method", "a walk of k steps counts for decay^k", above=0)
+    steps: int = setting(5, "method", "length of the longest walk", low=0)
+
+
+@settings_as_parameters(RandomWalkConfig)
+class RandomWalkKernel(PatternKernel):
+    """Compares graphs by the walks they have in common, node label by node label.
+
+    k(G, H) = sum over k up to ``steps`` of decay^k times the number of walks of k steps in the
+    direct product of G and H, whose nodes are pairs with equal labels. Such a walk is a walk in G
+    and one in H with the same sequence of labels, so the sum is a product of counts of sequences,
+    and no product of graphs is ever built. Without labels all nodes count as equal: with degrees
+    nearly every walk would be a sequence of its own. The series is cut after ``steps``, so that it
+    converges for dense graphs too; the number of sequences grows with every step. Deterministic:
+    ``random_state`` exists because every method has one.
+    """
+
+    def _fit(self, graphs: GraphSet) -> None:
+        self.state_["source"] = "none" if graphs.node_labels is None else "label"
+        if graphs.node_labels is None:
+            self.notes_ = (f"{graphs.name!r} has no node labels: all nodes count as equal.",)
+            warn_user(self.notes_[0])
+        self._learn_columns(graphs)
+
+    def _represent(self, graphs: GraphSet) -> Patterns:
+        if self.state_["source"] == "none":
+            keys: Keys = np.zeros(graphs.num_nodes, dtype=np.uint64)
+        else:
+            keys = node_keys(graphs, "label")
+        s = self.config_
+        node, sequence, count = walk_sequences(graphs, keys, s.steps)
+        weights = [c * s.decay ** (step / 2) for step, c in enumerate(count)]
+        graph = graphs.graph_of_node()[np.concatenate(node)]
+        every = np.concatenate(sequence)
+        return Patterns.count(graph, every, len(graphs), np.concatenate(weights))
+
+
+def walk_sequences(
+    graphs: GraphSet, keys: Keys, steps: int
+) -> tuple[list[np.ndarray], list[Keys], list[np.ndarray]]:
+    """Return, for each number of steps from 0, (last node, hash of the labels, number) of walks.
+
+    Walks that end at one node with the same labels ``keys`` [N] on their way are one entry with
+    their number. Three lists of ``steps`` + 1 arrays.
+    """
+    columns, row_ptr = graphs.adjacency.global_columns(graphs.node_ptr), graphs.adjacency.row_ptr
+    nodes = [np.arange(graphs.num_nodes)]
+    sequences, counts = [splitmix64(keys)], [np.ones(graphs.num_nodes)]
+    for step in range(steps):
+        check_time("the random-walk kernel")
+        first, last = row_ptr[nodes[-1]], row_ptr[nodes[-1] + 1]
+        total = int((last - first).sum())
+        reserve(80.0 * total, f"{total} walks of {step + 1} steps")
+        before = np.repeat(np.arange(len(first)), last - first)
+        node = columns[ranges(first, last)]
+        sequence = splitmix64(sequences[-1][before] * _THREE + keys[node])
+        node, sequence, count = _merged(node, sequence, counts[-1][before])
+        nodes.append(node)
+        sequences.append(sequence)
+        counts.append(count)
+    return nodes, sequences, counts
+
+
+def _merged(
+    node: np.ndarray, sequence: Keys, count: np.ndarray
+) -> tuple[np.ndarray, Keys, np.ndarray]:
+    """Return the entries with equal node and sequence merged, their counts added."""
+    if not len(node):
+        return node, sequence, count
+    order = np.lexsort((sequence, node))
+    node, sequence, count = node[order], sequence[order], count[order]
+    is_new = np.ones(len(node), dtype=bool)
+    is_new[1:] = (node[1:] != node[:-1]) | (sequence[1:] != sequence[:-1])
+    start = np.flatnonzero(is_new)
+    return node[start], sequence[start], np.add.reduceat(count, start)

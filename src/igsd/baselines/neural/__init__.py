@@ -1,0 +1,1 @@
+"""Baselines that train a network without labels."""

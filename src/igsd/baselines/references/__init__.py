@@ -1,0 +1,1 @@
+"""Reference rows: what a gain is measured against."""

@@ -1,0 +1,27 @@
+"""``MajorityClass``: the reference that looks at no graph."""
+
+import numpy as np
+
+from igsd.baselines.kernels.base import ShallowConfig, ShallowEstimator
+from igsd.estimators.base import settings_as_parameters
+from igsd.graphs.graphset import GraphSet
+
+
+@settings_as_parameters(ShallowConfig)
+class MajorityClass(ShallowEstimator):
+    """Vectors without a column: every protocol scores them as the largest class, or as the mean.
+
+    A method that is not better than this has learned nothing. Nothing is drawn: ``random_state``
+    exists because every method has one.
+    """
+
+    def _fit(self, graphs: GraphSet) -> None:
+        self.state_ = {}
+
+    def _transform(self, graphs: GraphSet) -> np.ndarray:
+        return np.zeros((len(graphs), 0), np.float32)
+
+    @property
+    def n_features_out_(self) -> int:
+        """Always 0."""
+        return 0

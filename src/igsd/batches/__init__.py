@@ -1,0 +1,1 @@
+"""Batches: graphs as tensors, ready for an encoder."""

@@ -1,0 +1,115 @@
+"""``DistinctBatch``: graphs as counts of their distinct neighbourhoods, each computed once.
+
+After l rounds of message passing, the vector of a node depends only on its neighbourhood of l
+edges. Most nodes of most sets share it with others: of NCI1's 122,747 nodes, 994 differ after one
+round and 36,099 after three. A trained encoder therefore needs to compute each kind of
+neighbourhood once and to count how often each graph has it. This is the colour refinement of
+Weisfeiler and Lehman, level by level.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from igsd.batches.batch import Collator
+from igsd.graphs.adjacency import Adjacency, pointers, ranges
+from igsd.graphs.colours import refined_keys, splitmix64
+
+
+@dataclass(frozen=True)
+class Level:
+    """The U distinct neighbourhoods of l edges.
+
+    ``gather`` [U, U of the level before] sums the vectors of a node's neighbours and its own;
+    ``members`` [B, U] counts how often each occurs in each graph. Both are in CSR format.
+    """
+
+    gather: Tensor
+    members: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctBatch:
+    """B graphs: ``x`` [U, d] the distinct node features, ``levels`` one per layer.
+
+    ``sizes`` [B]: the number of nodes of each graph.
+    """
+
+    x: Tensor
+    levels: list[Level]
+    sizes: Tensor
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs B."""
+        return len(self.sizes)
+
+
+def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) -> DistinctBatch:
+    """Return all graphs of a collator, whose node features are one-hot, under unweighted edges.
+
+    Neighbourhoods are compared by 64-bit hashes: the probability that two different ones are merged
+    is below U^2 / 2^65, that is 1e-9 for 200,000.
+    """
+    node_ptr, device = collator.node_ptr, collator.device
+    columns = adjacency.global_columns(node_ptr)
+    keys = np.zeros(len(adjacency.row_ptr) - 1, dtype=np.uint64)
+    for part in collator.features.codes.T:
+        keys = splitmix64(keys ^ part.astype(np.uint64))
+    keys, first, kind = _kinds(keys)
+    x, levels = collator.node_features(first), []
+    for _ in range(num_levels):
+        before = kind
+        keys = refined_keys(keys[kind], splitmix64(keys)[kind][columns], adjacency.row_ptr)
+        keys, first, kind = _kinds(keys)
+        gather = _gather(adjacency, columns, first, before)
+        members = _ones(node_ptr, kind, device, len(keys))
+        levels.append(Level(_ones(*gather, device, int(before.max()) + 1), members))
+    return DistinctBatch(x, levels, torch.from_numpy(np.diff(node_ptr)).to(device))
+
+
+def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (different keys [U], one place of each [U], the number of every key's kind [N]).
+
+    Like ``np.unique``, but with a faster, unstable sort, since any place will do; kinds are
+    numbered in the order of their places, which makes the later products cache-friendly.
+    """
+    order = np.argsort(keys)
+    ordered = keys[order]
+    is_new = np.ones(len(keys), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    kinds = np.empty(len(keys), dtype=np.int64)
+    kinds[order] = np.cumsum(is_new) - 1
+    is_place = np.zeros(len(keys), dtype=bool)
+    is_place[order[is_new]] = True
+    number = np.cumsum(is_place) - 1
+    places = np.flatnonzero(is_place)
+    return keys[places], places, number[order[is_new]][kinds]
+
+
+def _gather(
+    adjacency: Adjacency, columns: np.ndarray, nodes: np.ndarray, kind: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows (pointers, columns) of ``nodes``: the kinds of their neighbours, then their own.
+
+    The diagonal is added here because a plain graph has none.
+    """
+    starts, stops = adjacency.row_ptr[nodes], adjacency.row_ptr[nodes + 1]
+    row_ptr = pointers(stops - starts + 1)
+    kinds = np.empty(row_ptr[-1], dtype=np.int64)
+    kinds[row_ptr[1:] - 1] = kind[nodes]
+    kinds[ranges(row_ptr[:-1], row_ptr[1:] - 1)] = kind[columns[ranges(starts, stops)]]
+    return row_ptr, kinds
+
+
+def _ones(row_ptr: np.ndarray, col: np.ndarray, device: torch.device, width: int) -> Tensor:
+    """Return a CSR matrix of ones; repeated columns count repeatedly."""
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(row_ptr.astype(np.int32)),
+        torch.from_numpy(col.astype(np.int32)),
+        torch.ones(len(col)),
+        (len(row_ptr) - 1, width),
+        check_invariants=False,
+    ).to(device)

@@ -1,0 +1,66 @@
+"""A batch over several processes: sums and rows of all of them, with gradient.
+
+Every process computes the loss of the joint batch. The gradient of what a process contributes is
+the sum over all of them, and gradients of weights are averaged over the processes, so the weights
+get exactly the gradient that one process with the joint batch would give them.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, distributed
+
+
+def num_processes() -> int:
+    """Return how many processes share the joint batch."""
+    return distributed.get_world_size() if distributed.is_initialized() else 1
+
+
+def summed(x: Tensor) -> Tensor:
+    """Return the sum of a tensor over all processes, with gradient."""
+    return x if num_processes() == 1 else _Sum.apply(x)
+
+
+def gathered(rows: Tensor) -> tuple[Tensor, int]:
+    """Return (the rows of all processes, one process after the other; where ours begin).
+
+    With gradient. Parts may differ in length; they travel padded to the longest.
+    """
+    if num_processes() == 1:
+        return rows, 0
+    lengths = torch.zeros(num_processes(), dtype=torch.int64, device=rows.device)
+    lengths[distributed.get_rank()] = len(rows)
+    distributed.all_reduce(lengths)
+    counts = lengths.tolist()
+    padding = rows.new_zeros(max(counts) - len(rows), *rows.shape[1:])
+    parts = _Gather.apply(torch.cat([rows, padding]))
+    joined = torch.cat([part[:count] for part, count in zip(parts, counts, strict=True)])
+    return joined, sum(counts[: distributed.get_rank()])
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        total = x.clone()
+        distributed.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        total = gradients[0].clone()
+        distributed.all_reduce(total)
+        return total
+
+
+class _Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor) -> Tensor:
+        parts = [torch.empty_like(rows) for _ in range(num_processes())]
+        distributed.all_gather(parts, rows.contiguous())
+        return torch.stack(parts)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        total = gradients[0].clone()
+        distributed.all_reduce(total)
+        return total[distributed.get_rank()]

@@ -1,0 +1,308 @@
+"""``MoleculeBatch``: molecules as tensors, with a category on every link for an MPNN."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from igsd.batches.batch import Batch, Collator
+from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.operator import AdjacencyOperator
+from igsd.graphs.adjacency import Adjacency, pointers, ranges
+from igsd.graphs.graphset import GraphSet, Name
+
+
+@dataclass(frozen=True)
+class CompleteBlocks:
+    """The ordered pairs (i, j) of the nodes of each graph: a block [n_b, n_b] per graph, by rows.
+
+    Blocks follow each other without padding, P pairs in total. ``row`` and ``col`` [P] int64:
+    the nodes, counted over the batch. ``row_ptr`` [n + 1] int64: where each node's pairs begin.
+    """
+
+    row: np.ndarray
+    col: np.ndarray
+    row_ptr: np.ndarray
+
+    def places(self, rows: np.ndarray, local_columns: np.ndarray) -> np.ndarray:
+        """Return the positions of pairs, rows counted over the batch, columns in their graph."""
+        return self.row_ptr[rows] + local_columns
+
+
+def pair_distances(positions: np.ndarray, row: np.ndarray, col: np.ndarray) -> np.ndarray:
+    """Return the distance of nodes ``row[p]`` and ``col[p]``, [P], at ``positions`` [n, 3]."""
+    gaps = positions[row] - positions[col]
+    return np.sqrt(np.einsum("pk,pk->p", gaps, gaps))
+
+
+def complete_blocks(ptr: np.ndarray) -> CompleteBlocks:
+    """Return all pairs of nodes inside each graph, including each node with itself.
+
+    ``ptr`` [B + 1]: where the nodes of each graph of the batch begin.
+    """
+    sizes = np.diff(ptr)
+    per_node = np.repeat(sizes, sizes)
+    starts = np.repeat(ptr[:-1], sizes)
+    row = np.repeat(np.arange(int(ptr[-1])), per_node)
+    return CompleteBlocks(row, ranges(starts, starts + per_node), pointers(per_node))
+
+
+class CategoryOperator:
+    """Computes sum_j w_ij x_j Theta[t_ij] for every node i, where t_ij is the link's category.
+
+    A node sends the same vector over all its links of one category. So each pair (category, sender)
+    that occurs is multiplied by its Theta once, all senders of a category in one product, and a
+    sparse matrix sums the messages. There are never more such pairs than links, on a complete graph
+    about half as many, and no array is larger than [pairs, d].
+
+    ``edge_index`` [2, E] int64: receiver i, in ascending order, and sender j of every link;
+    ``weight`` [E], ``category`` [E] int64. ``used`` [T] int64: the categories that occur, the order
+    of the matrices. ``row_sums`` [n]: the sum of w_ij over j.
+    """
+
+    def __init__(
+        self, edge_index: Tensor, weight: Tensor, category: Tensor, num_nodes: int
+    ) -> None:
+        receiver, sender = edge_index
+        num_categories = int(category.max()) + 1 if len(category) else 0
+        key = category * num_nodes + sender
+        occurs = torch.zeros(num_categories, num_nodes, dtype=torch.bool, device=key.device)
+        occurs.view(-1)[key] = True
+        place = occurs.view(-1).cumsum(0, dtype=torch.int32) - 1
+        counts = occurs.sum(1)
+        self.used = counts.nonzero().squeeze(1)
+        self.counts: list[int] = counts[self.used].tolist()
+        self.sender = occurs.nonzero()[:, 1]
+        self.row_sums = weight.new_zeros(num_nodes).index_add_(0, receiver, weight)
+        self._write_sums(receiver, place[key], weight, num_nodes)
+
+    def _write_sums(self, receiver: Tensor, pair: Tensor, weight: Tensor, n: int) -> None:
+        """Build the sparse matrices of the sums; ``pair`` [E]: the message of each link."""
+        num_pairs = len(self.sender)
+        self.arrive = _rows(_bounds(receiver, n), pair, weight, (n, num_pairs))
+        # The gradient is a product with the transposed matrices.
+        order, bounds = pair.argsort(stable=True), _bounds(pair, num_pairs)
+        self.arrive_back = _rows(bounds, receiver[order], weight[order], (num_pairs, n))
+        ones = torch.ones_like(self.sender, dtype=weight.dtype)
+        own, bounds = self.sender.argsort(stable=True), _bounds(self.sender, n)
+        self.send_back = _rows(bounds, own, ones, (n, num_pairs))
+
+    def messages(self, x: Tensor, matrices: Tensor) -> Tensor:
+        """Return the sums [n, e] of node vectors x [n, d] through ``matrices`` [T, d, e]."""
+        with torch.autocast(x.device.type, enabled=False):
+            dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
+            return _Messages.apply(x.to(dtype), matrices.to(dtype), self)
+
+
+class _Messages(torch.autograd.Function):
+    """The products category by category, then the sparse sum; no gradient to the links."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, matrices: Tensor, links: CategoryOperator) -> Tensor:
+        ctx.save_for_backward(x, matrices)
+        ctx.links = links
+        sent = _by_category(x.index_select(0, links.sender), matrices, links.counts)
+        return links.arrive.to(x.dtype) @ sent
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        x, matrices = ctx.saved_tensors
+        links: CategoryOperator = ctx.links
+        arrived = links.arrive_back.to(x.dtype) @ gradients[0].contiguous()
+        to_sent = _by_category(arrived, matrices.transpose(1, 2), links.counts)
+        to_matrices = torch.empty_like(matrices)
+        sent = x.index_select(0, links.sender).split(links.counts)
+        for category, (a, b) in enumerate(zip(sent, arrived.split(links.counts), strict=True)):
+            torch.mm(a.T, b, out=to_matrices[category])
+        return links.send_back.to(x.dtype) @ to_sent, to_matrices, None
+
+
+def _by_category(rows: Tensor, matrices: Tensor, counts: list[int]) -> Tensor:
+    """Return the rows of each category, sorted by category, times its matrix."""
+    result = rows.new_empty(len(rows), matrices.shape[2])
+    pieces = zip(rows.split(counts), result.split(counts), matrices, strict=True)
+    for piece, target, matrix in pieces:
+        torch.mm(piece, matrix, out=target)
+    return result
+
+
+def _bounds(index: Tensor, size: int) -> Tensor:
+    counts = index.bincount(minlength=size)
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+
+
+def _rows(row_ptr: Tensor, col: Tensor, weight: Tensor, size: tuple[int, int]) -> Tensor:
+    return torch.sparse_csr_tensor(row_ptr.int(), col.int(), weight, size, check_invariants=False)
+
+
+Keep = Callable[[Adjacency, np.ndarray], np.ndarray]
+"""From links and the first atoms of molecules [B + 1] to which links are kept, [E] bool."""
+
+
+class MoleculeBatch(Batch):
+    """B molecules with n atoms in total: a ``Batch`` whose links have categories.
+
+    ``category`` [E] int64: a code of ``LinkFeatures`` for each entry of ``adjacency``. An encoder
+    without categories may use it like any other batch.
+    """
+
+    def __init__(
+        self, x: Tensor, ptr: Tensor, adjacency: AdjacencyOperator, category: Tensor
+    ) -> None:
+        super().__init__(x, ptr, adjacency)
+        self.category = category
+
+    @cached_property
+    def links(self) -> CategoryOperator:
+        """The operator that sums over links by category."""
+        return CategoryOperator(self.edge_index, self.edge_weight, self.category, len(self.x))
+
+    @classmethod
+    def joined(cls, batches: Sequence[Batch]) -> "MoleculeBatch":
+        """Return one batch with the molecules of all, in order; all must be ``MoleculeBatch``."""
+        parts = [batch for batch in batches if isinstance(batch, MoleculeBatch)]
+        if len(parts) < len(batches):
+            raise TypeError("MoleculeBatch.joined only takes batches with categories.")
+        if len(parts) == 1:
+            return parts[0]
+        plain = Batch.joined([Batch(part.x, part.ptr, part.adjacency) for part in parts])
+        category = torch.cat([part.category for part in parts])
+        return cls(plain.x, plain.ptr, plain.adjacency, category)
+
+
+def make_collator(graphs: GraphSet, features: FeatureMap, device: torch.device) -> Collator:
+    """Return the collator of these graphs, one of molecules if ``features`` includes links."""
+    if features.links is not None:
+        return MoleculeCollator(graphs, features, features.links, device)
+    return Collator(graphs.node_ptr, features.transform(graphs), device)
+
+
+class MoleculeCollator(Collator):
+    """Makes batches of one set of molecules, and of its views, taken out by index.
+
+    With distance bins in ``links``, a molecule is a complete graph: every two atoms are linked,
+    bonded or not. Otherwise its links are its bonds.
+    """
+
+    def __init__(
+        self, graphs: GraphSet, features: FeatureMap, links: LinkFeatures, device: torch.device
+    ) -> None:
+        super().__init__(graphs.node_ptr, features.transform(graphs), device)
+        self.graphs = graphs
+        self.links = links
+        self.bonds = links.bond_codes(graphs).astype(np.int16)
+        self.positions = links.positions(graphs)
+
+    def batch(self, indices: np.ndarray, adjacency: Adjacency) -> MoleculeBatch:
+        """Return the molecules ``indices``; raises ``TypeError`` for edges of another set."""
+        if adjacency is not self.graphs.adjacency:
+            raise TypeError("MoleculeCollator.batch only takes the edges of its own set.")
+        return self.molecules(indices)
+
+    def molecules(self, indices: np.ndarray) -> MoleculeBatch:
+        """Return the molecules ``indices``."""
+        ptr, nodes = self._nodes(indices)
+        starts = torch.from_numpy(ptr).to(self.device)
+        links, categories = self._links(indices, ptr, nodes)
+        return self._batch(self.node_features(nodes), starts, ptr, links, categories)
+
+    def thinned(self, x: Tensor, indices: np.ndarray, keep: Keep) -> MoleculeBatch:
+        """Return the molecules ``indices`` with the links that ``keep`` chooses.
+
+        ``x`` [n, d]: the features of their nodes.
+        """
+        ptr, nodes = self._nodes(indices)
+        links, categories = self._links(indices, ptr, nodes)
+        mask = keep(links, ptr)
+        starts = torch.from_numpy(ptr).to(self.device)
+        return self._batch(x, starts, ptr, links.only(mask), categories[mask])
+
+    def induced(self, x: Tensor, indices: np.ndarray, keep: np.ndarray) -> MoleculeBatch:
+        """Return the molecules ``indices`` with only the nodes of ``keep`` [n] bool."""
+        ptr, nodes = self._nodes(indices)
+        links, categories = self._links(indices, ptr, nodes)
+        stays = keep[links.rows()] & keep[links.global_columns(ptr)]
+        before = pointers(keep)
+        left, row_ptr = before[ptr], pointers(stays)[links.row_ptr]
+        columns = before[links.global_columns(ptr)[stays]]
+        rows = pointers(np.diff(row_ptr)[keep])
+        starts = np.repeat(left[:-1], np.diff(rows[left]))
+        edges = Adjacency(rows, (columns - starts).astype(np.int32))
+        where = torch.from_numpy(left).to(self.device)
+        kept = x[torch.from_numpy(np.flatnonzero(keep)).to(self.device)]
+        return self._batch(kept, where, left, edges, categories[stays])
+
+    def view(
+        self, batch: Batch, indices: np.ndarray, view: Adjacency, bond: Name | None
+    ) -> MoleculeBatch:
+        """Return ``batch``, which holds the molecules ``indices``, under a diffusion of the set.
+
+        ``view``: a diffusion S over bonds of the kind ``bond``, or over all bonds if it is None.
+        Its entries replace the links: S_ij multiplies the message. An entry counts as a bond of
+        that kind, or as the bond of its two atoms, at their distance.
+        """
+        taken = view.take(self.node_ptr, indices)
+        ptr, nodes = self._nodes(indices)
+        distances = None
+        if self.positions is not None:
+            ends = taken.rows(), taken.global_columns(ptr)
+            distances = pair_distances(self.positions[nodes], *ends)
+        if bond is None:
+            blocks = complete_blocks(ptr)
+            kinds = self._kinds(blocks, *self._bonds(indices))
+            bonds = kinds[blocks.places(taken.rows(), taken.col)]
+        else:
+            bonds = np.full(taken.num_entries, self.links.bond_code(bond))
+        categories = self.links.categories(bonds, distances)
+        return self._batch(batch.x, batch.ptr, ptr, taken, categories)
+
+    def _batch(
+        self, x: Tensor, starts: Tensor, ptr: np.ndarray, links: Adjacency, categories: np.ndarray
+    ) -> MoleculeBatch:
+        operator = self.operator(links, ptr, diagonal=links.weight is not None)
+        return MoleculeBatch(x, starts, operator, torch.from_numpy(categories).to(self.device))
+
+    def _links(
+        self, indices: np.ndarray, ptr: np.ndarray, nodes: np.ndarray
+    ) -> tuple[Adjacency, np.ndarray]:
+        """Return the links of the chosen molecules, bonds or all pairs, and their categories."""
+        bonds, codes = self._bonds(indices)
+        if self.positions is None:
+            return bonds, self.links.categories(codes, None)
+        return self._complete(bonds, codes, ptr, self.positions[nodes])
+
+    def _nodes(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the chosen molecules begin in a batch, and their nodes in the set."""
+        starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
+        return pointers(stops - starts), ranges(starts, stops)
+
+    def _bonds(self, indices: np.ndarray) -> tuple[Adjacency, np.ndarray]:
+        """Return the bonds of the chosen molecules and their codes, [E] int16."""
+        adjacency = self.graphs.adjacency
+        starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
+        entries = ranges(adjacency.row_ptr[starts], adjacency.row_ptr[stops])
+        return adjacency.take(self.node_ptr, indices), self.bonds[entries]
+
+    def _kinds(self, blocks: CompleteBlocks, taken: Adjacency, bonds: np.ndarray) -> np.ndarray:
+        """Return the bond code of every pair of atoms, or that of no bond."""
+        kinds = np.full(len(blocks.row), self.links.no_bond, np.int16)
+        kinds[blocks.places(taken.rows(), taken.col)] = bonds
+        return kinds
+
+    def _complete(
+        self, taken: Adjacency, bonds: np.ndarray, ptr: np.ndarray, positions: np.ndarray
+    ) -> tuple[Adjacency, np.ndarray]:
+        """Return links between every two different atoms, and their categories."""
+        blocks = complete_blocks(ptr)
+        kinds = self._kinds(blocks, taken, bonds)
+        distances = pair_distances(positions, blocks.row, blocks.col)
+        keep = blocks.row != blocks.col
+        starts = np.repeat(ptr[:-1], np.diff(blocks.row_ptr[ptr]))
+        complete = Adjacency(
+            pointers(np.diff(blocks.row_ptr) - 1), (blocks.col - starts)[keep].astype(np.int32)
+        )
+        return complete, self.links.categories(kinds[keep], distances[keep])

@@ -1,0 +1,209 @@
+"""``NeuralEstimator``: any method that trains a network, as a scikit-learn estimator."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from igsd.batches.batch import CHUNK_NODES, chunks
+from igsd.batches.features import FeatureMap, warn_of_unseen_labels
+from igsd.errors import ConfigError, ParameterError, StorageError
+from igsd.estimators.base import ConfiguredEstimator
+from igsd.files.arrays import Header
+from igsd.files.models import read_model, whole_model, write_model
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open import as_graphset
+from igsd.model.network import Dims, Network, Step
+from igsd.processes import kept_memory
+from igsd.progress import progress_bar
+from igsd.settings.fields import Values
+from igsd.settings.text import load_recipe
+from igsd.training.fit import Fitted, Watched, fit, view_of
+from igsd.training.task import Labels
+from igsd.views.source import Source
+
+DISTINCT_CHUNK_NODES = 250_000
+"""Nodes of a chunk if equal neighbourhoods are computed once: many, so that many are equal."""
+
+
+class NeuralEstimator(ConfiguredEstimator[Any]):
+    """Learns vectors of graphs by training a network. Takes the same graphs as ``igsd.IGSD``.
+
+    A method is a subclass with a ``network_class``, and with settings given by
+    ``@settings_as_parameters``.
+
+    Learned: ``network_``, ``features_``, ``history_`` (mean losses per epoch), ``config_``,
+    ``own_encoder_`` (the class of the user's own encoder, or None) and ``n_features_out_``.
+    """
+
+    network_class: ClassVar[type[Network]]
+    _weights_prefix: ClassVar[str] = ""
+
+    network_: Any
+    features_: FeatureMap
+    history_: list[dict[str, float]]
+    own_encoder_: str | None
+
+    @classmethod
+    def from_recipe(cls, name: str, **changes: Any) -> Self:
+        """Return an unfitted estimator with the settings of a shipped recipe, some changed."""
+        return cls.from_config(load_recipe(name, cls.config_class)).set_params(**changes)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
+        return self._fit(as_graphset(X))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the vectors [G, d] float32 of graphs, seen in training or not."""
+        return np.concatenate(list(self.transform_chunks(X)))
+
+    def transform_chunks(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the rows of ``transform`` in chunks, so that memory does not grow with the set."""
+        check_is_fitted(self, "network_")
+        self.network_.settings = self._fitted_config()
+        yield from self._chunks(X, self.network_.embed, "embedding")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator atomically to one file at exactly ``path``."""
+        check_is_fitted(self, "network_")
+        state, prefix = self.network_.state_dict(), self._weights_prefix
+        tensors = {f"{prefix}{name}": tensor for name, tensor in state.items()}
+        header = {
+            "estimator": type(self).__name__,
+            "config": self._fitted_config().to_json(),
+            "own_encoder": self.own_encoder_,
+            "features": self.features_.to_json(),
+            "history": self.history_,
+        }
+        more_tensors, more_header = self._state()
+        write_model(path, tensors | more_tensors, header | more_header)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, encoder: nn.Module | None = None) -> Self:
+        """Return the estimator that ``save`` wrote; its results are bit-equal.
+
+        ``path``: the file, or a run folder of ``igsd train``. ``encoder``: your own module, if it
+        was trained with one: a file holds numbers, never code. Raises ``StorageError`` for any
+        other file, and ``ConfigError`` if the encoder is missing or does not fit.
+        """
+        tensors, header = read_model(path, cls.__name__)
+        with whole_model(path):
+            own, history = header.get("own_encoder"), list(header["history"])
+            config = cls.config_class.from_json(header["config"])
+            features = FeatureMap.from_json(header["features"])
+        if own and encoder is None:
+            raise ConfigError(
+                f"{path} was trained with an encoder of your own, {own}. Load it with "
+                f"{cls.__name__}.load(path, encoder=...)."
+            )
+        estimator = cls.from_config(config)
+        if encoder is not None:
+            estimator.set_params(encoder=encoder)
+        with whole_model(path):
+            estimator._set_state(tensors, header)
+            with torch.random.fork_rng(devices=[]):
+                dims = Dims(features, estimator._num_outputs(), encoder)
+                network = cls.network_class(config, dims)
+        prefix = cls._weights_prefix
+        weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+        try:
+            network.load_state_dict(weights)
+        except RuntimeError as error:
+            if encoder is None:
+                raise StorageError(
+                    f"{path} is damaged, or a model of another version: {error}. Copy it again "
+                    "from its source, or train it again."
+                ) from error
+            raise ConfigError(
+                f"The weights in {path} belong to the encoder {own or config.encoder!r} and do not "
+                f"fit the given {type(encoder).__qualname__}: {error}"
+            ) from error
+        return estimator._set_fitted(config, encoder, Fitted(network.eval(), features, history))
+
+    @property
+    def n_features_out_(self) -> int:
+        """Width of a vector."""
+        self.network_.settings = self._fitted_config()
+        return int(self.network_.out_dim)
+
+    def _fit(
+        self, graphs: GraphSet, labels: Labels | None = None, watched: Watched | None = None
+    ) -> Self:
+        config, own = self._config_of_fit(), self._own_encoder()
+        parameters = self.get_params(deep=False)
+        try:
+            fitted = fit(
+                graphs,
+                config,
+                self.network_class,
+                name=config.section or type(self).__name__,
+                labels=labels,
+                encoder=own,
+                watched=watched,
+                checkpoint=parameters["checkpoint"],
+                log_dir=parameters["log_dir"],
+                verbose=parameters["verbose"],
+            )
+        except ParameterError as error:
+            raise error.of_estimator(type(self).__name__) from error
+        return self._set_fitted(config, own, fitted)
+
+    def _set_fitted(self, config: Any, own: nn.Module | None, fitted: Fitted) -> Self:
+        self.network_, self.features_ = fitted.network, fitted.features
+        self.history_, self.config_ = fitted.history, config
+        self.own_encoder_ = None if own is None else type(own).__qualname__
+        return self
+
+    def _chunks(
+        self, X: Any, compute: Callable[[Step], Tensor], title: str
+    ) -> Iterator[np.ndarray]:
+        """Yield what the network computes for graphs, a chunk of them at a time."""
+        graphs, network = as_graphset(X), self.network_.eval()
+        warn_of_unseen_labels(self.features_, graphs)
+        config, device = network.settings, next(network.parameters()).device
+        is_distinct = title == "embedding" and network.embeds_distinct(self.features_)
+        max_nodes = DISTINCT_CHUNK_NODES if is_distinct else CHUNK_NODES
+        shown = self.get_params(deep=False)["verbose"]
+        with kept_memory(), progress_bar(title, len(graphs), shown=shown) as advance:
+            for start, stop in chunks(graphs.node_ptr, max_nodes):
+                part = graphs.take(np.arange(start, stop))
+                source = Source(part, self.features_, device, view=view_of(config), cache=False)
+                with torch.no_grad():
+                    rows = compute(Step(source, (np.arange(len(part)),))).float().cpu().numpy()
+                yield rows
+                advance(len(rows))
+
+    def _own_encoder(self) -> nn.Module | None:
+        """Return the module given as ``encoder``, or None if it is a name."""
+        encoder = self.get_params(deep=False)["encoder"]
+        return encoder if isinstance(encoder, nn.Module) else None
+
+    def _named_settings(self) -> Values:
+        named = super()._named_settings()
+        if self._own_encoder() is not None:
+            named["encoder"] = self.config_class.encoder
+        return named
+
+    def _fitted_config(self) -> Any:
+        """Return the settings of ``fit``, with the present settings of the embedding."""
+        present = self.get_params(deep=False)
+        names = [name for name in ("mix_weight", "embed_views") if name in present]
+        try:
+            return self.config_.updated({name: present[name] for name in names})
+        except ParameterError as error:
+            raise error.of_estimator(type(self).__name__) from error
+
+    def _num_outputs(self) -> int:
+        """Return the number of outputs of the network: 0 without labels."""
+        return 0
+
+    def _state(self) -> tuple[dict[str, Tensor], Header]:
+        """Return the (tensors, header entries) that ``save`` writes besides the network."""
+        return {}, {}
+
+    def _set_state(self, tensors: Mapping[str, Tensor], header: Header) -> None:
+        """Restore what ``_state`` returned."""

@@ -1,0 +1,141 @@
+"""Atomic writes: a file is written under a temporary name in its folder, synced and renamed."""
+
+import contextlib
+import errno
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from igsd.errors import StorageError
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield a binary file that becomes ``path`` only when the block ends without an error.
+
+    Raises ``StorageError`` if the folder is unwritable or the disk is full; an old file is then
+    left as it was.
+    """
+    target = _place_of(path)
+    temporary: str | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+        temporary = None
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise StorageError(_write_failure(target, error)) from error
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise ``StorageError`` if ``atomic_file`` could not write to ``path``."""
+    target = _place_of(path)
+    try:
+        with tempfile.TemporaryFile(dir=_nearest_folder(target)):
+            pass
+    except OSError as error:
+        raise StorageError(_write_failure(target, error)) from error
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write ``text`` to ``path`` as UTF-8, whole or not at all."""
+    with atomic_file(path) as file:
+        file.write(text.encode())
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write ``value`` to ``path`` as readable JSON, whole or not at all."""
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def _place_of(path: str | os.PathLike[str]) -> Path:
+    """Resolve a link to a file; raises ``StorageError`` if no file can be written there."""
+    target = Path(path)
+    if target.is_dir():
+        raise StorageError(f"Cannot write {target}: it is a folder. Use the name of a file.")
+    if target.exists() and not target.is_file():
+        # A rename would put a file in the place of a device.
+        raise StorageError(f"Cannot write {target}: it is not an ordinary file. Use another name.")
+    folder = _nearest_folder(target)
+    if not folder.is_dir():
+        raise StorageError(f"Cannot write {target}: {folder} is a file. Choose another folder.")
+    return target.resolve() if target.is_symlink() else target
+
+
+def _nearest_folder(target: Path) -> Path:
+    """Return the folder of ``target``, or its nearest parent that exists."""
+    folder = target.parent
+    while not os.path.exists(folder):
+        folder = folder.parent
+    return folder
+
+
+def _umask() -> int:
+    """Return the umask; it can only be read by setting it for an instant."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut, if the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _write_failure(target: Path, error: OSError) -> str:
+    way_out = {
+        errno.ENOSPC: "The disk is full: free some space or choose another folder.",
+        errno.EDQUOT: "Your disk quota is used up: free some space or choose another folder.",
+        errno.EACCES: "You may not write there: choose another folder or change its permissions.",
+        errno.EROFS: "The file system is read-only: choose another folder.",
+    }.get(error.errno or 0, "Choose another place.")
+    return f"Cannot write {target}: {error.strerror}. {way_out} Nothing was changed."
+
+
+def known_suffix(path: str | os.PathLike[str], suffixes: Iterable[str], what: str) -> str:
+    """Return the suffix of a file for ``what``; raises ``StorageError`` if not in ``suffixes``."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in suffixes:
+        raise StorageError(
+            f"The suffix of {str(path)!r} is not one for {what}. Use one of {', '.join(suffixes)}."
+        )
+    return suffix
+
+
+def cache_dir() -> Path:
+    """Return the folder for cached files: ``IGSD_CACHE``, or ``igsd`` in the user's cache folder.
+
+    The folder is not created here. It may be removed at any time.
+    """
+    chosen = os.environ.get("IGSD_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    return _user_cache() / "igsd"
+
+
+def _user_cache() -> Path:
+    """Return the user's cache folder on this system."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

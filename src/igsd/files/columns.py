@@ -1,0 +1,157 @@
+"""Tables of columns as files: embeddings, predictions and neighbours, ``.csv`` or ``.parquet``."""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from igsd.errors import DataError, StorageError
+from igsd.files.arrays import refuse_pickle
+from igsd.files.atomic import atomic_file, known_suffix
+
+Columns = dict[str, list[Any]]
+_Chunk = Mapping[str, Sequence[Any] | np.ndarray]
+
+SUFFIXES = (".npy", ".csv", ".parquet")
+_NOT_NUMBERS = ("graph", "line", "id", "name")
+
+
+def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
+    """Write a table as ``.csv`` or ``.parquet``, whole or not at all."""
+    write = _write_csv if Path(path).suffix.lower() == ".csv" else _write_parquet
+    with atomic_file(path) as file:
+        write(file, [columns])
+
+
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of a file for embeddings; raises ``StorageError`` for an unknown one."""
+    return known_suffix(path, SUFFIXES, "embeddings")
+
+
+def write_vectors(
+    path: str | os.PathLike[str],
+    chunks: Iterable[np.ndarray],
+    shape: tuple[int, int],
+    columns: Sequence[str],
+    names: Sequence[str] | None = None,
+    lines: np.ndarray | None = None,
+    ids: Sequence[str] | None = None,
+) -> None:
+    """Write embeddings [G, d] that arrive in chunks, whole or not at all, with bounded memory.
+
+    ``.csv`` and ``.parquet`` get a column ``graph`` (from 0), ``line`` if the graphs come from the
+    lines of a table, ``id`` if it has ids, ``name`` if the graphs have names, and a column for each
+    number, named by ``columns``. Raises ``StorageError`` for another suffix or a failed write.
+    """
+    suffix = check_suffix(path)
+    described = {"line": lines, "id": ids, "name": names}
+    known = {key: values for key, values in described.items() if values is not None}
+    with atomic_file(path) as file:
+        if suffix == ".npy":
+            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for rows in chunks:
+                file.write(np.ascontiguousarray(rows, "<f4").tobytes())
+        else:
+            write = _write_csv if suffix == ".csv" else _write_parquet
+            write(file, _vector_columns(chunks, columns, known))
+
+
+def _vector_columns(
+    chunks: Iterable[np.ndarray], columns: Sequence[str], known: _Chunk
+) -> Iterator[_Chunk]:
+    """Yield each chunk of vectors as columns, with what is ``known`` of its graphs."""
+    start = 0
+    for rows in chunks:
+        stop = start + len(rows)
+        described = {key: values[start:stop] for key, values in known.items()}
+        numbers = dict(zip(columns, np.ascontiguousarray(rows.T, np.float32), strict=True))
+        yield {"graph": np.arange(start, stop), **described, **numbers}
+        start = stop
+
+
+def _write_csv(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
+    """Write the rows of all chunks, with quotes only where they are needed."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    for number, columns in enumerate(chunks):
+        if number == 0:
+            writer.writerow(columns)
+        plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in columns.values()]
+        for row in zip(*plain, strict=True):
+            # Nine digits give back exactly the same float32.
+            writer.writerow([f"{v:.9g}" if isinstance(v, float) else v for v in row])
+    text.flush()
+    text.detach()
+
+
+def _write_parquet(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
+    """Write the rows of all chunks, in the types of the first one."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    tables = (pa.table(dict(columns)) for columns in chunks)
+    first = next(tables)
+    with pq.ParquetWriter(file, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table.cast(first.schema))
+
+
+def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
+    """Return the embeddings [G, d] in a file; raises ``StorageError`` if it holds none.
+
+    In a table every column except ``graph``, ``line``, ``id`` and ``name`` is a feature; rows are
+    put in the order of ``graph``.
+    """
+    source, suffix = Path(path).expanduser(), check_suffix(path)
+    if not source.is_file():
+        raise StorageError(
+            f"There is no file with embeddings at {source}. `igsd embed MODEL DATA -o {source}` "
+            "writes one."
+        )
+    refuse_pickle(source)
+    try:
+        values = np.load(source, allow_pickle=False) if suffix == ".npy" else _read_table(source)
+    except (OSError, ValueError, EOFError) as error:
+        if isinstance(error, StorageError | DataError):
+            raise
+        raise StorageError(f"{source} holds no readable embeddings: {error}.") from error
+    if not isinstance(values, np.ndarray):
+        raise StorageError(f"{source} is a zip of several arrays. Save one array with numpy.save.")
+    if values.ndim != 2 or values.dtype.kind not in "fiu":
+        raise StorageError(
+            f"{source} must hold a table of numbers [graphs, features]. "
+            f"Got shape {values.shape} of {values.dtype}."
+        )
+    return values
+
+
+def _read_table(source: Path) -> np.ndarray:
+    """Return the numbers of a CSV or Parquet table, rows in the order of its column ``graph``."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    reader = pa.csv.read_csv if source.suffix.lower() == ".csv" else pa.parquet.read_table
+    table = reader(source)
+    kept = [name for name in table.column_names if name not in _NOT_NUMBERS]
+    for name in kept:
+        kind = table.schema.field(name).type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise StorageError(f"Column {name!r} of {source} holds {kind} instead of numbers.")
+    if not kept:
+        raise StorageError(f"{source} has no columns of numbers.")
+    values = np.column_stack([table[name].to_numpy() for name in kept])
+    if "graph" not in table.column_names:
+        return values
+    order = table["graph"].to_numpy()
+    if not np.array_equal(np.sort(order), np.arange(len(values))):
+        raise StorageError(
+            f"Column 'graph' of {source} must number its {len(values)} rows from 0, each once."
+        )
+    return values[np.argsort(order)]

@@ -1,0 +1,232 @@
+"""Model files, and ``metrics.json`` of a run folder: what is in it and how its run is continued."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from igsd.errors import IGSDError, StorageError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from igsd.files.arrays import Header
+
+
+KIND = "igsd run"
+
+
+class DataMetrics(TypedDict, total=False):
+    """The data of a run; ``source``: DATA on the command line."""
+
+    name: str
+    checksum: str
+    graphs: int
+    source: str
+
+
+class LabelMetrics(TypedDict, total=False):
+    """The labels of a run; ``source``: what ``--labels`` names, ``used``: how many were shown."""
+
+    source: str
+    names: list[str]
+    task: str
+    rate: float
+    used: int
+
+
+class RunMetrics(TypedDict, total=False):
+    """The content of ``metrics.json``; a run that is not finished has the first entries only."""
+
+    kind: str
+    status: str
+    recipe: str
+    method: str
+    data: DataMetrics
+    labels: LabelMetrics
+    seed: int
+    epochs: int
+    final_loss: float | None
+    seconds: Mapping[str, float]
+    started: str
+    embedding_dim: int
+    notes: list[str]
+    hidden: Mapping[str, object]
+    pseudo_labels: int
+    table: Mapping[str, object]
+    versions: Mapping[str, object]
+    commit: Mapping[str, object]
+
+
+def read_metrics(folder: Path) -> RunMetrics | None:
+    """Return the content of ``metrics.json``; None if the folder is not a run folder of igsd.
+
+    Paths of data and labels are relative to the working folder.
+    """
+    try:
+        values = json.loads((folder / "metrics.json").read_text())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(values, dict) or values.get("kind") != KIND:
+        return None
+    return _with_sources(values, lambda source: _from_here(folder, source))
+
+
+def stored_metrics(folder: Path, metrics: RunMetrics) -> RunMetrics:
+    """Return metrics as they are written to ``metrics.json``.
+
+    Paths of data and labels become relative to the folder, so that they are still found from
+    another working folder, or when run and files have moved together.
+    """
+    return _with_sources(metrics, lambda source: _from_folder(folder, source))
+
+
+def is_same_source(one: str, other: str) -> bool:
+    """Return whether two texts name the same data: the same text, or the same file."""
+    if one == other:
+        return True
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def resume_command(folder: Path, metrics: RunMetrics) -> str:
+    """Return the command that continues the run in a folder.
+
+    >>> metrics = {"data": {"source": "my mols.csv"}, "labels": {"source": "active", "rate": 0.1}}
+    >>> resume_command(Path("runs/a"), metrics)
+    "igsd train 'my mols.csv' --labels active --label-rate 0.1 -o runs/a --resume"
+    """
+    parts = ["igsd train", quote(metrics.get("data", {}).get("source", "DATA"))]
+    labels = metrics.get("labels", {})
+    if "source" in labels:
+        parts += ["--labels", quote(labels["source"])]
+    if labels.get("rate", 1) != 1:
+        parts += ["--label-rate", f"{labels['rate']:g}"]
+    if "task" in labels:
+        parts += ["--task", labels["task"]]
+    return " ".join([*parts, "-o", quote(str(folder)), "--resume"])
+
+
+def _with_sources(metrics: Any, change: Callable[[str], str]) -> RunMetrics:
+    """Return metrics with the sources of data and labels changed, where there are any."""
+    changed = dict(metrics)
+    for key in ("data", "labels"):
+        entry = metrics.get(key)
+        if isinstance(entry, dict) and isinstance(entry.get("source"), str):
+            changed[key] = entry | {"source": change(entry["source"])}
+    return changed  # type: ignore[return-value]
+
+
+def _from_folder(folder: Path, source: str) -> str:
+    """Return a source relative to a run folder; names and absolute paths stay as they are."""
+    if os.path.isabs(source) or not os.path.exists(source):
+        return source
+    return _relative(Path(source), folder)
+
+
+def _from_here(folder: Path, source: str) -> str:
+    """Return a source that is relative to a run folder relative to the working folder.
+
+    So is a path that does not exist, for the error that names it.
+    """
+    path = folder / source
+    is_path = path.exists() or (os.sep in source and not os.path.exists(source))
+    return _relative(path, Path()) if is_path and not os.path.isabs(source) else source
+
+
+def _relative(path: Path, start: Path) -> str:
+    try:
+        return os.path.relpath(path.resolve(), start.resolve())
+    except ValueError:  # on two drives
+        return str(path.resolve())
+
+
+VERSION = 1
+FILE_NAME = "model.safetensors"
+"""The name of the model inside a run folder."""
+
+_OF_A_RUN = ("metrics.json", "checkpoint.safetensors")
+
+
+def write_model(
+    path: str | os.PathLike[str], tensors: Mapping[str, Tensor], header: Mapping[str, object]
+) -> None:
+    """Write weights and a JSON header to exactly ``path``, whole or not at all."""
+    from igsd.files.arrays import write_arrays
+
+    arrays = {name: value.detach().cpu().contiguous().numpy() for name, value in tensors.items()}
+    write_arrays(path, arrays, {"kind": "model", "version": VERSION, **header})
+
+
+def read_model(
+    path: str | os.PathLike[str], estimator: str | None = None
+) -> tuple[dict[str, Tensor], Header]:
+    """Return (weights, header) of a model file, or of the model in a run folder.
+
+    ``estimator``: the class that must have written it, None for any. Raises ``StorageError`` for
+    any other file or folder.
+    """
+    import numpy as np
+    import torch
+
+    from igsd.files.arrays import read_arrays
+
+    source = model_path(path)
+    arrays, header = read_arrays(source, "model")
+    if header.get("version") != VERSION:
+        raise StorageError(
+            f"{source} is a model of format {header.get('version')}, this igsd reads format "
+            f"{VERSION}. Train it again, or use the igsd that wrote it."
+        )
+    if estimator not in (None, header.get("estimator")):
+        raise StorageError(
+            f"{path} holds a model of {header.get('estimator')}, not of {estimator}. "
+            "igsd.load_model opens models of every method."
+        )
+    return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, header
+
+
+def model_path(path: str | os.PathLike[str]) -> Path:
+    """Return the model file for ``path``: the file itself, or the one inside a run folder.
+
+    Raises ``StorageError`` if there is nothing, and for a folder without a model.
+    """
+    source = Path(path).expanduser()
+    if not source.exists():
+        raise StorageError(
+            f"There is no model at {source}. A model is a run folder made by `igsd train`, or a "
+            "file written by `model.save` in Python."
+        )
+    if not source.is_dir() or (source / FILE_NAME).exists():
+        return source / FILE_NAME if source.is_dir() else source
+    if any((source / name).exists() for name in _OF_A_RUN):
+        raise StorageError(
+            f"The run in {source} is not finished, so it holds no model yet. "
+            f"`{resume_command(source, read_metrics(source) or {})}` finishes it."
+        )
+    raise StorageError(
+        f"{source} is a folder without a model: it holds no {FILE_NAME}. Give a run folder made by "
+        "`igsd train`, or a file written by `model.save`."
+    )
+
+
+@contextlib.contextmanager
+def whole_model(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn errors caused by a damaged header or missing weights into ``StorageError``.
+
+    Errors of igsd itself pass unchanged.
+    """
+    try:
+        yield
+    except IGSDError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise StorageError(
+            f"{path} is damaged, or a model of another version: {what}. Train it again, or copy it "
+            "again from where it came."
+        ) from error

@@ -1,0 +1,230 @@
+"""Labels of graphs: which ones are missing, and whether they are classes or numbers."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from igsd.errors import DataError, counted, enumerated, warn_user
+
+MARKERS = ("?", "-", "na", "n/a", "#n/a", "nan", "none", "null")
+"""Words that mean no value, as an empty cell does, in any case."""
+
+
+def drop_missing(values: Sequence[Any], name: str, *, told: bool = True) -> list[Any]:
+    """Return the labels of a column, or of ``y``, with None for those that are missing.
+
+    The one rule for missing labels: None, empty text and the words of ``MARKERS`` mark one, but
+    ``-`` beside ``+`` is its opposite. So does the whole number -1 beside two or more other classes
+    that are all whole numbers >= 0; otherwise it is a class (MUTAG's are -1 and 1). Numbers to
+    predict are passed as text, for which -1 has no such meaning.
+
+    ``told``: an ``IGSDWarning`` says what in ``name`` is taken as missing and how often, since a
+    class may be called like a marker; and that -1 is taken as a class, unless None marks what is
+    missing.
+    """
+    filled = [value for value in values if value not in (None, "")]
+    markers = {value for value in filled if isinstance(value, str) and value.lower() in MARKERS}
+    markers -= {"-"} if "+" in filled else set()
+    missing = Counter(value for value in filled if value in markers)
+    others = {v for v in filled if not is_minus_one(v)} - markers
+    whole = all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in others)
+    num_minus_one = sum(map(is_minus_one, filled))
+    if num_minus_one and whole and len(others) >= 2:
+        missing[-1] = num_minus_one
+    if told and missing:
+        listed = enumerated([f"{marker!r} ({count})" for marker, count in missing.most_common()])
+        are = "is" if missing.total() == 1 else "are"
+        warn_user(
+            f"{missing.total()} of {counted(len(filled), 'label')} in {name!r} {are} taken as "
+            f"missing: {listed}. If one of them is a class, give it another name."
+        )
+    if told and num_minus_one and -1 not in missing and None not in values:
+        warn_user(
+            f"-1 in {name!r} ({num_minus_one}) is taken as a class: it means no label only beside "
+            "two or more other classes that are all whole numbers >= 0. Leave missing labels "
+            "empty (None or NaN in Python)."
+        )
+    return [None if value in (None, "") or value in missing else value for value in values]
+
+
+def is_minus_one(value: object) -> bool:
+    """Return whether a class is the whole number -1."""
+    return isinstance(value, int) and value == -1
+
+
+def class_of_text(text: str) -> int | str:
+    """Return the class that a cell names: whole numbers are the same however written, 1.0 as 1."""
+    value = number_of(text)
+    return int(value) if value is not None and value.is_integer() else text
+
+
+Task = Literal["auto", "classes", "numbers"]
+
+# Whole numbers with more different values than this are counts rather than classes.
+_MOST_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class LabelTexts:
+    """Columns of labels as written: ``texts`` [columns][G], empty where unknown.
+
+    ``lines`` [G]: their lines in the file, if they come from one.
+    """
+
+    names: tuple[str, ...]
+    texts: list[list[str]]
+    lines: list[int] | None = None
+
+    def place(self, graph: int) -> str:
+        """Return the place of a graph's labels: its line, or the graph itself."""
+        return f"graph {graph}" if self.lines is None else f"line {self.lines[graph]}"
+
+
+@dataclass(frozen=True, eq=False)
+class GraphLabels:
+    """Labels of graphs, as estimators take them.
+
+    ``y``: a list of class names, None where unknown; or numbers [G] or [G, t], NaN where unknown.
+    ``names``: of the columns.
+    """
+
+    y: Any
+    are_classes: bool
+    names: tuple[str, ...]
+
+    @property
+    def task(self) -> str:
+        """What they are: ``classes`` or ``numbers``."""
+        return "classes" if self.are_classes else "numbers"
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Whether a graph has a label, [G] bool."""
+        if self.are_classes:
+            return np.array([value is not None for value in self.y])
+        return ~np.isnan(self.y.reshape(len(self.y), -1)).all(axis=1)
+
+
+def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GraphLabels:
+    """Return the labels in columns of text, without those that are missing by ``drop_missing``.
+
+    ``told``: say in an ``IGSDWarning`` what is taken as missing.
+    """
+    pairs = list(zip(columns.names, columns.texts, strict=True))
+    texts = [[v or "" for v in drop_missing(column, name, told=False)] for name, column in pairs]
+    if _are_classes(texts, task):
+        _check_one_column(columns.names)
+        cells = [class_of_text(text) for text in columns.texts[0]]
+        return class_labels(drop_missing(cells, columns.names[0], told=told), columns.names[0])
+    if told:
+        for name, column in pairs:
+            drop_missing(column, name)
+    return number_labels(replace(columns, texts=texts))
+
+
+def class_labels(values: Sequence[Any], name: str) -> GraphLabels:
+    """Return classes as labels, None where unknown; raises ``DataError`` for names of graphs."""
+    classes = [None if value is None else str(value) for value in values]
+    known = [value for value in classes if value is not None]
+    if len(known) > _MOST_CLASSES and len(set(known)) == len(known):
+        raise DataError(
+            f"No two of the {len(known)} labels in {name!r} are the same, so they are names rather "
+            "than classes, and nothing can be learned from them. Name another column."
+        )
+    return GraphLabels(classes, True, (name,))
+
+
+def number_labels(columns: LabelTexts) -> GraphLabels:
+    """Return columns of text as numbers, NaN where empty; raises ``DataError`` for other text."""
+    values = np.array([_numbers(columns, place) for place in range(len(columns.names))]).T
+    values = values[:, 0] if len(columns.names) == 1 else values
+    return GraphLabels(values, False, columns.names)
+
+
+def _check_one_column(names: Sequence[str]) -> None:
+    if len(names) > 1:
+        raise DataError(
+            f"Classes are one column. Got {', '.join(names)}. Name one of them, or say --task "
+            "numbers (task='numbers' in Python) if they are numbers."
+        )
+
+
+def check_enough(labels: GraphLabels) -> None:
+    """Raise ``DataError`` for labels that nothing can be learned from.
+
+    There must be at least two classes, and every number must be known for at least two graphs.
+    """
+    names = enumerated([repr(name) for name in labels.names])
+    if not labels.is_known.any():
+        raise DataError(
+            f"{names} holds no label: it is empty for all {counted(len(labels.y), 'graph')}. "
+            "Fill it in for some graphs, or train without labels."
+        )
+    if labels.are_classes:
+        classes = {value for value in labels.y if value is not None}
+        if len(classes) < 2:
+            raise DataError(
+                f"All labels in {names} are {classes.pop()!r}. There must be graphs of at least "
+                "two classes."
+            )
+        return
+    known = (~np.isnan(labels.y.reshape(len(labels.y), -1))).sum(axis=0)
+    for name, count in zip(labels.names, known.tolist(), strict=True):
+        if count < 2:
+            raise DataError(
+                f"{name!r} is known for {counted(count, 'graph')}; at least two are needed."
+            )
+
+
+def _are_classes(texts: list[list[str]], task: Task) -> bool:
+    """Return whether columns are classes, judged by their look if the task leaves it open.
+
+    A column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
+    """
+    if task != "auto":
+        return task == "classes"
+    return len(texts) == 1 and not are_numbers(texts[0])
+
+
+def are_numbers(texts: list[str]) -> bool:
+    """Return whether a column holds numbers to predict rather than classes, for the most part."""
+    filled = [text for text in texts if text]
+    values = [value for value in map(number_of, filled) if value is not None]
+    are_many = len(set(values)) > _MOST_CLASSES
+    is_measured = are_many or any(map(is_fraction, filled))
+    return is_measured and 2 * len(values) > len(filled)
+
+
+def _numbers(columns: LabelTexts, column: int) -> list[float]:
+    """Return the numbers of a column, NaN where empty; raises ``DataError`` for other text."""
+    texts = columns.texts[column]
+    values = [number_of(text) if text else math.nan for text in texts]
+    bad = [f"{texts[i]!r} ({columns.place(i)})" for i, value in enumerate(values) if value is None]
+    if bad:
+        filled = counted(sum(1 for text in texts if text), "filled cell")
+        raise DataError(
+            f"The label column {columns.names[column]!r} must hold finite numbers or nothing here. "
+            f"Of {filled}, {'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: "
+            f"{enumerated(bad)}. Empty such cells or write numbers; if all cells name classes, "
+            "say --task classes, or task='classes' in Python."
+        )
+    return [value for value in values if value is not None]
+
+
+def is_fraction(text: str) -> bool:
+    """Return whether a text is a number that is not whole."""
+    value = number_of(text)
+    return value is not None and not value.is_integer()
+
+
+def number_of(text: str) -> float | None:
+    """Parse a finite number; return None if the text is not one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,147 @@
+"""``as_graphset`` and ``open_data``: everything that igsd accepts as graphs, as a ``GraphSet``."""
+
+import importlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from igsd.errors import DataError
+from igsd.files.arrays import read_header, refuse_pickle
+from igsd.graphs.datasets import find_entry, load_dataset
+from igsd.graphs.download import Progress
+from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.readers.table import SUFFIXES
+from igsd.graphs.readers.tu import read_tu
+
+_ACCEPTED = (
+    "Accepted are a GraphSet, and a list of NetworkX graphs, of PyG Data objects, of SMILES "
+    "strings or of parts of a GraphSet."
+)
+
+
+def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
+    """Return ``graphs`` as a set: a ``GraphSet`` unchanged, a list of one kind of graph converted.
+
+    Accepts lists, tuples, arrays, generators, PyG data sets, PyG batches and lists of parts of one
+    ``GraphSet``. Raises ``DataError`` for an empty list, a single graph, mixed kinds, and anything
+    else.
+    """
+    if isinstance(graphs, GraphSet):
+        return graphs
+    if hasattr(type(graphs), "to_data_list"):
+        graphs = graphs.to_data_list()
+    single = _kind(graphs)
+    if single is not None:
+        raise DataError(_single_graph(single, graphs))
+    if isinstance(graphs, Mapping | bytes) or not isinstance(graphs, Iterable):
+        raise DataError(f"Graphs were expected, found {type(graphs).__name__}. {_ACCEPTED}")
+    items = list(graphs)
+    if not items:
+        raise DataError(f"The list of graphs is empty; at least one is needed. {_ACCEPTED}")
+    module, function = _READERS[_common_kind(items)].split(":")
+    reader = getattr(importlib.import_module(f"igsd.graphs.{module}"), function)
+    return reader(items, name=name)
+
+
+_READERS = {
+    "GraphSet": "build:join_sets",
+    "NetworkX graph": "readers.networkx:from_networkx",
+    "PyG Data": "readers.pyg:from_pyg",
+    "SMILES string": "readers.smiles:from_smiles",
+}
+"""What turns a list of one kind of graph into a set, imported on first use."""
+
+
+def _common_kind(items: list[Any]) -> str:
+    """Return the kind that all items have; raises ``DataError`` at the first that differs."""
+    first = _kind(items[0])
+    if first is None:
+        raise DataError(
+            f"Graph 0 of the list is of type {type(items[0]).__name__}, which igsd cannot read. "
+            f"{_ACCEPTED}"
+        )
+    for place, item in enumerate(items):
+        kind = _kind(item)
+        if kind != first:
+            found = kind or f"an object of type {type(item).__name__}"
+            raise DataError(
+                f"All graphs of a list must be of one kind: graph 0 is a {first}, but graph "
+                f"{place} is {found}. {_ACCEPTED}"
+            )
+    return first
+
+
+def _kind(item: Any) -> str | None:
+    """Return the kind of graph that an object is, or None."""
+    if isinstance(item, GraphSet):
+        return "GraphSet"
+    if isinstance(item, str):
+        return "SMILES string"
+    if hasattr(item, "is_directed") and hasattr(item, "add_nodes_from"):
+        return "NetworkX graph"
+    # A PyG data set has the attributes of its graphs too, but it is a list of graphs.
+    if not hasattr(type(item), "indices") and hasattr(item, "edge_index"):
+        return "PyG Data"
+    return None
+
+
+def _single_graph(kind: str, graph: Any) -> str:
+    if isinstance(graph, str):
+        return (
+            f"A list of graphs was expected, found the text {graph[:60]!r}. Put a SMILES string "
+            "into a list, [text]; open a data set or file with igsd.load_dataset or "
+            "igsd.open_data."
+        )
+    return f"A list of graphs was expected, found a single {kind}. Put it into a list: [graph]."
+
+
+def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
+    """Return the graphs that DATA stands for.
+
+    DATA is a file written by ``GraphSet.save``, a TU folder or zip, a SMILES table (CSV or TSV,
+    also .gz) or the name of a data set; an existing path takes precedence over a name. A list of
+    NetworkX graphs, PyTorch Geometric ``Data`` objects or SMILES strings becomes a set. Raises
+    ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
+    """
+    if not isinstance(data, str | os.PathLike):
+        return as_graphset(data)
+    path, shown = Path(data).expanduser(), os.fspath(data)
+    # os.path.exists and not Path.exists: text that cannot be a path is not an error here.
+    if not os.path.exists(path):
+        is_path = "/" in shown or os.sep in shown
+        if is_path or (find_entry(shown) is None and path.suffix):
+            raise DataError(
+                f"{shown!r} is neither a file or folder that exists nor the name of a data set. "
+                "`igsd data list` shows the names."
+            )
+        return load_dataset(shown, progress=progress)
+    if path.is_dir():
+        # A folder that happens to have the name of a data set, such as runs/MUTAG.
+        if path.parent == Path(".") and find_entry(shown) and not any(path.rglob("*_A.txt")):
+            return load_dataset(shown, progress=progress)
+        return read_tu(path)
+    refuse_pickle(path)
+    if read_header(path) is not None:
+        graphs = GraphSet.load(path)
+        # A set without a name gets that of its file, so that records of two sets stay apart.
+        return replace(graphs, name=path.stem) if graphs.name == UNNAMED else graphs
+    return _open_foreign(path)
+
+
+def _open_foreign(path: Path) -> GraphSet:
+    """Return the graphs in a file that igsd did not write, by its first bytes."""
+    with open(path, "rb") as file:
+        start = file.read(4)
+    if start == b"PK\x03\x04" or path.suffix.lower() == ".zip":
+        return read_tu(path)
+    if path.name.lower().endswith(SUFFIXES):
+        from igsd.graphs.readers.table import read_smiles_table
+
+        return read_smiles_table(path)
+    raise DataError(
+        f"igsd cannot read {path}. Accepted are a TU folder or zip, a SMILES table (.csv, .tsv, "
+        "also .gz), a file written by `igsd data import` or `GraphSet.save`, and the name of a "
+        "data set. Pickles are never opened."
+    )

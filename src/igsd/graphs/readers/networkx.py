@@ -1,0 +1,144 @@
+"""NetworkX graphs to and from a ``GraphSet``.
+
+| in NetworkX | in the set |
+|---|---|
+| node attribute ``label`` | node labels; unknown if missing |
+| other node attributes that are numbers or vectors of numbers | node attributes, by name |
+| edge attribute ``label`` | edge labels |
+| other edge attributes that are numbers or vectors, ``weight`` too | edge attributes, by name |
+| graph attribute ``label``, or a ``y`` that is text, an integer or a boolean | class |
+| graph attribute ``y`` that is a float or a vector | targets |
+| graph attribute ``name`` | graph name |
+
+Nodes may have any hashable names; they are numbered in the order of the graph. A numeric attribute
+must be on every node (edge) of the set or on none. Other attributes are ignored, with a note.
+Directed edges, multiple edges and self loops follow ``igsd.graphs.build``.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import DataError
+from igsd.graphs.build import from_edges
+from igsd.graphs.columns import (
+    NAMES_KEY,
+    Record,
+    common_names,
+    graph_columns,
+    label_columns,
+    names_text,
+    number_columns,
+)
+from igsd.graphs.graphset import UNNAMED, GraphSet
+
+
+def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
+    """Return the set of these NetworkX graphs, in their order.
+
+    Raises ``DataError`` for an empty list, a graph without nodes, a number that only some nodes or
+    edges have and values that are not finite.
+    """
+    items = list(graphs)
+    for place, graph in enumerate(items):
+        if not hasattr(graph, "is_directed") or not hasattr(graph, "nodes"):
+            raise DataError(
+                f"Item {place} of {name!r} must be a NetworkX graph, found {type(graph).__name__}."
+            )
+    known = common_names(graph.graph.get(NAMES_KEY) for graph in items) or {}
+    nodes: list[Record] = []
+    edges: list[Record] = []
+    ends: list[tuple[int, int]] = []
+    for graph in items:
+        index = {node: len(nodes) + place for place, node in enumerate(graph.nodes)}
+        nodes.extend(data for _, data in graph.nodes(data=True))
+        for u, v, data in graph.edges(data=True):
+            ends.append((index[u], index[v]))
+            edges.append(data)
+            if u != v and not graph.is_directed():
+                ends.append((index[v], index[u]))
+                edges.append(data)
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    columns = graph_columns([graph.graph for graph in items], known, name)
+    notes: tuple[str, ...] = ()
+    for kind, records in (("node", nodes), ("edge", edges)):
+        columns |= label_columns(records, kind, known)
+        numbers, left_out = number_columns(records, kind, known, name)
+        columns |= numbers
+        notes += left_out
+    counts = [graph.number_of_nodes() for graph in items]
+    return from_edges(counts, pairs[:, 0], pairs[:, 1], name=name, notes=notes, **columns)
+
+
+def to_networkx(graphs: GraphSet) -> list[Any]:
+    """Return the graphs of a set as NetworkX graphs that ``from_networkx`` turns back without loss.
+
+    Nodes are 0, 1, ...; labels, attributes, class, targets and name are where ``from_networkx``
+    expects them. A graph becomes a ``DiGraph`` only if the two directions of an edge differ in
+    label or attributes. Raises ``DataError`` for a set with weighted edges, which is a view.
+    """
+    import networkx as nx
+
+    if graphs.adjacency.weight is not None:
+        raise DataError(f"{graphs.name!r} has weighted edges: a view cannot be exported.")
+    names = names_text(graphs)
+    node_records = _records(graphs, "node", graphs.num_nodes)
+    edge_records = _records(graphs, "edge", graphs.adjacency.num_entries)
+    one_way = _has_asymmetric_edges(graphs)
+    rows, columns = graphs.adjacency.rows(), graphs.adjacency.col.tolist()
+    entry_ptr = graphs.adjacency.row_ptr[graphs.node_ptr]
+    result = []
+    for g in range(len(graphs)):
+        graph = nx.DiGraph() if one_way[g] else nx.Graph()
+        graph.graph.update(_graph_record(graphs, g), **{NAMES_KEY: names})
+        first, last = int(graphs.node_ptr[g]), int(graphs.node_ptr[g + 1])
+        graph.add_nodes_from((v - first, node_records[v]) for v in range(first, last))
+        for e in range(int(entry_ptr[g]), int(entry_ptr[g + 1])):
+            graph.add_edge(int(rows[e]) - first, columns[e], **edge_records[e])
+        result.append(graph)
+    return result
+
+
+def _records(graphs: GraphSet, kind: str, count: int) -> list[Record]:
+    """Return label and attributes of every node or edge entry as a dictionary."""
+    records: list[Record] = [{} for _ in range(count)]
+    labels = getattr(graphs, f"{kind}_labels")
+    if labels is not None:
+        names = getattr(graphs, f"{kind}_label_names")
+        for record, code in zip(records, labels.tolist(), strict=True):
+            if code >= 0:
+                record["label"] = names[code]
+    attributes = getattr(graphs, f"{kind}_attributes")
+    if attributes is not None:
+        names = getattr(graphs, f"{kind}_attribute_names")
+        names = names or tuple(f"x{i}" for i in range(attributes.shape[1]))
+        for record, values in zip(records, attributes.tolist(), strict=True):
+            record.update(zip(names, values, strict=True))
+    return records
+
+
+def _graph_record(graphs: GraphSet, g: int) -> Record:
+    """Return name, class and targets of one graph as a dictionary."""
+    record: Record = {}
+    if graphs.graph_names is not None:
+        record["name"] = graphs.graph_names[g]
+    if graphs.classes is not None and graphs.classes[g] >= 0:
+        record["label"] = graphs.class_names[graphs.classes[g]]
+    if graphs.targets is not None:
+        record["y"] = graphs.targets[g].tolist()
+    return record
+
+
+def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:
+    """Say for each graph whether an edge differs from its mirror image, [G] bool."""
+    adjacency = graphs.adjacency
+    rows, columns = adjacency.rows(), adjacency.global_columns(graphs.node_ptr)
+    mirror = np.lexsort((rows, columns))
+    differs = np.zeros(adjacency.num_entries, dtype=bool)
+    for values in (graphs.edge_labels, graphs.edge_attributes):
+        if values is not None:
+            unequal = values != values[mirror]
+            differs |= unequal if unequal.ndim == 1 else unequal.any(axis=1)
+    graph_of_entry = graphs.graph_of_node()[rows]
+    return np.bincount(graph_of_entry[differs], minlength=len(graphs)) > 0

@@ -1,0 +1,279 @@
+"""PyTorch Geometric ``Data`` to and from a ``GraphSet``.
+
+| in PyG | in the set |
+|---|---|
+| ``num_nodes``, or the rows of ``x`` | nodes, also those without edges |
+| ``edge_index`` | edges, by the rules of ``igsd.graphs.build`` |
+| ``x``, ``edge_attr`` | node and edge attributes (numbers, also if one-hot) |
+| ``node_label``, ``edge_label`` | labels, in graphs from ``to_pyg`` |
+| ``y``, one integer | class |
+| ``y``, floats or several numbers | targets |
+| ``target`` | targets, in graphs from ``to_pyg`` of a set with classes |
+| ``name``, or else ``smiles`` | graph name |
+
+Reading does not need PyG: any object with these attributes will do, as arrays or tensors. Other
+fields are ignored, with a note.
+"""
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import DataError, need
+from igsd.graphs.adjacency import pointers
+from igsd.graphs.build import from_edges
+from igsd.graphs.columns import NAMES_KEY, Known, Record, common_names, graph_columns, names_text
+from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
+
+_FIELDS = {"edge_index", "num_nodes", "x", "edge_attr", "y", "name", "smiles"}
+_OWN_FIELDS = {"node_label", "edge_label", "target", NAMES_KEY}
+
+
+def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
+    """Return the set of these PyG ``Data`` objects, in their order.
+
+    Raises ``DataError`` naming the graph for columns whose lengths do not fit, a field that only
+    some graphs have, node ids out of range, a graph without nodes and numbers that are not finite.
+    """
+    items = list(graphs)
+    known = common_names(_field(item, NAMES_KEY) for item in items)
+    edges = [_edge_index(item, place, name) for place, item in enumerate(items)]
+    counts = np.array(
+        [_num_nodes(item, edges[place], place, name) for place, item in enumerate(items)], np.int64
+    )
+    source, target = _joined_edges(edges, counts, name)
+    num_edges = [ends.shape[1] for ends in edges]
+    columns = _attributes(items, "x", "node", counts, known or {}, name)
+    columns |= _attributes(items, "edge_attr", "edge", num_edges, known or {}, name)
+    if known is not None:
+        columns |= _labels(items, "node", counts, known, name)
+        columns |= _labels(items, "edge", num_edges, known, name)
+    records = [_graph_record(item, known) for item in items]
+    _check_one_meaning(records, known, name)
+    columns |= graph_columns(records, known or {}, name)
+    notes = _left_out(items, known is not None)
+    return from_edges(counts, source, target, name=name, notes=notes, **columns)
+
+
+def are_whole(names: tuple[Any, ...]) -> bool:
+    """Say whether all class names are integers, so that ``y`` can hold them."""
+    return all(isinstance(name, int) and not isinstance(name, bool) for name in names)
+
+
+def _field(item: Any, key: str) -> Any:
+    return getattr(item, key, None)
+
+
+def _array(value: Any) -> np.ndarray:
+    """Return a tensor (on any device) or array as a NumPy array."""
+    return value.numpy(force=True) if hasattr(value, "numpy") else np.asarray(value)
+
+
+def _edge_index(item: Any, place: int, name: str) -> np.ndarray:
+    """Return the ends of one graph's edges, [2, M] int64; empty if ``edge_index`` is None."""
+    if not hasattr(item, "edge_index"):
+        raise DataError(
+            f"Item {place} of {name!r} must be PyG Data, found {type(item).__name__}, which has no "
+            "'edge_index'."
+        )
+    value = item.edge_index
+    if value is None:
+        return np.zeros((2, 0), np.int64)
+    ends = _array(value)
+    if ends.size == 0:
+        return np.zeros((2, 0), np.int64)
+    if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
+        raise DataError(
+            f"Graph {place} of {name!r}: 'edge_index' must hold whole numbers of shape [2, edges], "
+            f"found {ends.dtype} of shape {list(ends.shape)}."
+        )
+    return ends.astype(np.int64)
+
+
+def _joined_edges(edges: list[np.ndarray], counts: np.ndarray, name: str) -> np.ndarray:
+    """Return the ends of all edges [2, M], counted over all graphs; raises for one out of range."""
+    for place, ends in enumerate(edges):
+        if ends.size and (ends.min() < 0 or ends.max() >= counts[place]):
+            bad = int(ends.min() if ends.min() < 0 else ends.max())
+            raise DataError(
+                f"Graph {place} of {name!r}: 'edge_index' names node {bad}, but its nodes run "
+                f"from 0 to {counts[place] - 1}."
+            )
+    shifted = [ends + first for ends, first in zip(edges, pointers(counts)[:-1], strict=True)]
+    return np.concatenate([np.zeros((2, 0), np.int64), *shifted], axis=1)
+
+
+def _num_nodes(item: Any, ends: np.ndarray, place: int, name: str) -> int:
+    """Return the number of nodes of one graph."""
+    rows = None if _field(item, "x") is None else len(item.x)
+    with warnings.catch_warnings():
+        # PyG warns if it has to infer the number; the rule below is the same as its own.
+        warnings.simplefilter("ignore")
+        count = _field(item, "num_nodes")
+    if count is None:
+        count = rows if rows is not None else int(ends.max(initial=-1)) + 1
+    if rows is not None and rows != count:
+        raise DataError(
+            f"Graph {place} of {name!r}: 'x' has {rows} rows, but 'num_nodes' is {int(count)}."
+        )
+    return int(count)
+
+
+def _attributes(
+    items: list[Any], key: str, kind: str, counts: Any, known: Known, name: str
+) -> Fields:
+    """Return ``x`` or ``edge_attr`` of all graphs as one column of numbers."""
+    parts = _parts(items, key, counts, name)
+    if parts is None:
+        return {}
+    tables = [part.reshape(len(part), -1) if part.size else part for part in parts]
+    width = max((table.shape[1] for table in tables if table.ndim == 2), default=1)
+    for place, table in enumerate(tables):
+        if table.size and table.shape[1] != width:
+            raise DataError(
+                f"Graph {place} of {name!r}: {key!r} has {table.shape[1]} columns, other graphs "
+                f"have {width}. All graphs need the same columns."
+            )
+    joined = np.concatenate([table.reshape(-1, width) for table in tables])
+    names = known.get(f"{kind}_attributes", tuple(f"x{i}" for i in range(width)))
+    names = names if len(names) in (0, width) else tuple(f"x{i}" for i in range(width))
+    column = f"{kind}_attributes"
+    return {column: joined.astype(np.float32), f"{kind}_attribute_names": names}
+
+
+def _labels(items: list[Any], kind: str, counts: Any, known: Known, name: str) -> Fields:
+    """Return the label codes that ``to_pyg`` stored, with their names."""
+    parts = _parts(items, f"{kind}_label", counts, name)
+    if parts is None or f"{kind}_labels" not in known:
+        return {}
+    codes = np.concatenate([part.reshape(-1) for part in parts]).astype(np.int32)
+    names = known[f"{kind}_labels"]
+    if codes.size and (codes.min() < -1 or codes.max() >= len(names)):
+        raise DataError(
+            f"'{kind}_label' of {name!r} must be codes from -1 to {len(names) - 1} for the names "
+            f"that the graphs carry, found {int(codes.min())} to {int(codes.max())}."
+        )
+    return {f"{kind}_labels": codes, f"{kind}_label_names": names}
+
+
+def _parts(items: list[Any], key: str, counts: Any, name: str) -> list[np.ndarray] | None:
+    """Return one field of every graph, checked against the number of its nodes or edges."""
+    values = [_field(item, key) for item in items]
+    if all(value is None for value in values):
+        return None
+    parts = []
+    for place, (value, count) in enumerate(zip(values, counts, strict=True)):
+        if value is None and count:
+            raise DataError(
+                f"Graph {place} of {name!r} has no {key!r}, but other graphs have one. All graphs "
+                "need the same fields."
+            )
+        part = np.zeros((0, 1)) if value is None else _array(value)
+        if len(part) != count:
+            raise DataError(
+                f"Graph {place} of {name!r}: {key!r} has {len(part)} rows, not {count}."
+            )
+        parts.append(part)
+    return parts
+
+
+def _graph_record(item: Any, known: Known | None) -> Record:
+    """Return name, class and targets of one graph under the keys of ``graph_columns``."""
+    record: Record = {}
+    name = _field(item, "name")
+    name = name if isinstance(name, str) else _field(item, "smiles")
+    if isinstance(name, str):
+        record["name"] = name
+    if known is not None and _field(item, "target") is not None:
+        record["y"] = _array(item.target).reshape(-1)
+    value = _field(item, "y")
+    if value is None:
+        return record
+    y = _array(value).reshape(-1)
+    if y.size == 1 and y.dtype.kind in "iub":
+        label = y[0].item()
+        names = (known or {}).get("classes", ())
+        coded = names and not are_whole(names) and 0 <= label < len(names)
+        record["label"] = names[label] if coded else label
+    elif y.size:
+        record["y"] = y.astype(np.float64)
+    return record
+
+
+def _check_one_meaning(records: list[Record], known: Known | None, name: str) -> None:
+    """Raise ``DataError`` if ``y`` is a class on one graph and a number on another."""
+    kinds = {key for record in records for key in ("label", "y") if key in record}
+    if len(kinds) > 1 and not {"classes", "targets"} <= set(known or {}):
+        raise DataError(
+            f"'y' of {name!r} is one integer (a class) on some graphs and a float or vector "
+            "(targets) on others. Give all of them the same type."
+        )
+
+
+def _left_out(items: list[Any], exported: bool) -> tuple[str, ...]:
+    """Return a note that names the fields that are ignored."""
+    read = _FIELDS | _OWN_FIELDS if exported else _FIELDS
+    fields: set[str] = set()
+    for item in items:
+        keys = item.keys() if hasattr(item, "keys") else vars(item)
+        fields |= {key for key in keys if not key.startswith("_")}
+    extra = sorted(fields - read)
+    return (f"ignored fields: {', '.join(extra)}",) if extra else ()
+
+
+def to_pyg(graphs: GraphSet) -> list[Any]:
+    """Return the graphs of a set as PyG ``Data`` that ``from_pyg`` turns back without loss.
+
+    ``y`` is the class: its name if all class names are integers, otherwise its code 0..C-1; without
+    classes it is the row of targets [1, t]. Labels of nodes and edges are codes in ``node_label``
+    and ``edge_label``; their names are text in ``igsd_names``. Raises ``ConfigError`` without PyG,
+    ``DataError`` for a set with weighted edges, a view.
+    """
+    Data = need("pyg", "torch_geometric.data", "Exporting to PyG").Data
+    import torch
+
+    if graphs.adjacency.weight is not None:
+        raise DataError(f"{graphs.name!r} has weighted edges: a view cannot be exported.")
+    names = names_text(graphs)
+    node_ptr, entry_ptr = graphs.node_ptr, graphs.adjacency.row_ptr[graphs.node_ptr]
+    ends = np.stack([graphs.adjacency.rows(), graphs.adjacency.col])
+    result = []
+    for g in range(len(graphs)):
+        nodes, entries = slice(*node_ptr[g : g + 2]), slice(*entry_ptr[g : g + 2])
+        local = ends[:, entries] - np.array([[node_ptr[g]], [0]])
+        fields = {
+            "edge_index": local,
+            "x": _part(graphs.node_attributes, nodes),
+            "edge_attr": _part(graphs.edge_attributes, entries),
+            "node_label": _part(graphs.node_labels, nodes, np.int64),
+            "edge_label": _part(graphs.edge_labels, entries, np.int64),
+            **_graph_fields(graphs, g),
+        }
+        tensors = {k: torch.from_numpy(v) for k, v in fields.items() if v is not None}
+        data = Data(num_nodes=int(node_ptr[g + 1] - node_ptr[g]), **tensors)
+        data[NAMES_KEY] = names
+        if graphs.graph_names is not None:
+            data.name = graphs.graph_names[g]
+        result.append(data)
+    return result
+
+
+def _part(column: np.ndarray | None, rows: slice, dtype: Any = None) -> np.ndarray | None:
+    """Return a copy of some rows: tensors are writeable, the columns of a set are not."""
+    return None if column is None else np.array(column[rows], dtype=dtype or column.dtype)
+
+
+def _graph_fields(graphs: GraphSet, g: int) -> dict[str, np.ndarray]:
+    """Return ``y`` and ``target`` of one graph."""
+    fields = {}
+    if graphs.targets is not None:
+        fields["target" if graphs.classes is not None else "y"] = np.array(
+            graphs.targets[g : g + 1]
+        )
+    if graphs.classes is not None and graphs.classes[g] >= 0:
+        code = int(graphs.classes[g])
+        value = graphs.class_names[code] if are_whole(graphs.class_names) else code
+        fields["y"] = np.array([value], dtype=np.int64)
+    return fields

@@ -1,0 +1,315 @@
+"""Tables of text, CSV or TSV (also .gz), and the molecules of a table with a SMILES column."""
+
+import csv
+import gzip
+import io
+import math
+import os
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import DataError, counted, did_you_mean, enumerated, warn_user
+from igsd.files.arrays import read_header, refuse_pickle
+from igsd.graphs.build import encode_categories
+from igsd.graphs.graphset import Fields, GraphSet
+from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
+from igsd.graphs.readers.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Column names, rows of text, and the line of the file on which each row ends."""
+
+    path: Path
+    columns: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+
+    def column(self, name: str) -> list[str]:
+        """Return the texts of one column; raises ``DataError`` if there is no such column."""
+        if name not in self.columns:
+            columns = f"The columns are: {', '.join(self.columns)}."
+            hint = f"{did_you_mean(name, self.columns)} {columns}".strip()
+            raise DataError(f"{self.path} has no column {name!r}. {hint}")
+        if self.columns.count(name) > 1:
+            raise DataError(
+                f"{self.path} has {self.columns.count(name)} columns called {name!r}. "
+                "Give them different names in the first line."
+            )
+        place = self.columns.index(name)
+        return [row[place].strip() for row in self.rows]
+
+
+def read_text_table(path: Path) -> TextTable:
+    """Return the table in a CSV or TSV file whose first line names the columns.
+
+    The file is decompressed if it is a gzip file; the separator is the most frequent one in the
+    first line. Raises ``DataError`` for a file that is not such a table, ``StorageError`` for a
+    pickle.
+    """
+    refuse_pickle(path)
+    try:
+        raw = path.read_bytes()
+        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        text = _decoded(raw, path)
+        first = text.lstrip().split("\n", 1)[0]
+        delimiter = max("\t,;", key=first.count)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        rows = [(row, reader.line_num) for row in reader if any(cell.strip() for cell in row)]
+    except (OSError, EOFError, zlib.error, csv.Error) as error:
+        raise DataError(f"{path} cannot be read as a CSV or TSV table of text: {error}.") from error
+    if len(rows) < 2:
+        raise DataError(
+            f"{path} has {counted(len(rows), 'line')}; a first line with the names of the columns "
+            "and at least one row were expected."
+        )
+    columns = [cell.strip() for cell in rows[0][0]]
+    for row, line in rows[1:]:
+        if len(row) > len(columns):
+            raise DataError(
+                f"{path}, line {line}: {len(columns)} columns expected, found {len(row)}. "
+                "Put quotes around cells that hold the separator."
+            )
+        # Some programs leave out empty cells at the end of a row.
+        row.extend([""] * (len(columns) - len(row)))
+    return TextTable(path, columns, [row for row, _ in rows[1:]], [line for _, line in rows[1:]])
+
+
+def _decoded(raw: bytes, path: Path) -> str:
+    """Decode UTF-8; raises ``DataError`` naming the first line that is not."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{path}, line {line}: the text is not UTF-8 (byte 0x{raw[error.start]:02x}). Save the "
+            "table as UTF-8 first; `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW` converts files of "
+            "older programs."
+        ) from error
+
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+"""The suffixes of tables of text."""
+
+_OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
+_COUNTING = ("index", "no", "nr", "row")
+_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
+
+
+def names_rows(column: str) -> bool:
+    """Say whether a column only names the rows, by its own name: id, index, mol_id, ..."""
+    return _NAMING.fullmatch(_plain(column)) is not None
+
+
+def is_table(data: str) -> bool:
+    """Say whether DATA is a table of text rather than a name, a folder or a file of igsd."""
+    path = Path(data)
+    return path.is_file() and path.name.lower().endswith(SUFFIXES) and read_header(path) is None
+
+
+def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
+    """Return the row (from 0) of the table that each graph was read from."""
+    if graphs.lines is None:
+        raise DataError(f"{table.path} is a table, but its graphs do not know their lines.")
+    place = {line: row for row, line in enumerate(table.lines)}
+    return [place[line] for line in graphs.lines.tolist()]
+
+
+def table_ids(table: TextTable, rows: Iterable[int]) -> tuple[str, ...] | None:
+    """Return the ids of some rows, from the first column that names rows, None if there is none.
+
+    A column that only counts the rows is used if there is no other.
+    """
+    naming = [c for c in table.columns if c and names_rows(c) and table.columns.count(c) == 1]
+    if not naming:
+        return None
+    texts = table.column(min(naming, key=lambda column: _plain(column) in _COUNTING))
+    return tuple(texts[row] for row in rows)
+
+
+def _plain(column: str) -> str:
+    return column.lower().strip(". #")
+
+
+_SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
+_LABEL_COLUMNS = ("label", "class", "y")
+
+
+def read_smiles_table(
+    path: str | os.PathLike[str],
+    smiles_column: str | None = None,
+    label_column: str | None = None,
+    target_columns: Sequence[str] | None = None,
+    *,
+    name: str | None = None,
+    check_valence: bool = True,
+) -> GraphSet:
+    """Return the molecules of a CSV or TSV file (also ``.gz``) whose first line names the columns.
+
+    ``smiles_column``: by default the first one called smiles, canonical_smiles or similar.
+    ``label_column``: the classes (text or integers; what counts as missing: ``graphs.labels``); by
+    default a column called label, class or y, if it holds such values.
+    ``target_columns``: the targets, NaN if empty; by default every other column of numbers, except
+    those that only name rows (id, index, no, mol_id and so on) and those with a repeated name.
+    ``check_valence=False`` keeps molecules whose only fault is an impossible valence, with a note.
+
+    Rows that are not molecules are left out, with an ``IGSDWarning``, and listed in the set's
+    ``notes``; its ``lines`` are the lines of the graphs in the file, its ``ids`` come from a column
+    such as id, name or mol_id. Raises ``DataError`` for a file that is not such a table, a missing
+    column, values that do not fit their column, and a table without a molecule.
+    """
+    table = read_text_table(Path(path))
+    smiles = smiles_column or guess_smiles(table)
+    texts = table.column(smiles)
+    label = label_column or _guess_label(table, (smiles, *(target_columns or ())))
+    if label is not None:
+        table.column(label)  # report a wrong name before reading the molecules
+    used = (smiles, label)
+    targets = _guess_targets(table, used) if target_columns is None else list(target_columns)
+    _check_once(table, [smiles, *([label] if label else []), *targets])
+    numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
+    title = name or table.path.name.split(".")[0]
+    found = read_molecules(texts, name=title, check_valence=check_valence)
+    failures, doubtful = _with_lines(found.failures, table), _with_lines(found.doubtful, table)
+    if found.graphs is None:
+        raise DataError(f"{path}: {failure_report(failures, len(texts), title)}")
+    kept = found.kept
+    columns: Fields = {"notes": smiles_notes(failures, doubtful)}
+    columns |= {"lines": np.array(table.lines, np.int64)[kept], "ids": table_ids(table, kept)}
+    if label is not None:
+        columns["classes"], columns["class_names"] = _classes(table, label, kept)
+    _warn_of_failures(table, failures)
+    if numbers is not None:
+        columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
+    return replace(found.graphs, **columns)
+
+
+def _check_once(table: TextTable, columns: Sequence[str]) -> None:
+    """Raise ``DataError`` if a column is used twice."""
+    for column in columns:
+        if columns.count(column) > 1:
+            raise DataError(
+                f"The column {column!r} of {table.path} is named twice. A column is SMILES, the "
+                "label or a target, but only one of them."
+            )
+
+
+def _warn_of_failures(table: TextTable, failures: Sequence[SmilesFailure]) -> None:
+    """Warn that rows were left out, and name their lines."""
+    if not failures:
+        return
+    lines = enumerated([failure.line for failure in failures], most=10)
+    what = "is not a molecule and was left out: line" if len(failures) == 1 else ""
+    what = what or "are not molecules and were left out: lines"
+    first = f"{'' if len(failures) == 1 else 'the first: '}{failures[0].text!r}"
+    warn_user(
+        f"{len(failures)} of {counted(len(table.rows), 'row')} of {table.path.name} {what} {lines} "
+        f"({first}, {failures[0].reason}).",
+    )
+
+
+def guess_smiles(table: TextTable) -> str:
+    """Return the column whose name means SMILES; raises ``DataError`` if there is none."""
+    by_name = {column.lower(): column for column in reversed(table.columns)}
+    for name in _SMILES_COLUMNS:
+        if name in by_name:
+            return by_name[name]
+    for lower, column in by_name.items():
+        if "smiles" in lower:
+            return column
+    molecule = next((name for name in table.columns if _looks_like_a_molecule(name)), None)
+    if molecule is not None:
+        raise DataError(
+            f"{table.path} has no header: {molecule!r} in its first line is a molecule. Put a line "
+            "such as `smiles,label` before the first row."
+        )
+    raise DataError(
+        f"{table.path} has no column called smiles (or canonical_smiles and so on). Its columns "
+        f"are: {', '.join(table.columns)}. Name the one that holds SMILES: `igsd data import "
+        f"{table.path} -o NEW --smiles-column NAME`, or smiles_column=... in Python."
+    )
+
+
+def _looks_like_a_molecule(text: str) -> bool:
+    """Say whether the name of a column is a SMILES string of at least two atoms."""
+    try:
+        from rdkit import Chem, rdBase
+    except ImportError:
+        return False
+    with rdBase.BlockLogs():
+        molecule = Chem.MolFromSmiles(text)
+    return molecule is not None and molecule.GetNumAtoms() > 1
+
+
+def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
+    """Return a column called label, class or y if its values are categories."""
+    for column in table.columns:
+        if column.lower() in _LABEL_COLUMNS and column not in used:
+            values = _values(table, column)
+            if not any(isinstance(value, float) and not value.is_integer() for value in values):
+                return column
+    return None
+
+
+def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
+    """Return the other columns of finite numbers, except those that only name the rows."""
+    found = []
+    for column in table.columns:
+        if column in used or names_rows(column) or table.columns.count(column) > 1:
+            continue
+        values = _values(table, column)
+        known = [value for value in values if value is not None]
+        if known and all(isinstance(value, float) and math.isfinite(value) for value in known):
+            found.append(column)
+    return found
+
+
+def _classes(table: TextTable, column: str, rows: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Return (codes, names) of the labels in these rows; warn of markers of missing values."""
+    cells = table.column(column)
+    texts = [cells[row] for row in rows]
+    for text, row in zip(texts, rows, strict=True):
+        if is_fraction(text):
+            raise DataError(
+                f"{table.path}, line {table.lines[row]}: the label column {column!r} must hold "
+                f"text or integers, found {float(text)}. Name it in 'target_columns' to predict it "
+                "as a number."
+            )
+    return encode_categories(drop_missing([class_of_text(text) for text in texts], column))
+
+
+def _numbers(table: TextTable, column: str) -> list[float]:
+    """Return the numbers of a target column, NaN for empty cells."""
+    values = _values(table, column)
+    for value, line in zip(values, table.lines, strict=True):
+        if isinstance(value, str) or (value is not None and math.isinf(value)):
+            raise DataError(
+                f"{table.path}, line {line}: the target column {column!r} must hold finite "
+                f"numbers or nothing, found {str(value)!r}."
+            )
+    return [math.nan if value is None else float(value) for value in values]
+
+
+def _values(table: TextTable, column: str) -> list[float | str | None]:
+    """Return the cells of a column, None for empty cells and markers of missing values."""
+    return [_value(text) for text in drop_missing(table.column(column), column, told=False)]
+
+
+def _value(text: str | None) -> float | str | None:
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _with_lines(failures: Sequence[SmilesFailure], table: TextTable) -> tuple[SmilesFailure, ...]:
+    """Return the failures with the line of the file on which each row ends."""
+    return tuple(replace(failure, line=table.lines[failure.row]) for failure in failures)

@@ -1,0 +1,83 @@
+"""Losses that compare views: Eq. con, Eq. InfoNCE, NT-Xent and the Barlow Twins loss."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, normalize
+
+
+def consistency(p: Tensor, p_view: Tensor, z: Tensor, z_view: Tensor) -> Tensor:
+    """Return the consistency losses of all pairs, [B, M]. Implements Eq. con.
+
+    L_con(i, j) = ||p_i - z'_j||^2 + ||p'_i - z_j||^2, all vectors L2-normalised.
+
+    ``p``, ``p_view`` [B, d]: student predictions of graphs i and of their views. ``z``, ``z_view``
+    [M, d]: teacher projections of graphs j and of their views. Values lie in [0, 8].
+    """
+    # Without autocast: the distance of close vectors is a difference of close numbers.
+    with torch.autocast(p.device.type, enabled=False):
+        p, p_view = normalize(p, dim=1), normalize(p_view, dim=1)
+        z, z_view = normalize(z, dim=1), normalize(z_view, dim=1)
+        # ||a - b||^2 = 2 - 2 a.b for unit vectors: one product instead of a [B, M, d] difference.
+        return 4.0 - 2.0 * (p @ z_view.T + p_view @ z.T)
+
+
+def infonce(losses: Tensor, temperature: float = 1.0, *, offset: int = 0) -> Tensor:
+    """Return the contrastive loss of a table of consistency losses. Implements Eq. InfoNCE.
+
+    mean over i of -log( exp(-L_ii / temperature) / sum_j exp(-L_ij / temperature) )
+
+    ``losses`` [B, M]: L_con(i, j). The positive of row i is column ``offset`` + i; others may
+    come from other processes. The paper has no temperature, which is the same as 1.0.
+    """
+    positives = torch.arange(len(losses), device=losses.device) + offset
+    return cross_entropy(-losses / temperature, positives)
+
+
+def ntxent(a: Tensor, b: Tensor, temperature: float) -> Tensor:
+    """Return the contrastive loss of two views of the same graphs (You et al., 2020, Eq. 3).
+
+    mean over i and both directions of
+    -log( exp(s_ii / temperature) / sum_{j != i} exp(s_ij / temperature) )
+
+    with s_ij the cosine of a_i and b_j. ``a``, ``b`` [B, d]: projections of the first and second
+    view. As in GraphCL's paper, the denominator holds only the other graphs, so values may be
+    negative. 0 if there is no other graph (B = 1).
+    """
+    scores = normalize(a, dim=1) @ normalize(b, dim=1).T / temperature
+    if len(scores) < 2:
+        return 0.0 * scores.sum()
+    own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    others = scores.masked_fill(own, -torch.inf)
+    both = 0.5 * (others.logsumexp(dim=1) + others.logsumexp(dim=0))
+    return (both - scores.diagonal()).mean()
+
+
+_SMALLEST_VARIANCE = 1e-5
+
+
+def cross_correlation(a: Tensor, b: Tensor) -> Tensor:
+    """Return the correlation of every coordinate of a with every one of b, [d, d].
+
+    ``a``, ``b`` [B, d]. A coordinate that is constant over the graphs has correlation 0.
+    """
+    return _standardised(a).T @ _standardised(b) / len(a)
+
+
+def barlow(a: Tensor, b: Tensor, redundancy_weight: float) -> Tensor:
+    """Return the loss of two views of the same graphs (Bielak et al., 2022).
+
+    sum_i (1 - C_ii)^2 + redundancy_weight * sum_{i != j} C_ij^2, C the cross-correlation.
+
+    ``a``, ``b`` [B, d]: projections of the graphs and of their views. Graph Barlow Twins uses
+    the weight 1 / d.
+    """
+    C = cross_correlation(a, b)
+    own = C.diagonal()
+    repeated = C.square().sum() - own.square().sum()
+    return (1.0 - own).square().sum() + redundancy_weight * repeated
+
+
+def _standardised(x: Tensor) -> Tensor:
+    """Return x with mean 0 and variance 1 in every coordinate, as BatchNorm computes them."""
+    centred = x - x.mean(dim=0)
+    return centred * torch.rsqrt(centred.square().mean(dim=0) + _SMALLEST_VARIANCE)

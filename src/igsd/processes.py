@@ -1,0 +1,341 @@
+"""Processes and signals: stop between two steps, measure a method in a process of its own.
+
+Only a fresh process tells the memory of one method from that of the methods before it, and only
+from outside can a limit be put on work inside a library that never asks ``igsd.limits``. The child
+is watched and killed when it exceeds a limit; the parent continues.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from types import FrameType
+from typing import Any, TypeVar
+
+from igsd.errors import ConfigError, IGSDError, TrainingError
+from igsd.limits import GIB, LimitError, MemoryLimitError, TimeLimitError, limits
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM asked the program to stop; handled wherever Ctrl-C is."""
+
+
+class StopSignals:
+    """Records a request to stop, so that a loop can end between two steps with a checkpoint.
+
+    A second Ctrl-C stops at once; a second SIGTERM does not, since `timeout` sends it twice.
+    Outside the main thread Python allows no signal handlers, and nothing is held back.
+    """
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> StopSignals:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._previous[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def error(self) -> KeyboardInterrupt:
+        """Return the exception for the recorded request."""
+        return Terminated() if self.received == signal.SIGTERM else KeyboardInterrupt()
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.received is None:
+            self.received = number
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def deaf_children() -> Iterator[None]:
+    """Make processes started in the block ignore Ctrl-C, which a terminal sends to all of them.
+
+    The parent handles it and ends them; each would print a traceback otherwise, even while it
+    starts. The parent ignores Ctrl-C in the block too, so the block must be short.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def sigterm_stops() -> Iterator[None]:
+    """Raise ``Terminated`` for SIGTERM in the block, once: `timeout` sends it twice.
+
+    A handler of a program that calls the command line is left alone. Outside the main thread, where
+    Python allows no handlers, nothing changes.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    own, is_raised = os.getpid(), False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal is_raised
+        if os.getpid() != own:  # a forked child inherits this handler, but ends at once
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        elif not is_raised:
+            is_raised = True
+            raise Terminated
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def exit_code_of(stop: BaseException) -> int:
+    """Return the exit code of a shell: 143 if SIGTERM caused the stop, otherwise 130."""
+    reason: BaseException | None = stop
+    while reason is not None:
+        if isinstance(reason, Terminated):
+            return 128 + signal.SIGTERM
+        reason = reason.__cause__
+    return 128 + signal.SIGINT
+
+
+_LOOK_EVERY = 0.2
+_LONGEST_START = 600.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The value of a computation, its seconds, and the peak memory of its process."""
+
+    value: Any
+    seconds: float
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """The first message of a child: the memory its process holds before the work begins."""
+
+    held_bytes: int
+
+
+def run_measured(
+    function: Callable[..., Any],
+    *arguments: Any,
+    memory_gib: float | None = None,
+    seconds: float | None = None,
+    modules: Sequence[str] = (),
+) -> Measured:
+    """Return ``function(*arguments)`` from a fresh process, with its time and peak memory.
+
+    The function must be importable by name; its arguments and result must be plain data. The clock
+    starts when the process has imported ``modules``; the memory includes Python and these.
+
+    Raises ``MemoryLimitError`` or ``TimeLimitError`` for an exceeded limit, ``TrainingError`` for a
+    process that died, and any igsd error that the function raised.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    arguments = (sender, function, arguments, memory_gib, seconds, modules)
+    child = context.Process(target=_child, args=arguments, daemon=True)
+    with deaf_children():
+        child.start()
+    sender.close()
+    try:
+        answer = _watch(receiver, child, memory_gib, seconds)
+    finally:
+        child.kill()
+        child.join()
+        receiver.close()
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def _watch(
+    receiver: Connection, child: Any, memory_gib: float | None, seconds: float | None
+) -> Any:
+    """Return the result of the child, or the error of the limit it exceeded."""
+    start, is_ready = time.monotonic(), False
+    while True:
+        if receiver.poll(_LOOK_EVERY):
+            try:
+                answer = receiver.recv()
+            except EOFError:
+                return _died(child)
+            if not isinstance(answer, _Ready):
+                return answer
+            start, is_ready = time.monotonic(), True
+            if memory_gib is not None and answer.held_bytes > memory_gib * GIB:
+                return MemoryLimitError(
+                    f"OMR: of the limit of {memory_gib:g} GiB, Python, its libraries and the "
+                    f"graphs take {answer.held_bytes / GIB:.2f} GiB before the method begins. Use "
+                    "a larger limit."
+                )
+        elif not child.is_alive() and not receiver.poll():
+            return _died(child)
+        passed = time.monotonic() - start
+        if not is_ready and passed > _LONGEST_START:
+            return TrainingError(
+                f"The process of a method had not started after {_LONGEST_START:g} seconds. Is "
+                "the disk with the installation slow, or the machine too busy?"
+            )
+        if is_ready and seconds is not None and passed > seconds:
+            return TimeLimitError(f"> limit: the method was not done after {seconds:g} seconds.")
+        if is_ready and memory_gib is not None and resident_bytes(child.pid) > memory_gib * GIB:
+            return MemoryLimitError(f"OMR: the method took more than {memory_gib:g} GiB.")
+
+
+def _died(child: Any) -> TrainingError:
+    child.join()
+    return TrainingError(
+        f"The process of a method ended without a result (exit code {child.exitcode}). The system "
+        "may have killed it because memory ran out."
+    )
+
+
+def _child(
+    sender: Connection,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    memory_gib: float | None,
+    seconds: float | None,
+    modules: Sequence[str],
+) -> None:
+    """Compute and send the result; igsd errors are sent as they are, others as text."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        for name in modules:
+            with contextlib.suppress(ImportError):  # the method says which extra it misses
+                importlib.import_module(name)
+        sender.send(_Ready(resident_bytes(os.getpid())))
+        start = time.perf_counter()
+        with limits(memory_gib=memory_gib, seconds=seconds):
+            value = function(*arguments)
+        sender.send(Measured(value, time.perf_counter() - start, peak_bytes()))
+    except MemoryError:
+        sender.send(MemoryLimitError("OMR: the system ran out of memory."))
+    except (LimitError, IGSDError) as error:
+        sender.send(error)
+    except Exception as error:
+        sender.send(TrainingError(f"The method failed: {type(error).__name__}: {error}"))
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as its parent is gone, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the memory that a process holds now, 0 if there is no such process."""
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+def peak_bytes() -> int:
+    """Return the peak memory of this process, 0 if the system does not report it."""
+    try:
+        # psutil has no peak on Linux, and with getrusage a process inherits its parent's.
+        with open("/proc/self/status", encoding="ascii") as file:
+            return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        pass
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)
+
+
+T = TypeVar("T")
+
+
+def map_folds(
+    function: Callable[..., T], arguments: Iterable[tuple[Any, ...]], n_jobs: int = 1
+) -> list[T]:
+    """Return ``[function(*a) for a in arguments]``, by ``n_jobs`` processes (-1: all cores).
+
+    Each call uses one BLAS thread, also with one process: the number of threads changes the last
+    digits of a matrix product, and a score must not depend on the number of cores.
+
+    Raises ``ConfigError`` if ``n_jobs`` is neither positive nor -1.
+    """
+    if n_jobs < 1 and n_jobs != -1:
+        raise ConfigError(f"n_jobs must be a positive number, or -1 for all cores. Got {n_jobs}.")
+    if n_jobs == 1:
+        return [_single_threaded(function, a) for a in arguments]
+    from joblib import Parallel, delayed
+
+    work = (delayed(_single_threaded)(function, a) for a in arguments)
+    with deaf_children():
+        results = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator")(work)
+    return list(results)
+
+
+def _single_threaded(function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        return function(*arguments)
+
+
+# From glibc's malloc.h: the first is 128 KiB by default, the second at most 32 MiB.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_DEFAULT, _LARGEST, _NEVER = 128 * 2**10, 32 * 2**20, 2**31 - 1
+
+
+@contextlib.contextmanager
+def kept_memory() -> Iterator[None]:
+    """Keep freed buffers for reuse inside the block, and return them to the system after it.
+
+    Every training step needs buffers of the same few megabytes. By default glibc returns each of
+    them at once and the system clears new pages for the next, thousands a step. Other C libraries
+    are left alone. No result depends on this.
+    """
+    library = _glibc()
+    if library is None:
+        yield
+        return
+    library.mallopt(_MMAP_THRESHOLD, _LARGEST)
+    library.mallopt(_TRIM_THRESHOLD, _NEVER)
+    try:
+        yield
+    finally:
+        library.mallopt(_TRIM_THRESHOLD, _DEFAULT)
+        library.malloc_trim(0)
+
+
+def _glibc() -> ctypes.CDLL | None:
+    """Return the C library of this process if it is glibc."""
+    try:
+        library = ctypes.CDLL(None)
+        return library if hasattr(library, "mallopt") and hasattr(library, "malloc_trim") else None
+    except (OSError, TypeError):
+        return None

@@ -1,0 +1,163 @@
+"""Plots inside the page: Matplotlib's SVG made safe to inline, and the curves of trainings."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+from xml.etree import ElementTree
+
+from igsd.report.page.html import Html, joined, tag
+from igsd.report.plots import BACK, COLOURS, GRID, QUIET, TEXT, Axes, Plot, Series, line_plot
+
+History = Sequence[Mapping[str, float]]
+"""Values by name, one mapping for each epoch."""
+
+_ELEMENTS = frozenset({"a", "clipPath", "defs", "g", "path", "rect", "svg", "text", "tspan", "use"})
+_ATTRIBUTES = ("x", "y", "width", "height", "d", "transform", "viewBox")
+_STYLES = re.compile("(fill|stroke|opacity)(-[a-z]+)?|font-size|text-anchor")
+_NAMES = {TEXT: "text", QUIET: "quiet", GRID: "line", BACK: "back"}
+_NAMES |= {colour: f"s{place}" for place, colour in enumerate(COLOURS)}
+_TITLES = {"total": "loss", "eval_accuracy": "accuracy on the test part in per cent"}
+_MOST_POINTS = 120
+
+
+def inline(plot: Plot | None, about: str, name: str, class_: str = "chart") -> Html:
+    """Return a plot as an SVG element with its shapes, letters and links, and nothing else.
+
+    ``about`` describes it to a reader who cannot see it; ``name`` makes its identifiers unique in
+    the page. Styles become attributes, since the page forbids inline styles, and the colours those
+    of the page, which has others on a dark background. A sentence stands in place of no plot.
+    """
+    if plot is None:
+        return tag("p", "There is nothing to draw yet.", class_="missing")
+    root = ElementTree.fromstring(plot.svg())
+    parts = [_element(child, name, plot.titles) for child in root]
+    role = "group" if plot.titles else "img"
+    box = root.get("viewBox")
+    return tag("svg", *parts, viewBox=box, class_=class_, role=role, aria_label=about)
+
+
+def training_charts(
+    before: Mapping[str, History],
+    histories: Mapping[str, History],
+    rounds: Mapping[str, Mapping[str, Sequence[int]]],
+    *,
+    level: str,
+    name: str,
+) -> Html:
+    """Return all curves of trainings in order of time, each kind under a heading.
+
+    ``before``: the epochs before the first label; ``level``: the tag of the headings, e.g. ``h3``;
+    ``name``: the identifier of the section. Kinds that no training has are left out.
+    """
+    parts = {
+        "Self-distillation before the labels, by epoch": history_charts(before, f"{name}/before"),
+        "Losses and scores by epoch": history_charts(histories, f"{name}/history"),
+        "Self-training": pseudo_label_charts(rounds, f"{name}/rounds"),
+    }
+    return joined(*(joined(tag(level, title), part) for title, part in parts.items() if part))
+
+
+def history_charts(histories: Mapping[str, History], name: str) -> Html | None:
+    """Return a chart for each value that trainings logged, with a line for each training.
+
+    None where no training logged anything.
+    """
+    keys = [key for history in histories.values() for entry in history[:1] for key in entry]
+    charts = []
+    for number, key in enumerate(key for key in dict.fromkeys(keys) if key != "epoch"):
+        series, factor = [], 100.0 if "accuracy" in key else 1.0
+        for title, history in histories.items():
+            known = [(place, e) for place, e in enumerate(history) if _is_number(e.get(key))]
+            kept = [known[i] for i in thinned(known)]
+            x = [float(entry.get("epoch", place)) + 1 for place, entry in kept]
+            if kept:
+                series.append(Series(title, x, [factor * entry[key] for _, entry in kept]))
+        title = _TITLES.get(key, key.replace("_", " "))
+        plot = line_plot(series, Axes("epoch", title))
+        charts.append(_framed(title, inline(plot, f"{title} by epoch", f"{name}-{number}")))
+    return tag("div", *charts, class_="charts") if charts else None
+
+
+def pseudo_label_charts(
+    rounds: Mapping[str, Mapping[str, Sequence[int]]], name: str
+) -> Html | None:
+    """Return charts of how many pseudo-labels there are after each round, and how many are right.
+
+    ``rounds``: for each training ``rounds``, ``given`` and, where it is known, ``right`` and
+    ``checked``, round by round. None where no training gave any.
+    """
+    rounds = {title: values for title, values in rounds.items() if values.get("rounds")}
+    if not rounds:
+        return None
+    totals = [Series(t, v["rounds"], [*accumulate(v["given"])]) for t, v in rounds.items()]
+    shares = [_shares(t, values) for t, values in rounds.items() if values.get("right")]
+    round_title, charts = "round of self-training", []
+    for number, (title, y_title, series) in enumerate(
+        (
+            ("Pseudo-labels over the rounds", "pseudo-labels so far", totals),
+            ("How many are right", "right so far in per cent", shares),
+        )
+    ):
+        plot = line_plot(series, Axes(round_title, y_title))
+        if plot is not None:
+            charts.append(_framed(title, inline(plot, title, f"{name}-{number}")))
+    return tag("div", *charts, class_="charts")
+
+
+def thinned(values: Sequence[Any], most: int = _MOST_POINTS) -> list[int]:
+    """Return at most ``most`` positions, evenly spread, with the first and the last."""
+    if len(values) <= most:
+        return list(range(len(values)))
+    return [round(i * (len(values) - 1) / (most - 1)) for i in range(most)]
+
+
+def _shares(title: str, values: Mapping[str, Sequence[int]]) -> Series:
+    checked = values.get("checked") or values["given"]
+    pairs = zip(accumulate(values["right"]), accumulate(checked), strict=True)
+    return Series(
+        title, values["rounds"], [100 * r / known if known else None for r, known in pairs]
+    )
+
+
+def _framed(title: str, chart: Html) -> Html:
+    return tag("figure", tag("figcaption", title), chart)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _element(element: ElementTree.Element, name: str, titles: Mapping[str, str]) -> Html | None:
+    kind = element.tag.split("}")[-1]
+    if kind not in _ELEMENTS:
+        return None
+    children = [_element(child, name, titles) for child in element]
+    if kind in ("a", "g", "defs") and not any(children):
+        return None
+    letters = element.text if kind in ("text", "tspan") and element.text else ""
+    title = titles.get(element.get("id", "")) if kind == "g" else None
+    shown = None if title is None else tag("title", title)
+    return tag(kind, shown, letters.strip(), *children, **_attributes(element, kind, name))
+
+
+def _attributes(element: ElementTree.Element, kind: str, name: str) -> dict[str, str]:
+    """Return the attributes that an element keeps; groups lose their identifiers."""
+    there = {key.split("}")[-1]: value for key, value in element.attrib.items()}
+    kept = {key: there[key] for key in _ATTRIBUTES if key in there}
+    if "id" in there and kind not in ("a", "g"):
+        kept["id"] = f"{name}-{there['id']}"
+    if kind == "use":
+        kept["href"] = f"#{name}-{there['href'].removeprefix('#')}"
+    elif kind == "a":
+        kept["href"] = there["href"]
+    if clip := re.fullmatch(r"url\(#([\w-]+)\)", there.get("clip-path", "")):
+        kept["clip-path"] = f"url(#{name}-{clip[1]})"
+    pairs = (part.split(":", 1) for part in there.get("style", "").split(";") if ":" in part)
+    styles = {key.strip(): value.strip() for key, value in pairs}
+    return kept | {
+        key: f"var(--{_NAMES[value]})" if value in _NAMES else value
+        for key, value in styles.items()
+        if _STYLES.fullmatch(key)
+    }

@@ -1,0 +1,344 @@
+"""The sections that a folder of records gives a page: tables and figures, own data, all records."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from igsd.errors import counted
+from igsd.evaluation import PROTOCOLS
+from igsd.experiments.exhibits import data_facts, exhibit_names, read_exhibit
+from igsd.experiments.records import Record
+from igsd.experiments.scoring import TWINS_REMOVED
+from igsd.report.page.charts import inline, training_charts
+from igsd.report.page.html import (
+    Html,
+    fact_list,
+    flat,
+    joined,
+    scroll_box,
+    scroll_table,
+    tag,
+    text_of,
+)
+from igsd.report.plots import comparison_plot, figure_plot
+from igsd.report.records import RecordFolder, RecordGroup, row_title
+from igsd.report.render import anchor, html
+from igsd.report.scores import Compared, Comparison
+from igsd.report.summary import NONE, Cell, has_metric, is_good, row_names, row_protocols
+from igsd.report.tables import Table, fill, run_part
+
+_KEY = """\
+A cell shows our mean and its deviation, below it the paper's result with ours less the paper's, \
+then the other deviation, the number of seeds and, in the row of the method that was run, the time \
+of a whole run. Deviations are of the population (ddof 0), standard errors of differences of the \
+sample (ddof 1). Twins are indistinguishable graphs: message passing cannot tell them apart. A \
+dash: there is no such result, e.g. with twins removed on a data set that has none. Results link \
+to their records."""
+
+SHARED = ("majority", "mean")
+"""Reference rows that all runs on the same data have alike; a table shows them once."""
+
+_CURVES = ("pretraining", "history", "pseudo_labels")
+_APART = ("kind", "rows", "config", "notes", "error", "seed", "status", *_CURVES)
+
+Entry = tuple[str, str, str]
+"""A line of the contents: identifier, title, and how much of it there is."""
+
+
+def record_sections(path: Path) -> tuple[str, list[Entry], list[Html]]:
+    """Return title, contents and sections: the tables and figures, other runs, and the records.
+
+    A folder without any of the paper's data sets is somebody's own: no tables of the paper then.
+    """
+    folder = RecordFolder(path)
+    groups = list(folder.groups().values())
+    title, shown = "igsd: records", set[str]()
+    entries, sections = list[Entry](), list[Html]()
+    if any(group.data in data_facts() for group in groups):
+        title = "igsd: the paper's tables and figures, run again"
+        entries, sections, shown = _exhibits(folder)
+    own_entries, own_sections = _own_data(groups, shown)
+    much = counted(sum(len(group.records) for group in groups), "record")
+    much += f", {counted(len(folder.broken), 'file')} left out" if folder.broken else ""
+    entries += [*own_entries, ("records", "Records", much)]
+    return title, entries, [*sections, *own_sections, _all_records(groups, folder.broken)]
+
+
+def table_section(table: Table) -> Html:
+    """Return the section of a table or figure: what it shows, the numbers, and their source.
+
+    Rows and columns of which nothing was run are named below a table. A figure has a plot with one
+    deviation up and down, whose points link to their records.
+    """
+    plot = None
+    notes = _figure_notes(table)
+    if table.axis is None:
+        table, missing = run_part(table)
+        if missing:
+            code = tag("code", f"igsd reproduce {table.name}")
+            notes = joined(f"Nothing of these was run: {'; '.join(missing)}. ", code)
+    else:
+        drawn = inline(figure_plot(table, _link), table.title, f"{table.name}-plot")
+        plot = tag("figure", drawn, class_="wide")
+    below = tag("p", notes, class_="note") if notes else None
+    return tag(
+        "section",
+        tag("h2", table.title),
+        tag("p", table.about),
+        plot,
+        below if plot else None,
+        html(table),
+        None if plot else below,
+        tag("p", f"{table.source}.", class_="source"),
+        id=table.name,
+    )
+
+
+def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
+    """Return the section of a data set: for each protocol a table and the plot of `compare`.
+
+    ``name``: the identifier of the section.
+    """
+    parts = []
+    for protocol, found in groupby(groups, key=lambda group: group.protocol):
+        comparison = compare_groups(data, sorted(found, key=lambda group: group.order))
+        about = f"{data}, protocol {protocol}"
+        shown = replace(comparison.table(), title=about)
+        parts += [tag("h3", f"Protocol {protocol}"), html(shown, detailed=False)]
+        parts.append(tag("p", " ".join(_comparison_notes(comparison, protocol)), class_="note"))
+        if comparison.metric == "accuracy" and comparison.has_scores():
+            plot = comparison_plot(_runs_only(comparison))
+            drawn = inline(plot, f"{about} as a plot", f"{name}-{protocol}", "picture")
+            parts.append(tag("figure", scroll_box(drawn, f"{about}, the plot"), class_="picture"))
+    return tag("section", tag("h2", data), *parts, id=name)
+
+
+def compare_groups(data: str, groups: Sequence[RecordGroup]) -> Comparison:
+    """Return the comparison of runs that were scored by the same protocol.
+
+    First the methods that were run, then the reference rows inside their records, each once. One
+    that differs between runs, as the untrained encoder of another recipe does, names the run.
+    """
+    lines = [Compared(g.title, g.method, *_located(g)) for g in groups]
+    records = [record for group in groups for record in group.good]
+    metric = "mae" if has_metric(records, "mae") else "accuracy"
+    found = [protocol for g in groups for protocol in row_protocols(g.good, g.method)]
+    protocols = sorted(set(found)) or [groups[0].protocol]
+    main = [p for p in protocols if groups[0].protocol.startswith(p)]
+    protocol = main[-1] if main else protocols[0]
+    best = sorted(groups, key=lambda group: (group.is_stale, -len(group.good)))
+    references = [(g, name) for g in best for name in _references(g)]
+    for group, name in sorted(references, key=lambda pair: pair[1] in SHARED):
+        places = [group.place] * len(group.good)
+        title = row_title(name, group.protocol)
+        line = Compared(title, name, group.good, places, is_reference=True)
+        alike = [one.cell(protocol, metric).folds for one in lines if one.title == title]
+        if not alike:
+            lines.append(line)
+        elif name not in SHARED and line.cell(protocol, metric).folds not in alike:
+            lines.append(replace(line, title=f"{title}, beside {group.title}"))
+    twins = any(name.endswith(TWINS_REMOVED) for name in row_names(records))
+    return Comparison(data, tuple(lines), protocol, tuple(protocols), twins, metric)
+
+
+def record_section(group: RecordGroup) -> Html:
+    """Return the section of the records of one run, closed until it is opened."""
+    seeds = counted(len(group.records), "seed")
+    num_bad = sum(not is_good(record) for record in group.records)
+    state = f", {num_bad} without a result" if num_bad else ""
+    state += ", stale" if group.is_stale else ""
+    title = tag("summary", tag("span", group.place, class_="place"), f" {seeds}{state}")
+    facts = [flat({k: v for k, v in r.items() if k not in _APART}) for r in group.records]
+    shared, own = shared_and_own(facts)
+    settings, varied = shared_and_own([flat(r["config"]) for r in group.records])
+    settings |= {name: _each(group.records, name) for name in varied}
+    name = anchor(group.place)
+    curves: Any = (
+        {f"seed {r['seed']}": r.get(k) for r in group.records if r.get(k)} for k in _CURVES
+    )
+    body = [
+        _seed_table(group, facts, own),
+        *_errors_and_notes(group.records),
+        _fold_table(group),
+        training_charts(*curves, level="h4", name=name),
+        tag("h4", "The same in all"),
+        fact_list(shared),
+        tag("h4", "Settings"),
+        fact_list(settings),
+    ]
+    return tag("details", title, *body, id=name, class_="record")
+
+
+def shared_and_own(records: Sequence[Mapping[str, str]]) -> tuple[dict[str, str], list[str]]:
+    """Return (texts that are equal in all records, names of those that are not)."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    own = [name for name in names if len({record.get(name) for record in records}) > 1]
+    return {name: records[0][name] for name in names if name not in own}, own
+
+
+def _exhibits(folder: RecordFolder) -> tuple[list[Entry], list[Html], set[str]]:
+    """Return contents and sections of tables and figures, and the places of the records they show.
+
+    Those without a record are listed together, with the command that runs them.
+    """
+    entries, sections, shown = list[Entry](), [tag("p", _KEY)], set[str]()
+    missing: list[Html] = []
+    for name in exhibit_names():
+        table = fill(read_exhibit(name), folder)
+        used = {path.rpartition("/")[0] for cell in table.results for path in cell.records}
+        if used:
+            entries.append((name, table.title, _progress(table.results)))
+            sections.append(table_section(table))
+        else:
+            missing.append(tag("li", f"{table.title}: ", tag("code", f"igsd reproduce {name}")))
+        shown |= used
+    if missing:
+        much = counted(len(missing), "table or figure", "tables and figures")
+        entries.append(("not-run", "Not run yet", much))
+        sections.append(tag("section", tag("h2", "Not run yet"), tag("ul", *missing), id="not-run"))
+    return entries, sections, shown
+
+
+def _progress(cells: Sequence[Cell]) -> str:
+    """Return how many cells are filled, of those that can be."""
+    done = sum(cell.mean is not None for cell in cells)
+    return f"{done} of {sum(cell.status != NONE for cell in cells)} cells"
+
+
+def _link(cell: Cell) -> str | None:
+    return f"#{anchor(cell.records[0])}" if cell.records else None
+
+
+def _figure_notes(table: Table) -> str:
+    """Return what a reader of a plot must know of its line and its bars."""
+    drawn = [row for row in table.rows if row.method != table.baseline]
+    points = [cell for row in drawn for cell in row.results if cell.mean is not None]
+    if not points:
+        return ""
+    notes = ["Bars: one standard deviation."]
+    if any(cell.std is None for cell in points):
+        notes.append("Points without a bar are of one seed, which has no deviation.")
+    notes += [f"The line at 1: {row.title}." for row in table.rows if row.method == table.baseline]
+    return " ".join(notes)
+
+
+def _own_data(groups: Sequence[RecordGroup], shown: set[str]) -> tuple[list[Entry], list[Html]]:
+    """Return contents and a section for each data set with runs that are not ``shown`` elsewhere.
+
+    The others under the same protocol are there with them: methods are read side by side.
+    """
+    left = {(group.data, group.protocol) for group in groups if group.place not in shown}
+    by_data: dict[str, list[RecordGroup]] = {}
+    for group in groups:
+        if (group.data, group.protocol) in left or group.data not in data_facts():
+            by_data.setdefault(group.data, []).append(group)
+    entries, sections = list[Entry](), list[Html]()
+    for number, (data, found) in enumerate(sorted(by_data.items()), start=1):
+        name = f"data-{number}"
+        entries.append((name, data, counted(len(found), "run")))
+        sections.append(own_section(data, found, name))
+    return entries, sections
+
+
+def _located(group: RecordGroup) -> tuple[list[Record], list[str]]:
+    """Return the records of a group that a comparison shows, and their place for each."""
+    records = [*group.good, *(record for record in group.records if not is_good(record))]
+    return records, [group.place] * len(records)
+
+
+def _references(group: RecordGroup) -> list[str]:
+    """Return the rows that the records of a group have beside those of the method itself."""
+    own = (group.method, group.method + TWINS_REMOVED)
+    names = [name for name in row_names(group.good) if name not in own]
+    return [name for name in names if not name.endswith(TWINS_REMOVED)]
+
+
+def _runs_only(comparison: Comparison) -> Comparison:
+    """Return the methods that were run, and the largest class, which a plot shows as a line."""
+    lines = (li for li in comparison.lines if not li.is_reference or li.method == "majority")
+    return replace(comparison, lines=tuple(lines))
+
+
+def _comparison_notes(comparison: Comparison, folder: str) -> list[str]:
+    """Return what a reader must know of the columns."""
+    title = comparison.cells[0].metric.axis.capitalize()
+    notes = [f"{title}: mean over seeds, and standard deviation where there are two (ddof 0)."]
+    took = "to train on a split and to score it"
+    if folder in PROTOCOLS:
+        took = "to fit a method and to represent all graphs, without scoring"
+    notes.append(f"Seconds: the mean time {took}; CPU seconds: processor time of all cores.")
+    if any(cell.peak for cell in comparison.cells):
+        notes.append("Peak MiB: the most memory that a run held, Python and libraries included.")
+    if any(line.is_reference for line in comparison.lines):
+        inside = "inside the runs of a method, on the same folds, and link to its records."
+        notes.append(f"Rows without seconds were scored {inside}")
+    return [*notes, "Results link to their records."]
+
+
+def _all_records(groups: Sequence[RecordGroup], broken: Sequence[str]) -> Html:
+    intro = "Every number above comes from these: settings, commit, versions, folds and times."
+    skipped = None
+    if broken:
+        out = "They are left out of all tables. Move them away, or run them again with --force:"
+        named = tag("ul", *(tag("li", place) for place in broken))
+        head = tag("h3", "Files that are not records")
+        skipped = tag("div", head, tag("p", out), named, class_="error")
+    return tag(
+        "section",
+        tag("h2", "Records"),
+        tag("p", intro if groups else "There are no records yet."),
+        skipped,
+        *(record_section(group) for group in groups),
+        id="records",
+    )
+
+
+def _each(records: Iterable[Record], name: str) -> str:
+    """Return the values of a setting that differs, seed by seed."""
+    return ", ".join(flat(record["config"]).get(name, "-") for record in records)
+
+
+def _seed_table(group: RecordGroup, facts: Sequence[dict[str, str]], own: list[str]) -> Html:
+    """Return a line for each seed with how it ended and what only it has."""
+    lines = []
+    for record, texts in zip(group.records, facts, strict=True):
+        word, status = record.get("word"), str(record["status"])
+        ended = status if word is None else f"{status}: {word}"
+        lines.append([text_of(record["seed"]), ended, *(texts.get(name, "-") for name in own)])
+    return scroll_table(["seed", "status", *own], lines, f"Runs of {group.place}")
+
+
+def _errors_and_notes(records: Sequence[Record]) -> list[Html]:
+    """Return the errors of runs that failed, and the notes of all runs, each once."""
+    errors = [f"seed {r['seed']}: {r['error']}" for r in records if r.get("error")]
+    notes = list(dict.fromkeys(note for r in records for note in r.get("notes") or ()))
+    parts = [tag("p", text, class_="error") for text in errors]
+    return parts + [tag("p", f"Note: {text}") for text in notes]
+
+
+def _fold_table(group: RecordGroup) -> Html | None:
+    """Return mean and folds of every row, seed by seed; errors where a row has no accuracies."""
+    lines: dict[str, list[list[str]]] = {}
+    for record in group.records:
+        for row in record["rows"]:
+            name = row["method"]
+            if row["protocol"] != group.protocol:
+                name += f", {row['protocol']}"
+            lines.setdefault(name, []).append([name, str(record["seed"]), *_row_texts(row)])
+    if not lines:
+        return None
+    header = ["row", "seed", "mean", "std", "folds"]
+    all_lines = [line for found in lines.values() for line in found]
+    return joined(tag("h4", "Results"), scroll_table(header, all_lines, "Results fold by fold"))
+
+
+def _row_texts(row: Mapping[str, Any]) -> list[str]:
+    if "accuracies" in row:
+        folds = " ".join(f"{100 * value:.1f}" for value in row["accuracies"])
+        return [f"{100 * row['mean']:.2f} %", f"{100 * row['std']:.2f}", folds]
+    error = row.get("mae") or {}
+    if isinstance(error, float):
+        return [f"error {error:.4g}", "", ""]
+    return ["", "", ", ".join(f"{key} {value:.4g}" for key, value in error.items())]

@@ -1,0 +1,450 @@
+"""All plots but the interactive map: Matplotlib figures for files and for the page.
+
+Series differ by colour, mark and line style, so that a print without colours can be read. Figures
+are Matplotlib's own, not pyplot's: no window system, no global state.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from igsd.files.atomic import atomic_file, known_suffix
+from igsd.report.projection import project
+
+if TYPE_CHECKING:  # the picture of a training needs none of them
+    from igsd.report.scores import Comparison
+    from igsd.report.summary import Cell
+    from igsd.report.tables import Table
+
+TEXT, QUIET, GRID, BACK = "#1c2126", "#59636e", "#d4d9de", "#ffffff"
+COLOURS = (
+    "#0072b2", "#d98200", "#1c2127", "#56b4e9", "#d55e00", "#b8a800", "#009e73", "#cc79a7",
+)  # fmt: skip
+"""Okabe and Ito's colours, which the colour-blind can tell apart, neighbours of different
+brightness. The style sheet of the page has the same, and others for a dark background."""
+
+_UNKNOWN = "#999999"
+_MARKS = ("o", "^", "s", "D", "v", "P", "X", "*")
+_DASHES = ("-", "--", ":", "-.", (0, (5, 3)), (0, (8, 3, 2, 3)), (0, (3, 5)), (0, (10, 3)))
+_MOST_MARKS, _MOST_CLASSES, _LETTERS = 40, 20, 100
+
+# What a format would add of itself and of the time to the same picture.
+_METADATA: dict[str, dict[str, None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "igsd",
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # a dollar sign in the name of a file is one
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+}
+_STYLE |= dict.fromkeys(("axes.spines.top", "axes.spines.right"), False)
+_STYLE |= dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), QUIET)
+_STYLE |= dict.fromkeys(("axes.labelcolor", "text.color"), TEXT)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure, and for the groups of its SVG by identifier what a pointer on them shows."""
+
+    figure: Any
+    titles: dict[str, str] = field(default_factory=dict)
+
+    def svg(self) -> str:
+        """Return the plot as the text of an SVG file whose letters are letters."""
+        written = io.StringIO()
+        with _style():
+            self.figure.savefig(written, format="svg", metadata=_METADATA[".svg"])
+        return written.getvalue()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a PNG, SVG or PDF, as the suffix says; the same plot gives the same bytes."""
+        suffix = picture_suffix(path)
+        with _style(), atomic_file(path) as file:
+            self.figure.savefig(file, format=suffix[1:], metadata=_METADATA[suffix])
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values ``y`` over ``x`` (None where there is none) with their deviations.
+
+    ``links``: where in the page each point leads. ``hollow``: numbers that are not our own.
+    """
+
+    title: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    spread: Sequence[float | None] = ()
+    links: Sequence[str | None] = ()
+    hollow: bool = False
+
+    def points(self) -> list[tuple[float, float, float, str | None]]:
+        """Return (x, y, deviation, link) of each point that has a value."""
+        spread = self.spread or [None] * len(self.x)
+        links = self.links or [None] * len(self.x)
+        rows = zip(self.x, self.y, spread, links, strict=True)
+        return [(x, y, s or 0.0, link) for x, y, s, link in rows if y is not None]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Titles of the axes. ``names``: x counts 0, 1, ... and these stand below; no lines are drawn.
+
+    ``level``: a value of y that has a line of its own.
+    """
+
+    x_title: str
+    y_title: str
+    log_x: bool = False
+    names: Sequence[str] = ()
+    level: float | None = None
+
+
+def picture_suffix(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of a file for a picture; raises ``StorageError`` for another one."""
+    return known_suffix(path, _METADATA, "a picture")
+
+
+def line_plot(
+    series: Sequence[Series], axes: Axes, *, size: tuple[float, float] = (6, 3.6), notes: str = ""
+) -> Plot | None:
+    """Return series with their deviations and a legend; None where no series has a value.
+
+    ``notes``: sentences that stand below the plot.
+    """
+    if not any(one.points() for one in series):
+        return None
+    lines = [line for part in notes.splitlines() for line in textwrap.wrap(part, _LETTERS)]
+    notes_height = 0.16 * len(lines) + (0.06 if lines else 0.0)
+    foot = notes_height + (0.18 * -(-len(series) // 2) if len(series) > 1 else 0.0)
+    with _style():
+        # A page has hundreds of these: margins in inches are three times faster than a layout.
+        height = size[1] + foot
+        figure = _figure(size[0], height, layout=None)
+        drawn = figure.add_subplot()
+        titles: dict[str, str] = {}
+        for place, one in enumerate(series):
+            titles |= _draw_series(drawn, one, place, axes, place - (len(series) - 1) / 2)
+        if axes.level is not None:
+            drawn.axhline(axes.level, color=TEXT, linestyle="--", linewidth=1, zorder=1)
+        _set_axes(drawn, series, axes)
+        ticks = drawn.yaxis.get_major_formatter().format_ticks(drawn.get_yticks())
+        left = (0.45 + 0.085 * max(map(len, ticks))) / size[0]
+        bottom, top = (0.55 + foot) / height, 1 - 0.1 / height
+        figure.subplots_adjust(left=left, right=1 - 0.12 / size[0], bottom=bottom, top=top)
+        if len(series) > 1:
+            corner = (0.0, notes_height / height)
+            look = {"ncols": 2, "frameon": False, "fontsize": "small", "borderaxespad": 0.2}
+            figure.legend(loc="lower left", bbox_to_anchor=corner, **look)
+        if lines:
+            look = {"fontsize": "x-small", "color": QUIET, "linespacing": 1.25, "va": "bottom"}
+            figure.text(0.08 / size[0], 0.05 / height, "\n".join(lines), **look)
+    return Plot(figure, titles)
+
+
+def figure_plot(table: Table, link: Callable[[Cell], str | None]) -> Plot | None:
+    """Return the plot of a figure of the paper; ``link``: where the point of a cell leads.
+
+    The baseline of ratios is a line at one. None for a table, and without results.
+    """
+    if table.axis is None:
+        return None
+    values = table.axis.values
+    is_named = any(isinstance(value, str) for value in values)
+    x = [float(i) if is_named else float(value) for i, value in enumerate(values)]
+    series = []
+    for row in (row for row in table.rows if row.method != table.baseline):
+        means, spread = [c.mean for c in row.results], [c.std for c in row.results]
+        series.append(Series(row.title, x, means, spread, [link(c) for c in row.results]))
+    names = [str(value) for value in values] if is_named else []
+    level = None if table.baseline is None else 1.0
+    y_title = table.results[0].metric.axis if table.baseline is None else "error ratio"
+    return line_plot(series, Axes(table.axis.title, y_title, table.axis.log, names, level))
+
+
+def table_plot(table: Table, titles: Sequence[str], printed: str = "") -> Plot | None:
+    """Return the plot of some rows of a table over its columns, with their deviations.
+
+    ``printed``: the row whose published results are drawn too, with hollow marks. What is missing
+    and what qualifies a result is said below.
+    """
+    rows = {row.title: row.results for row in table.rows if row.title in titles}
+    x = [float(place) for place in range(len(table.columns))]
+    series = []
+    for title in (title for title in titles if title in rows):
+        cells = rows[title]
+        series.append(Series(title, x, [c.mean for c in cells], [c.std for c in cells]))
+        if title == printed:
+            y = [None if c.printed is None else c.printed.mean for c in cells]
+            spread = [None if c.printed is None else c.printed.std for c in cells]
+            series.append(Series(f"{title}, as published", x, y, spread, hollow=True))
+    names = [column.title for column in table.columns]
+    drawn = [one for one in series if one.points()]
+    axes = Axes("mean and one standard deviation", table.results[0].metric.axis, names=names)
+    return line_plot(drawn, axes, size=(8, 4.2), notes="\n".join(_missing_results(rows, names)))
+
+
+def comparison_plot(comparison: Comparison) -> Plot:
+    """Return the accuracy, time and memory of methods, one line each.
+
+    Left: mean accuracy with the standard deviation over seeds (over folds where there is one seed),
+    the majority class as a dashed line. Middle and right: seconds and peak memory. A method without
+    a score has its word there: OMR, > limit or failed.
+    """
+    # Matplotlib counts upwards, a table downwards.
+    pairs = [*zip(comparison.lines, comparison.cells, strict=True)][::-1]
+    shown = [(line, cell) for line, cell in pairs if line.method != "majority"]
+    floor = next((cell.mean for line, cell in pairs if line.method == "majority"), None)
+    cells = [cell for _, cell in shown]
+    with _style():
+        figure = _figure(10, 1.6 + 0.34 * len(shown))
+        left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(2.2, 1, 1))
+        over = "seeds" if max((c.num_seeds for c in cells), default=0) > 1 else "folds"
+        kept = ", indistinguishable graphs kept" if comparison.twins else ""
+        note = f"accuracy in per cent{kept}\nbars: one standard deviation over {over}"
+        _draw_accuracies(left, cells, floor, over, note)
+        # Seconds differ by orders of magnitude, memory does not.
+        middle.set_xscale("log")
+        middle.xaxis.set_major_formatter(lambda value, place: f"{value:g}")
+        _draw_bars(middle, [c.seconds for c in cells], "seconds to fit and represent", 8.0)
+        _draw_bars(right, [c.peak for c in cells], "peak memory in MiB", 1.25)
+        left.set_yticks(range(len(shown)), [line.title for line, _ in shown])
+        left.set_ylim(-0.6, len(shown) - 0.4)
+        figure.suptitle(comparison.title)
+    return Plot(figure)
+
+
+def embedding_plot(
+    vectors: np.ndarray,
+    classes: np.ndarray | None = None,
+    class_names: Sequence[Any] = (),
+    title: str = "",
+) -> Plot:
+    """Return embeddings [G, d] on their two principal components, coloured by class.
+
+    ``classes`` [G] are codes into ``class_names``, -1 where unknown; without them, or with more
+    than 20 classes, all points look the same.
+    """
+
+    def draw(axes: Any, points: np.ndarray) -> None:
+        look = {"s": _mark_size(points), "alpha": 0.75, "linewidths": 0}
+        if classes is None or not 0 < len(class_names) <= _MOST_CLASSES:
+            axes.scatter(*points.T, c=COLOURS[0], **look)
+            return
+        for code in [*range(len(class_names)), -1]:
+            chosen = np.asarray(classes) == code
+            if chosen.any():
+                name = "unknown" if code < 0 else f"class {class_names[code]}"
+                colour = _UNKNOWN if code < 0 else COLOURS[code % len(COLOURS)]
+                mark = "." if code < 0 else _MARKS[(code + code // 8) % len(_MARKS)]
+                label = f"{name} ({int(chosen.sum())})"
+                axes.scatter(*points[chosen].T, c=colour, marker=mark, label=label, **look)
+        axes.legend(loc="best", fontsize="small", framealpha=0.8)
+
+    return _scatter(vectors, title, draw)
+
+
+def number_plot(vectors: np.ndarray, values: np.ndarray, name: str, title: str) -> Plot:
+    """Return embeddings [G, d] coloured by ``values`` [G], NaN where unknown.
+
+    Colours range from the 2nd to the 98th percentile, so that outliers do not set the scale.
+    """
+
+    def draw(axes: Any, points: np.ndarray) -> None:
+        known, look = np.isfinite(values), {"s": _mark_size(points), "linewidths": 0}
+        if not known.all():
+            axes.scatter(*points[~known].T, c=_UNKNOWN, marker=".", alpha=0.5, **look)
+        if known.any():
+            low, high = np.percentile(values[known], [2, 98])
+            shown = axes.scatter(*points[known].T, c=values[known], vmin=low, vmax=high, **look)
+            axes.figure.colorbar(shown, ax=axes, label=name, extend="both")
+
+    return _scatter(vectors, title, draw)
+
+
+def pseudo_label_plot(
+    rounds: Sequence[int], is_right: Sequence[bool | None], title: str = ""
+) -> Plot:
+    """Return how many pseudo-labels there are after each round, and how many of them are right.
+
+    ``rounds``: the round of each pseudo-label; ``is_right``: whether it is the true class, None
+    where that is not known.
+    """
+    numbers, totals, shares = accumulated(rounds, is_right)
+    with _style():
+        figure = _figure(7, 4)
+        axes = figure.add_subplot()
+        axes.bar(numbers, totals, color=COLOURS[3])
+        axes.set_xlabel("round of self-training")
+        axes.set_ylabel("pseudo-labels so far")
+        axes.set_title(title)
+        if np.isfinite(shares).any():
+            beside = axes.twinx()
+            beside.plot(numbers, 100 * shares, color=COLOURS[4], marker="o")
+            beside.set_ylim(0, 105)
+            beside.set_ylabel("of those, right (%)")
+    return Plot(figure)
+
+
+def accumulated(
+    rounds: Sequence[int], is_right: Sequence[bool | None]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (rounds, pseudo-labels so far, share of right ones so far or NaN), [r] each."""
+    when = np.asarray(rounds, np.int64)
+    numbers = np.arange(1, int(when.max(initial=0)) + 1)
+    known = np.array([value is not None for value in is_right], bool)
+    before = when[None, :] <= numbers[:, None]
+    checked = (before & known).sum(axis=1)
+    right = (before & np.array([bool(value) for value in is_right], bool)).sum(axis=1)
+    return numbers, before.sum(axis=1), right / np.where(checked > 0, checked, np.nan)
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE):
+        yield
+
+
+def _figure(width: float, height: float, layout: Any = "constrained") -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=130, layout=layout)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _draw_series(drawn: Any, one: Series, place: int, axes: Axes, shift: float) -> dict[str, str]:
+    """Draw a line, its deviations and a mark for each point; return what the marks say.
+
+    ``shift``: how far it stands from the middle of all series. Where these share a few places,
+    they stand side by side, so that their bars do not overlap.
+    """
+    colour, mark = COLOURS[place % len(COLOURS)], _MARKS[place % len(_MARKS)]
+    points = [point for point in one.points() if point[0] > 0 or not axes.log_x]
+    look = {"color": colour, "markerfacecolor": BACK if one.hollow else colour}
+    line = "None" if axes.names else _DASHES[place % len(_DASHES)]
+    has_marks = len(points) <= _MOST_MARKS
+    x, y = [_beside(p[0], shift, axes) for p in points], [p[1] for p in points]
+    drawn.plot(x, y, linestyle=line, marker=mark if has_marks else "", label=one.title, **look)
+    titles = {}
+    for number, (value, height, spread, link) in enumerate(points if has_marks else ()):
+        if spread:
+            bar = {"fmt": "none", "ecolor": colour, "elinewidth": 1.2, "capsize": 3}
+            drawn.errorbar(x[number], height, yerr=spread, **bar)
+        name = axes.names[int(value)] if axes.names else f"{value:g}"
+        identifier = f"point-{place}-{number}"
+        spot = {"marker": mark, "linestyle": "None", "gid": identifier, "url": link}
+        drawn.plot([x[number]], [height], **spot, **look)
+        deviation = f" ± {spread:.2g}" if spread else ""
+        titles[identifier] = f"{one.title}, {name}: {height:.4g}{deviation}"
+    return titles
+
+
+def _beside(x: float, shift: float, axes: Axes) -> float:
+    if axes.names:
+        return x + min(0.16, 0.03 + 0.013 * len(axes.names)) * shift
+    return x * 1.03**shift if axes.log_x else x
+
+
+def _set_axes(drawn: Any, series: Sequence[Series], axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
+    drawn.set_xlabel(axes.x_title)
+    drawn.set_ylabel(axes.y_title)
+    drawn.grid(axis="y")
+    values = sorted({x for one in series for x in one.x if x > 0 or not axes.log_x})
+    if axes.names:
+        drawn.set_xticks(range(len(axes.names)), axes.names)
+        drawn.set_xlim(-0.5, len(axes.names) - 0.5)
+    elif axes.log_x:
+        # The values are few and chosen: they are the ticks, those without a result included.
+        drawn.set_xscale("log")
+        drawn.set_xticks(values, [f"{value:g}" for value in values])
+        drawn.xaxis.set_minor_locator(NullLocator())
+        drawn.set_xlim(values[0] / 1.15, values[-1] * 1.15)
+    elif all(value == int(value) for value in values):
+        drawn.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
+
+
+def _missing_results(rows: dict[str, list[Cell]], names: Sequence[str]) -> list[str]:
+    """Return what is missing in a plot or qualifies it, e.g. ``not run: GIN on NCI1, COLLAB``."""
+    found: dict[str, list[str]] = {}
+    for title, cells in rows.items():
+        places: dict[str, list[str]] = {}
+        for name, cell in zip(names, cells, strict=True):
+            for word in [cell.word] * (cell.mean is None) + list(cell.notes):
+                places.setdefault(word, []).append(name)
+        for word, where in places.items():
+            on = "" if len(where) == len(names) else f" on {', '.join(where)}"
+            found.setdefault(word, []).append(title + on)
+    return [f"{word}: {'; '.join(which)}" for word, which in found.items()]
+
+
+def _draw_accuracies(
+    axes: Any, cells: Sequence[Cell], floor: float | None, over: str, note: str
+) -> None:
+    """Draw the accuracy of each method in per cent; no bar reaches below 0 or above 100."""
+    for place, cell in enumerate(cells):
+        if cell.mean is None:
+            ground = {"facecolor": BACK, "edgecolor": "none", "pad": 1}
+            where = {"xycoords": ("axes fraction", "data"), "va": "center", "color": TEXT}
+            axes.annotate(cell.word or "-", (0.02, place), **where, bbox=ground)
+            continue
+        std = (cell.std_over_seeds if over == "seeds" else cell.std_over_folds) or 0.0
+        ends = [[min(std, cell.mean)], [min(std, 100 - cell.mean)]]
+        axes.errorbar(cell.mean, place, xerr=ends, fmt="o", color=COLOURS[0], capsize=3, ms=6)
+    if floor is not None:
+        axes.axvline(floor, color=QUIET, linestyle="--", label="majority class")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize="small")
+    axes.set_xlabel(note)
+    low, high = axes.get_xlim()
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 100])
+    axes.set_xlim(max(low, -2), min(high, 102))
+    axes.grid(axis="x")
+
+
+def _draw_bars(axes: Any, values: Sequence[float | None], title: str, room: float) -> None:
+    """Draw what a method costs, with the number at the end of its bar."""
+    axes.set_xlabel(title)
+    axes.grid(axis="x")
+    axes.minorticks_off()
+    known = [(place, value) for place, value in enumerate(values) if value is not None]
+    if known:
+        places, widths = zip(*known, strict=True)
+        shown = [max(width, 0.001) for width in widths]  # times are measured in milliseconds
+        bars = axes.barh(places, shown, height=0.6, color=GRID, edgecolor=COLOURS[0])
+        texts = [f"{width:.0f}" if width >= 100 else f"{width:.2g}" for width in widths]
+        axes.bar_label(bars, texts, padding=3, fontsize="small")
+        axes.set_xlim(right=max(shown) * room)
+
+
+def _scatter(vectors: np.ndarray, title: str, draw: Callable[[Any, np.ndarray], None]) -> Plot:
+    """Return a plot of vectors; ``draw`` puts the points [G, 2] into its axes."""
+    points, x_title, y_title = project(vectors)
+    with _style():
+        figure = _figure(7, 5.5)
+        axes = figure.add_subplot()
+        draw(axes, points)
+        axes.set_title(title)
+        axes.set_xlabel(x_title)
+        axes.set_ylabel(y_title)
+    return Plot(figure)
+
+
+def _mark_size(points: np.ndarray) -> float:
+    return float(np.clip(6000 / len(points), 4, 36))

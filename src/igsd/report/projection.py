@@ -1,0 +1,78 @@
+"""``project``: vectors as points in the plane, by PCA, UMAP or t-SNE."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from igsd.errors import ConfigError, need
+from igsd.evaluation.neighbors import unit_columns
+
+MAP_METHODS = ("pca", "umap", "tsne")
+"""How a map can be made; the first needs no other package."""
+
+_FEWEST = 5
+_TITLES = {"umap": "UMAP", "tsne": "t-SNE"}
+
+
+class Projection(NamedTuple):
+    """Points [G, 2] and the titles of the two axes."""
+
+    points: np.ndarray
+    x_title: str
+    y_title: str
+
+
+def project(vectors: np.ndarray, method: str = "pca") -> Projection:
+    """Project vectors [G, d] to the plane; the same vectors give the same points.
+
+    Columns are scaled to unit variance first. Raises ``ConfigError`` for a method that does not
+    exist or is not installed, and for fewer than five graphs with UMAP or t-SNE.
+    """
+    if method not in MAP_METHODS:
+        raise ConfigError(f"A map is made by one of {', '.join(MAP_METHODS)}. Got {method!r}.")
+    if method == "pca":
+        points, shares = main_directions(vectors)
+        texts = [f"{100 * share:.0f} % of the variance" for share in shares]
+        titles = (
+            f"first principal component ({texts[0]})",
+            f"second principal component ({texts[1]})",
+        )
+        return Projection(points, *titles)
+    if len(vectors) < _FEWEST:
+        raise ConfigError(
+            f"A map by {method} needs at least {_FEWEST} graphs; the run has {len(vectors)}. "
+            "Use pca, the default, for fewer."
+        )
+    values = unit_columns(vectors)
+    points = _umap(values) if method == "umap" else _tsne(values)
+    name = _TITLES[method]
+    return Projection(np.asarray(points, np.float64), f"{name} 1", f"{name} 2")
+
+
+def main_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (points [G, 2], shares of the variance [2]): PCA of standardised columns."""
+    values = np.asarray(vectors, np.float64)
+    deviation = values.std(axis=0)
+    values = (values - values.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    # The covariance is d x d however many graphs there are.
+    spectrum, directions = np.linalg.eigh(values.T @ values)
+    top = directions[:, ::-1][:, :2]
+    # A direction has no sign of its own: the largest weight is made positive.
+    top = top * np.where(np.take_along_axis(top, np.abs(top).argmax(0)[None], 0) < 0, -1.0, 1.0)
+    shares = np.maximum(spectrum[::-1][:2], 0) / max(spectrum.sum(), np.finfo(float).tiny)
+    missing = 2 - top.shape[1]
+    return np.pad(values @ top, ((0, 0), (0, missing))), np.pad(shares, (0, missing))
+
+
+def _umap(values: np.ndarray) -> Any:
+    UMAP = need("maps", "umap", "A map other than pca").UMAP
+    neighbours = min(15, len(values) - 1)
+    # Small sets start from random places: a spectral start needs more points than dimensions.
+    start = "spectral" if len(values) > 20 else "random"
+    return UMAP(n_neighbors=neighbours, init=start, random_state=0, n_jobs=1).fit_transform(values)
+
+
+def _tsne(values: np.ndarray) -> Any:
+    TSNE = need("maps", "openTSNE", "A map other than pca").TSNE
+    perplexity = min(30.0, (len(values) - 1) / 3)
+    return TSNE(perplexity=perplexity, random_state=0, n_jobs=1).fit(values)

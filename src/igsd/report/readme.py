@@ -1,0 +1,193 @@
+"""The results in ``README.md`` and ``docs/results.md``, rendered from records.
+
+``python -m igsd.report.readme results README.md docs/results.md`` (``make readme``) rewrites what
+stands between ``<!-- results: begin NAME -->`` and ``<!-- results: end -->`` and leaves the rest of
+a page alone. NAME is a table or figure as ``igsd reproduce`` names it, or ``summary``: IGSD, the
+best other method, the untrained encoder and some baselines on the data sets of Table 1. A page may
+have any number of these. Plots go to ``docs/figures/NAME.svg``. With ``--check`` nothing is
+written, and the exit code is 1 where a page or a plot differs from the records.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from igsd.errors import IGSDError, StorageError
+from igsd.experiments.exhibits import exhibit_names, read_exhibit, short_name
+from igsd.experiments.records import read_record
+from igsd.files.atomic import write_text
+from igsd.report.plots import Plot, figure_plot, table_plot
+from igsd.report.records import RecordFolder
+from igsd.report.render import markdown
+from igsd.report.summary import Cell
+from igsd.report.tables import Column, Row, Table, fill, run_part
+
+END = "<!-- results: end -->"
+SUMMARY = "summary"
+
+_BEGIN = re.compile(r"<!-- results: begin ?([\w-]*) -->")
+_SUMMARISED = ("untrained encoder", "WL subtree", "graph2vec", "InfoGraph")
+_REFERENCES = ("untrained encoder", "histogram")
+
+Render = Callable[[Path, Path], Mapping[Path, str]]
+"""From (page, folder of records) to the text of every file that is made from the records."""
+
+
+def render_page(page: Path, records: Path) -> dict[Path, str]:
+    """Return the text of a page and of the plots that it shows, as the records make them.
+
+    Raises ``StorageError`` for a missing folder, for a file in a record's place that is not one,
+    and for a page without markers or with markers that do not match.
+    """
+    if not records.is_dir():
+        raise StorageError(f"There is no folder {records}; `igsd reproduce` makes one.")
+    for path in sorted(records.glob("*/*/*/seed-*.json")):
+        read_record(path)
+    text, folder = read_page(page), RecordFolder(records)
+    figures = page.parent / ("figures" if page.parent.name == "docs" else "docs/figures")
+    rendered: dict[Path, str] = {}
+    parts = _BEGIN.split(text)
+    if len(parts) == 1 or any(rest.count(END) != 1 for rest in parts[2::2]) or END in parts[0]:
+        raise StorageError(
+            f"{page} must have the lines <!-- results: begin NAME --> and {END} in turn, at least "
+            "once."
+        )
+    written = [parts[0]]
+    for name, rest in zip(parts[1::2], parts[2::2], strict=True):
+        body, plot = render_results(name, folder)
+        if plot is not None:
+            place = figures / f"{name}.svg"
+            rendered[place] = plot.svg()
+            about = fill(read_exhibit(name), folder).title
+            body += f"\n\n![{about}, as a plot]({place.relative_to(page.parent).as_posix()})"
+        written.append(f"<!-- results: begin {name} -->\n{body}\n{END}{rest.partition(END)[2]}")
+    return {page: "".join(written)} | rendered
+
+
+def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
+    """Return a table or figure, or the summary, as Markdown, and its plot if it has one.
+
+    Rows and columns of which nothing was run are left out and named.
+    """
+    if name == SUMMARY:
+        return markdown(summary_table(fill(read_exhibit("table-1"), folder))), None
+    if name not in exhibit_names():
+        raise StorageError(
+            f"There is no table or figure {name!r} to render; use {SUMMARY} or one of "
+            f"{', '.join(exhibit_names())}."
+        )
+    table = fill(read_exhibit(name), folder)
+    parts = [f"**{table.title}.** {table.about}"]
+    shown, missing = run_part(table) if table.axis is None else (table, [])
+    if shown.columns:
+        parts.append(markdown(shown))
+    if missing:
+        parts.append(f"Nothing of these was run: {'; '.join(missing)}.")
+    return "\n\n".join([*parts, f"{table.source}."]), plot_of(table)
+
+
+def plot_of(table: Table) -> Plot | None:
+    """Return the plot of a figure, of Table 1 or of Table 2; None for other tables."""
+    if table.axis is not None:
+        return figure_plot(table, lambda cell: None)
+    if table.name == "table-1":
+        return table_plot(table, ["IGSD", *_REFERENCES], printed="IGSD")
+    if table.name != "table-2":
+        return None
+    # The protocol that chooses no epoch on the test part, and the methods of the paper.
+    places = [i for i, column in enumerate(table.columns) if column.protocol == "semi"]
+    columns = tuple(Column(short_name(table.columns[i].data)) for i in places)
+    titles = [row.title for row in table.rows if any(cell.printed for cell in row.results)]
+    rows = tuple(
+        Row(row.title, tuple(row.cells[i] for i in places))
+        for row in table.rows
+        if row.title in titles
+    )
+    return table_plot(Table(table.title, columns, rows), titles)
+
+
+def summary_table(table: Table) -> Table:
+    """Return a small part of Table 1: IGSD, the best other method on each data set, baselines."""
+    rows = {row.title: row for row in table.rows}
+    others = [row for row in table.rows if row.group in ("kernels", "self-supervised")]
+    best = []
+    for place in range(len(table.columns)):
+        cells = {row.title: row.results[place] for row in others}
+        scored = {title: cell.mean for title, cell in cells.items() if cell.mean is not None}
+        title = max(scored, key=lambda title: scored[title], default="")
+        best.append(f"{cells[title].figure} ({title})" if title else "not run")
+    small = [_figures(rows["IGSD"]), Row("best other method", tuple(best))]
+    small += [_figures(rows[title]) for title in _SUMMARISED if title in rows]
+    return Table("Accuracy %", table.columns, tuple(small), corner="accuracy %")
+
+
+def update_pages(
+    arguments: Sequence[str] | None, render: Render, *, module: str, about: str, command: str
+) -> int:
+    """Return the exit code of ``python -m MODULE RECORDS PAGE... [--check]``.
+
+    Writes the files that ``render`` makes different from what they are; with ``--check`` it writes
+    nothing, and the code is 1 where one differs. 2: the input is wrong. ``command``: what to run.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=about)
+    parser.add_argument("records", metavar="RECORDS", help="folder of the records")
+    parser.add_argument("pages", metavar="PAGE", nargs="+", help="Markdown file with markers")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 where they differ")
+    args = parser.parse_args(arguments)
+    changed: dict[Path, str] = {}
+    try:
+        for page in map(Path, args.pages):
+            rendered = render(page, Path(args.records))
+            stored = {path: read_page(path) if path.exists() else None for path in rendered}
+            changed |= {path: text for path, text in rendered.items() if text != stored[path]}
+        for path, text in () if args.check else changed.items():
+            write_text(path, text)
+    except IGSDError as error:
+        print(f"{module.partition('.')[0]}: {error}", file=sys.stderr)
+        return 2
+    for path in changed if args.check else ():
+        print(f"{path} differs from {args.records}: run `{command}`.", file=sys.stderr)
+    return 1 if changed and args.check else 0
+
+
+def replace_between(text: str, begin: str, end: str, body: str) -> str:
+    """Return ``text`` with ``body`` between the markers; raises ``StorageError`` without them.
+
+    >>> replace_between("a <b> old </b> c", "<b>", "</b>", "new").splitlines()
+    ['a <b>', 'new', '</b> c']
+    """
+    before, found_begin, rest = text.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found_begin or not found_end or begin in rest or end in before + after:
+        raise StorageError(f"The text must have the lines {begin} and {end}, in this order, once.")
+    return f"{before}{begin}\n{body}\n{end}{after}"
+
+
+def read_page(path: Path) -> str:
+    """Return the text of a page; raises ``StorageError`` where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Bring pages up to date and return the exit code; 1: ``--check`` found a difference."""
+    return update_pages(
+        arguments,
+        render_page,
+        module="igsd.report.readme",
+        about="Writes the results in RECORDS into the marked parts of each PAGE.",
+        command="make readme",
+    )
+
+
+def _figures(row: Row) -> Row:
+    """Return a row without notes and without the paper's results."""
+    return Row(row.title, tuple(c.figure if isinstance(c, Cell) else c for c in row.cells))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

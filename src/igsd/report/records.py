@@ -1,0 +1,161 @@
+"""``RecordFolder``: the records behind tables and pages, and the titles of their runs."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from igsd.baselines.registry import METHODS, method_names
+from igsd.errors import StorageError
+from igsd.evaluation import PROTOCOLS
+from igsd.experiments.records import Record, is_fresh, usable_record
+from igsd.experiments.run import Run
+from igsd.experiments.scoring import TWINS_REMOVED
+from igsd.report.summary import is_good, own_method
+
+Found = tuple[str, Record]
+"""The path of a record inside its folder, and the record."""
+
+_REFERENCES = {
+    "majority": "majority class",
+    "mean": "mean of the labelled values",
+    "morgan": "Morgan fingerprints",
+}
+
+
+@dataclass(frozen=True)
+class RecordGroup:
+    """Records that differ in their seed alone; ``place`` is PROTOCOL/DATA/NAME in the folder."""
+
+    place: str
+    records: tuple[Record, ...]
+
+    @property
+    def data(self) -> str:
+        """The name of the data set."""
+        return str(self.records[0]["data"]["name"])
+
+    @property
+    def protocol(self) -> str:
+        """The folder of the protocol, e.g. ``semi-0.1``."""
+        return self.place.split("/")[0]
+
+    @property
+    def method(self) -> str:
+        """The method that was run; a recipe is one of IGSD."""
+        return own_method(self.records[0])
+
+    @property
+    def title(self) -> str:
+        """The method or the recipe, the settings that differ from the usual ones, and ``stale``."""
+        method = self.records[0].get("method")
+        title = run_title(self.place.split("/")[-1], method, self.protocol)
+        return title + (" (stale)" if self.is_stale else "")
+
+    @property
+    def order(self) -> int:
+        """The position of its rows among those of other methods: as in the list of methods."""
+        names = method_names("vectors" if self.protocol in PROTOCOLS else "classes")
+        return names.index(self.method) if self.method in names else len(names)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether another version of the algorithm made all of them."""
+        return not any(is_fresh(record) for record in self.records)
+
+    @cached_property
+    def good(self) -> tuple[Record, ...]:
+        """The records with a result, of the newest version of the algorithm."""
+        newest = max(record["algorithm"] for record in self.records)
+        return tuple(r for r in self.records if is_good(r) and r["algorithm"] == newest)
+
+
+class RecordFolder:
+    """The records in a folder, each read once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.broken: list[str] = []
+        self._found: dict[Path, list[Found]] = {}
+
+    def of(self, run: Run) -> list[Found]:
+        """Return the records of a run, whatever their seed; warns of files that are not records.
+
+        >>> RecordFolder(Path("no/such")).of(Run("nested", "MUTAG", "igsd", "molecules", 0))
+        []
+        """
+        return self._read(run.path(self.path).parent)
+
+    def has_twins(self, run: Run) -> bool:
+        """Say whether any run on the same data was scored without indistinguishable graphs too."""
+        folder = run.path(self.path).parent.parent
+        places = sorted(folder.iterdir()) if folder.is_dir() else []
+        records = (record for place in places for _, record in self._read(place))
+        return any(record["protocol"].get("twins") for record in records)
+
+    def groups(self) -> dict[str, RecordGroup]:
+        """Return all records by place; files that are not records are listed in ``broken``.
+
+        Raises ``StorageError`` for a folder that does not exist.
+        """
+        if not self.path.is_dir():
+            raise StorageError(
+                f"There is no folder {self.path} with records; `igsd reproduce`, `igsd compare` "
+                "and `igsd evaluate --records` make one."
+            )
+        folders = sorted({path.parent for path in self.path.glob("*/*/*/seed-*.json")})
+        found = {
+            folder.relative_to(self.path).as_posix(): tuple(r for _, r in self._read(folder))
+            for folder in folders
+        }
+        return {place: RecordGroup(place, records) for place, records in found.items() if records}
+
+    def _read(self, folder: Path) -> list[Found]:
+        if folder not in self._found:
+            found: list[Found] = []
+            for path in sorted(folder.glob("seed-*.json")):
+                record, place = usable_record(path), path.relative_to(self.path).as_posix()
+                if record is None:
+                    self.broken.append(place)
+                else:
+                    found.append((place, record))
+            self._found[folder] = sorted(found, key=lambda pair: pair[1]["seed"])
+        return self._found[folder]
+
+
+def run_title(label: str, method: str | None, protocol: str) -> str:
+    """Return the title of runs: the method, or IGSD and its recipe, and the settings that differ.
+
+    ``label``: the name of the folder of their records; ``method``: None for a recipe. The folder of
+    a recipe may belong to IGSD too.
+
+    >>> run_title("wl+iterations-4", "wl", "nested"), run_title("social", None, "nested")
+    ('WL subtree, iterations 4', 'IGSD, recipe social')
+    >>> run_title("paper+epochs-3", "igsd", "nested")
+    'IGSD, recipe paper, epochs 3'
+    """
+    if method is None or (protocol in PROTOCOLS and not label.startswith(method)):
+        recipe, _, changed = label.partition("+")
+        title = f"IGSD, recipe {recipe}"
+    else:
+        title, changed = row_title(method, protocol), label.removeprefix(method).lstrip("+")
+    # A value may contain a plus sign; what follows it does not begin with the name of a setting.
+    settings = re.split(r"\+(?=\w+-)", changed) if changed else []
+    named = [s.replace("-", " ", 1) if "-" in s else f"settings {s}" for s in settings]
+    return ", ".join([title, *named])
+
+
+def row_title(method: str, protocol: str) -> str:
+    """Return the title of a row of records, without the citation of the paper.
+
+    >>> row_title("wl", "nested"), row_title("infograph", "semi"), row_title("majority", "semi")
+    ('WL subtree', 'InfoGraph (regulariser)', 'majority class')
+    """
+    name = method.removesuffix(TWINS_REMOVED)
+    if protocol not in PROTOCOLS and name in method_names("classes"):
+        title = METHODS[name].label_title
+    elif name in method_names():
+        title = re.sub(r" \([^()]*\d{4}\)$", "", METHODS[name].title)
+    else:
+        title = _REFERENCES.get(name, name)
+    return title + method.removeprefix(name)

@@ -1,0 +1,294 @@
+"""The settings of neural methods by group; a method's settings are composed of the groups it uses.
+
+A setting has one name everywhere: a keyword of an estimator, a key in a TOML file, the left side
+of ``--set key=value``. Only ``seed`` is called ``random_state`` in Python, as in scikit-learn.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from igsd.errors import ConfigError
+from igsd.settings.fields import Settings, setting
+
+GROUPS = {
+    "run": "The run",
+    "features": "What a node shows",
+    "view": "The augmented view (Eq. diffusion, or a random change of the graph)",
+    "encoder": "The encoder (Eq. GNN)",
+    "heads": "Projector and predictor",
+    "loss": "The objective (Eq. con, Eq. InfoNCE, Eq. EMA)",
+    "labels": "Learning from few labels (Eq. semi, Eq. supcon)",
+    "self-training": "Pseudo-labels (Alg. self-training)",
+    "embedding": "The vectors users get (Eq. mix)",
+    "runtime": "Where and how it runs",
+}
+
+ENCODERS = {
+    "gin": "igsd.encoders.gin:GINLayer",
+    "gcn": "igsd.encoders.gcn:GCNLayer",
+    "mpnn": "igsd.encoders.mpnn:MPNN",
+}
+"""Where each kind of layer is defined; ``mpnn`` is a whole encoder with its own readout."""
+
+FIXED_VIEWS = ("ppr", "heat", "bond-types")
+"""Views that are the same in every epoch: one diffusion per graph, or one per kind of bond."""
+RANDOM_VIEWS = ("edge-drop", "node-drop", "edge-perturb", "attribute-mask", "subgraph")
+"""Views that are drawn again for every step."""
+
+
+@dataclass(frozen=True)
+class Training(Settings):
+    """How long, how fast and where a network is trained."""
+
+    groups: ClassVar[Mapping[str, str]] = GROUPS
+    besides: ClassVar[Mapping[str, Any]] = {"checkpoint": None, "log_dir": None, "verbose": False}
+    recipes: ClassVar[str | None] = ""
+
+    seed: int = setting(
+        0, "run", "seed of weights, batches and random views", low=0, high=2**32 - 1
+    )
+    epochs: int = setting(20, "run", "passes over the graphs", low=0)
+    learning_rate: float = setting(1e-3, "run", "step size of Adam", above=0)
+    weight_decay: float = setting(0.0, "run", "L2 penalty of Adam", low=0)
+    warmup_epochs: int = setting(
+        0, "run", "epochs over which the step size rises to its value", low=0
+    )
+    schedule: str = setting(
+        "constant",
+        "run",
+        "step size after the warm-up; cosine: falls to 0 over the other epochs",
+        choices=("constant", "cosine"),
+    )
+    halve_every: int = setting(0, "run", "epochs until the step size halves; 0: never", low=0)
+
+    accelerator: str = setting("auto", "runtime", "device kind, as Lightning Fabric names it")
+    devices: int = setting(1, "runtime", "processes, one device each", low=1)
+    precision: str = setting(
+        "32-true",
+        "runtime",
+        "number format, as Lightning Fabric names it",
+        choices=("32-true", "bf16-mixed", "16-mixed"),
+    )
+    sync_batch_norm: bool = setting(
+        False, "runtime", "BatchNorm over the joint batch of all processes, not each one's own part"
+    )
+    checkpoint_every: int = setting(200, "runtime", "steps between checkpoints", low=1)
+
+
+@dataclass(frozen=True)
+class Batches(Settings):
+    """How many graphs meet in a step without labels."""
+
+    batch_size: int = setting(128, "run", "graphs per step; the others are negatives", low=2)
+
+
+@dataclass(frozen=True)
+class Features(Settings):
+    """What an encoder sees of a node."""
+
+    node_features: str = setting(
+        "auto", "features", "auto, or label, degree, attributes, constant joined by +"
+    )
+    degree_cap: int = setting(64, "features", "degrees from here on share a column", low=1)
+
+
+@dataclass(frozen=True)
+class Diffusion(Settings):
+    """Which diffusion of a graph is compared with the graph itself (Eq. diffusion)."""
+
+    groups: ClassVar[Mapping[str, str]] = GROUPS
+
+    view: str = setting("ppr", "view", "kind of diffusion", choices=("ppr", "heat"))
+    teleport: float = setting(0.2, "view", "alpha of PPR", above=0, below=1)
+    heat_time: float = setting(5.0, "view", "t of the heat kernel", above=0)
+    threshold: float = setting(1e-3, "view", "entries of S below this are dropped", low=0, below=1)
+    top_k: int = setting(
+        0, "view", "keep the k largest entries of a row or column instead; 0: off", low=0
+    )
+    exact_limit: int = setting(2000, "view", "larger graphs are diffused by a series", low=0)
+    cache_views: bool = setting(True, "view", "keep the diffusion of the training set on disk")
+
+    @property
+    def is_fixed_view(self) -> bool:
+        """Whether the view is the same in every epoch."""
+        return self.view in FIXED_VIEWS
+
+
+@dataclass(frozen=True)
+class View(Diffusion):
+    """Which view of a graph is compared with the graph itself: a diffusion, or any other."""
+
+    view: str = setting("ppr", "view", "kind of view", choices=(*FIXED_VIEWS, *RANDOM_VIEWS))
+    num_views: int = setting(
+        1, "view", "K: kinds of bonds, the commonest first, with a PPR each in bond-types", low=1
+    )
+    drop_rate: float = setting(
+        0.2, "view", "share of edges or nodes that a random view changes", low=0, below=1
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.num_views > 1 and self.view != "bond-types":
+            raise ConfigError(
+                f"num_views counts kinds of bonds, but view={self.view!r} gives a single view. Use "
+                f"num_views=1, or view='bond-types'. Got num_views={self.num_views}."
+            )
+
+
+@dataclass(frozen=True)
+class Layers(Settings):
+    """An encoder of layers that do not tell links apart."""
+
+    encoder: str = setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
+    num_layers: int = setting(4, "encoder", "number of layers; of mpnn: message steps", low=1)
+    hidden_dim: int = setting(64, "encoder", "width of a layer", low=1)
+    encoder_batch_norm: bool = setting(True, "encoder", "BatchNorm in every layer; not in mpnn")
+    readout: str = setting("sum", "encoder", "sum, mean, max, or several joined by +; not mpnn's")
+    concat_layers: bool = setting(
+        True, "encoder", "readouts of all layers side by side; not in mpnn"
+    )
+
+
+@dataclass(frozen=True)
+class Encoder(Layers):
+    """Any encoder."""
+
+    encoder: str = setting(
+        "gin", "encoder", "kind of layer; mpnn: messages by bond", choices=tuple(ENCODERS)
+    )
+    edge_hidden_dim: int = setting(128, "encoder", "hidden width of mpnn's edge network", low=1)
+    distance_bins: int = setting(
+        20, "encoder", "distances that mpnn tells apart where nodes have x, y, z; 0: none", low=0
+    )
+    set2set_steps: int = setting(3, "encoder", "steps of mpnn's readout Set2Set", low=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("encoder_batch_norm", "concat_layers"):
+            if self.encoder == "mpnn" and not getattr(self, name):
+                raise ConfigError(
+                    f"{name} is for the layers of gin and gcn: encoder='mpnn' has no BatchNorm and "
+                    f"reads out the last step alone, so {name}=False would change nothing. Leave "
+                    "it true, or use encoder='gin'."
+                )
+        if self.encoder == "mpnn" and getattr(self, "view", None) == "edge-perturb":
+            raise ConfigError(
+                "view='edge-perturb' adds bonds without a kind, which encoder='mpnn' needs. Use "
+                "view='edge-drop', or encoder='gin'."
+            )
+
+
+@dataclass(frozen=True)
+class Projector(Settings):
+    """The two-layer perceptron that follows the encoder."""
+
+    head_hidden_dim: int = setting(1024, "heads", "hidden width of projector and predictor", low=1)
+    head_dim: int = setting(256, "heads", "output width of projector and predictor", low=1)
+    head_batch_norm: bool = setting(True, "heads", "BatchNorm before the ReLU of both heads")
+
+
+@dataclass(frozen=True)
+class Heads(Projector):
+    """Projector and predictor, and whether they are used."""
+
+    projector: bool = setting(True, "heads", "use the projector g")
+    predictor: bool = setting(True, "heads", "use the predictor h")
+
+
+@dataclass(frozen=True)
+class Temperature(Settings):
+    """The temperature of a contrastive loss."""
+
+    temperature: float = setting(0.2, "loss", "temperature of InfoNCE; the paper's is 1", above=0)
+
+
+@dataclass(frozen=True)
+class EMA(Settings):
+    """The moving-average teacher."""
+
+    ema_decay: float = setting(0.99, "loss", "tau of the teacher", low=0, high=1)
+
+
+@dataclass(frozen=True)
+class Mix(Settings):
+    """How the vectors of student and teacher are combined."""
+
+    mix_weight: float = setting(0.5, "embedding", "lambda: share of the student", low=0, high=1)
+
+
+@dataclass(frozen=True)
+class Embedding(Mix):
+    """The vectors users get, for methods with a view."""
+
+    embed_views: str = setting(
+        "graph",
+        "embedding",
+        "graph: Eq. mix; both: the view's beside it",
+        choices=("graph", "both"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        view = getattr(self, "view", "ppr")
+        if self.embed_views == "both" and view not in FIXED_VIEWS:
+            raise ConfigError(
+                f"embed_views='both' needs a view that is the same each time, but view={view!r} "
+                "is random. Use embed_views='graph', or view='ppr'."
+            )
+        if self.embed_views == "both" and view == "bond-types":
+            raise ConfigError(
+                "embed_views='both' puts one view beside the graph, but view='bond-types' gives "
+                "one for each kind of bond. Use embed_views='graph', or view='ppr'."
+            )
+
+
+@dataclass(frozen=True)
+class FewLabels(Training, Features, Encoder):
+    """Learning from few labels. An epoch is one pass over the labelled graphs.
+
+    The encoder and its learning rate are GIN's, as its paper tunes it: five layers, width 32,
+    0.01 halved every 50 epochs.
+    """
+
+    recipes: ClassVar[str | None] = "semi"
+
+    epochs: int = setting(100, "run", "passes over the labelled graphs", low=0)
+    learning_rate: float = setting(0.01, "run", "step size of Adam at the start", above=0)
+    halve_every: int = setting(50, "run", "epochs until the step size halves; 0: never", low=0)
+    label_batch_size: int = setting(32, "run", "labelled graphs per step", low=2)
+    num_layers: int = setting(5, "encoder", "number of layers", low=1)
+    hidden_dim: int = setting(32, "encoder", "width of a layer", low=1)
+    head_norm: bool = setting(
+        True, "labels", "bring each column to mean 0, variance 1 in front of the output layer"
+    )
+    head_dropout: float = setting(
+        0.0, "labels", "dropout in front of the output layer", low=0, below=1
+    )
+
+
+@dataclass(frozen=True)
+class Unlabelled(FewLabels):
+    """Learning from few labels and from the graphs without one."""
+
+    batch_size: int = setting(64, "run", "graphs without a label per step", low=2)
+
+
+@dataclass(frozen=True)
+class SelfTraining(Settings):
+    """Pseudo-labels."""
+
+    self_training: bool = setting(True, "self-training", "give pseudo-labels while training")
+    self_training_start: int = setting(30, "self-training", "epoch of the first round", low=0)
+    self_training_rounds: int = setting(20, "self-training", "rounds of labelling", low=1)
+    self_training_threshold: float = setting(
+        0.9, "self-training", "probability from which a guess becomes a label", low=0, high=1
+    )
+    self_training_share: float = setting(
+        1.0,
+        "self-training",
+        "share of the unlabelled graphs that a round may label, the surest of each class first; "
+        "1: all that pass",
+        above=0,
+        high=1,
+    )

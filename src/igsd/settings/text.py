@@ -1,0 +1,81 @@
+"""Settings as they are written down: shipped recipes, TOML files and ``key=value`` texts."""
+
+import tomllib
+from dataclasses import fields
+from importlib import resources
+from pathlib import Path
+from typing import TypeVar
+
+from igsd.errors import ConfigError, nearest
+from igsd.settings.fields import Settings, Values
+
+S = TypeVar("S", bound=Settings)
+
+
+def recipe_names(kind: str = "") -> list[str]:
+    """Return the names of the shipped recipes; ``kind``: ``semi`` for training with few labels."""
+    folder = resources.files("igsd.settings.recipes") / kind
+    return sorted(Path(f.name).stem for f in folder.iterdir() if f.name.endswith(".toml"))
+
+
+def read_recipe(name: str, kind: str = "") -> Values:
+    """Return the values of a shipped recipe; raises ``ConfigError`` for an unknown name."""
+    if name not in recipe_names(kind):
+        what = f"{name!r} for training with labels" if kind else repr(name)
+        raise ConfigError(f"There is no recipe {what}. {nearest(name, recipe_names(kind))}")
+    folder = resources.files("igsd.settings.recipes") / kind
+    return tomllib.loads((folder / f"{name}.toml").read_text())
+
+
+def load_recipe(name: str, settings_class: type[S]) -> S:
+    """Return a method's settings from a shipped recipe; raises ``ConfigError`` for an unknown one.
+
+    A recipe describes a kind of graphs. IGSD uses all of it, every other neural method what it says
+    about nodes, encoder and run, except settings that the method redefines (MVGRL's few epochs, for
+    example, were chosen for MVGRL; the recipe's were chosen for IGSD). A section named after a
+    method holds values for that method only. A method without a network keeps its defaults.
+    """
+    from igsd.settings.igsd import Config, SemiConfig
+
+    values = read_recipe(name, settings_class.recipes or "")
+    shared = {key: value for key, value in values.items() if not isinstance(value, dict)}
+    complete: type[Settings] = SemiConfig if settings_class.recipes else Config
+    complete().updated(shared)  # rejects a misspelt key, whatever the method uses
+    if settings_class.recipes is None:
+        return settings_class()
+    if settings_class.recipes == "" and settings_class is not Config:
+        groups = {entry.name: entry.metadata["group"] for entry in fields(Config)}
+        own = vars(settings_class).get("__annotations__", {})
+        shared = {
+            key: value
+            for key, value in shared.items()
+            if groups[key] in ("run", "features", "encoder") and key != "seed" and key not in own
+        }
+    section = values.get(settings_class.section, {})
+    return settings_class().updated(settings_class.known(shared) | section)
+
+
+def read_settings(path: str | Path) -> Values:
+    """Return the settings in a TOML file; raises ``ConfigError`` if it cannot be read."""
+    try:
+        return tomllib.loads(Path(path).read_text())
+    except OSError as error:
+        raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not a TOML file: {error}.") from error
+
+
+def parse_settings(pairs: list[str]) -> Values:
+    """Parse ``key=value`` texts; a value that is not TOML is taken as plain text."""
+    settings: Values = {}
+    for pair in pairs:
+        key, sign, text = pair.partition("=")
+        if not sign:
+            raise ConfigError(
+                f"A setting has the form key=value, for example epochs=40. Got {pair!r} instead."
+            )
+        try:
+            settings[key.strip()] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            settings[key.strip()] = {"True": True, "False": False}.get(text.strip(), text.strip())
+    return settings

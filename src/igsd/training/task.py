@@ -1,0 +1,220 @@
+"""``Task``: what one step of training does, with labels or without, for every neural method."""
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+
+from igsd.batches.batch import chunks
+from igsd.graphs.adjacency import pointers
+from igsd.model.network import Network, Step, StepLabels
+from igsd.training.batches import EpochBatches, LabelBatches, share_of_process
+from igsd.training.self_training import PseudoLabelStore, class_quotas, round_starts
+from igsd.views.source import Source
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Labels of some graphs of a set.
+
+    ``values``: [G] int64 class codes, -1 if unknown; or [G, t] float32 standardised targets, NaN if
+    unknown. ``num_outputs``: the number of classes, or of targets.
+    """
+
+    values: np.ndarray
+    num_outputs: int
+
+    @property
+    def are_classes(self) -> bool:
+        """Whether the labels are classes and not numbers."""
+        return self.values.ndim == 1
+
+    @cached_property
+    def is_known(self) -> np.ndarray:
+        """Whether a graph has a label (at least one of several targets), [G] bool."""
+        return self.values >= 0 if self.are_classes else ~np.isnan(self.values).all(axis=1)
+
+    @cached_property
+    def labelled(self) -> np.ndarray:
+        """The graphs with a label, ascending, [l] int64."""
+        return np.flatnonzero(self.is_known)
+
+    @cached_property
+    def unlabelled(self) -> np.ndarray:
+        """The graphs without one, ascending, [u] int64."""
+        return np.flatnonzero(~self.is_known)
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of all labels, as hexadecimal digits."""
+        return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()
+
+    def of(self, indices: np.ndarray, device: torch.device) -> Tensor:
+        """Return the labels of some graphs as a tensor."""
+        return torch.from_numpy(self.values[indices]).to(device)
+
+
+class LabelModule(nn.Module):
+    """What is trained and saved with labels: the network and the pseudo-labels so far."""
+
+    def __init__(self, network: Network, num_graphs: int) -> None:
+        super().__init__()
+        self.network = network
+        self.pseudo = PseudoLabelStore(num_graphs)
+
+    def forward(self, step: Step) -> dict[str, Tensor]:
+        """Return the losses of the network."""
+        return self.network(step)
+
+
+class Task:
+    """Batches in order, a learning rate for each, and with labels the rounds of self-training.
+
+    ``forward``: ``module`` as Fabric wraps it for its device and processes.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        forward: nn.Module,
+        optimizer: Any,
+        source: Source,
+        settings: Any,
+        fabric: Fabric,
+        labels: Labels | None = None,
+    ) -> None:
+        self.module, self.forward, self.optimizer = module, forward, optimizer
+        self.source, self.settings, self.fabric, self.labels = source, settings, fabric, labels
+        self.network = cast(Network, module if labels is None else module.network)
+        self.epochs = settings.epochs
+        self.starts: list[int] = []
+        if labels is not None and getattr(settings, "self_training", False):
+            first, rounds = settings.self_training_start, settings.self_training_rounds
+            self.starts = round_starts(settings.epochs, first, rounds)
+        self._batches: EpochBatches | LabelBatches | None = None
+
+    def num_steps(self, epoch: int) -> int:
+        """Return the number of steps of an epoch."""
+        return self._epoch_batches(epoch).num_steps
+
+    def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
+        """Return the losses of a step; the first step of a round assigns new pseudo-labels first.
+
+        A checkpoint is written after a step, so one at step 0 is from before the labelling and any
+        later one holds its result: nothing else is needed to resume.
+        """
+        if step == 0 and epoch in self.starts:
+            self._assign_labels(epoch)
+        progress = epoch + (step + 0.5) / self.num_steps(epoch)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate_at(self.settings, epoch, progress) * group["share"]
+        return self.forward(self._step(epoch, step))
+
+    def after_step(self) -> None:
+        """Do what the method does after an optimiser step."""
+        self.network.after_step()
+
+    def _step(self, epoch: int, step: int) -> Step:
+        batches, fabric = self._epoch_batches(epoch), self.fabric
+        pools: tuple[np.ndarray, ...] = batches.batch(epoch, step)
+        mine = [share_of_process(pool, fabric.global_rank, fabric.world_size) for pool in pools]
+        if not isinstance(batches, LabelBatches) or self.labels is None:
+            mine = [self.source.by_size(indices) for indices in mine]
+            return Step(self.source, mine, (epoch, step))
+        device, store = self.source.device, self._store
+        codes = store.codes[torch.from_numpy(pools[1]).to(store.codes.device)]
+        labels = StepLabels(
+            targets=self.labels.of(pools[0], device),
+            pseudo=codes.to(device),
+            pool_sizes=(len(batches.labelled), len(batches.pseudo)),
+            class_counts=self._class_counts(batches.pseudo).to(device),
+        )
+        return Step(self.source, mine, (epoch, step), labels)
+
+    @property
+    def _store(self) -> PseudoLabelStore:
+        return cast(LabelModule, self.module).pseudo
+
+    def _class_counts(self, pseudo: np.ndarray) -> Tensor:
+        if self.labels is None or not self.labels.are_classes:
+            return torch.zeros(2, 0)
+        known = self.labels.values[self.labels.labelled]
+        guessed = self._store.codes.cpu().numpy()[pseudo]
+        width = self.labels.num_outputs
+        counts = [np.bincount(codes, minlength=width) for codes in (known, guessed)]
+        return torch.from_numpy(np.stack(counts))
+
+    def _epoch_batches(self, epoch: int) -> EpochBatches | LabelBatches:
+        """Return the batches of an epoch; with labels those of its round, kept while it lasts."""
+        settings, labels = self.settings, self.labels
+        if labels is None:
+            if self._batches is None:
+                count = len(self.source.graphs)
+                self._batches = EpochBatches(count, settings.batch_size, settings.seed)
+            return self._batches
+        number = sum(start <= epoch for start in self.starts)
+        if not isinstance(self._batches, LabelBatches) or self._batches.round != number:
+            pseudo = self._store.graphs
+            unlabelled = np.setdiff1d(labels.unlabelled, pseudo, assume_unique=True)
+            self._batches = LabelBatches(
+                labelled=labels.labelled,
+                pseudo=pseudo,
+                unlabelled=unlabelled if self.network.uses_unlabelled else unlabelled[:0],
+                label_batch_size=settings.label_batch_size,
+                batch_size=getattr(settings, "batch_size", 1),  # GIN sees no unlabelled graph
+                seed=settings.seed,
+                round=number,
+                first_epoch=self.starts[number - 1] if number else 0,
+            )
+        return self._batches
+
+    def _assign_labels(self, epoch: int) -> None:
+        """Assign pseudo-labels to the graphs of which the network is sure. Alg. self-training."""
+        store, labels = self._store, self.labels
+        if labels is None:
+            return
+        open_graphs = np.setdiff1d(labels.unlabelled, store.graphs, assume_unique=True)
+        if not len(open_graphs):
+            return
+        logits = predict_outputs(self.network, self.source, open_graphs)
+        counts = np.bincount(labels.values[labels.labelled])
+        share, threshold = self.settings.self_training_share, self.settings.self_training_threshold
+        quotas = class_quotas(counts, len(labels.unlabelled), share)
+        store.add(open_graphs, logits, threshold, self.starts.index(epoch) + 1, quotas)
+        if self.fabric.world_size > 1:  # running statistics, and so predictions, differ by process
+            for buffer in store.buffers():
+                buffer.copy_(self.fabric.broadcast(buffer))
+
+
+def learning_rate_at(settings: Any, epoch: int, progress: float) -> float:
+    """Return the learning rate of a step; ``progress``: epochs finished by the middle of it."""
+    rate = settings.learning_rate
+    rate = rate * 0.5 ** (epoch // settings.halve_every) if settings.halve_every else rate
+    if progress < settings.warmup_epochs:
+        return rate * progress / settings.warmup_epochs
+    if settings.schedule == "cosine":
+        length = max(settings.epochs - settings.warmup_epochs, 1)
+        rate = rate * 0.5 * (1.0 + math.cos(math.pi * (progress - settings.warmup_epochs) / length))
+    return rate
+
+
+@torch.no_grad()
+def predict_outputs(network: Network, source: Source, indices: np.ndarray) -> Tensor:
+    """Return the outputs [m, C] float32 of the graphs ``indices``, without dropout.
+
+    The network's mode is restored; its statistics are not touched.
+    """
+    node_ptr, was_training = source.collator.node_ptr, network.training
+    ptr = pointers(node_ptr[indices + 1] - node_ptr[indices])
+    network.train(False)
+    try:
+        parts = [indices[start:stop] for start, stop in chunks(ptr)]
+        return torch.cat([network.outputs(Step(source, (part,))).float() for part in parts])
+    finally:
+        network.train(was_training)

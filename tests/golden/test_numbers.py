@@ -1,0 +1,48 @@
+"""Every method gives the numbers that it gave before.
+
+The hash of the bytes is compared where processor and libraries are those that numbers.json was
+written with, elsewhere some floats with a tolerance. Weights are hashed in the order of the state
+dict without names, so that renaming a module breaks nothing; the vectors are what matters.
+``python -m tests.golden.write NAME ...`` writes the numbers of some subjects anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.golden.numbers import environment, numbers_of, read_numbers
+from tests.golden.subjects import SUBJECTS, missing
+
+STORED = read_numbers()
+IS_SAME_MACHINE = STORED["environment"] == environment()
+
+
+def test_every_subject_is_pinned() -> None:
+    assert list(STORED["subjects"]) == list(SUBJECTS)
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_numbers(name: str) -> None:
+    if reason := missing(SUBJECTS[name].data):
+        pytest.skip(reason)
+    found, wanted = numbers_of(name), STORED["subjects"][name]
+    assert found.keys() == wanted.keys()
+    if IS_SAME_MACHINE:
+        changed = [what for what in wanted if found[what]["sha256"] != wanted[what]["sha256"]]
+        assert changed == [], {what: (found[what], wanted[what]) for what in changed}
+    for what in wanted:
+        assert_close(found[what], wanted[what], what)
+
+
+def assert_close(found: dict[str, Any], wanted: dict[str, Any], what: str) -> None:
+    """Check the floats; a number near zero is measured by the mean of them all."""
+    assert found["size"] == wanted["size"], what
+    mean = wanted["abs"] / max(wanted["size"], 1)
+    some = {"rtol": 1e-3, "atol": 1e-2 * mean}
+    np.testing.assert_allclose(found["some"], wanted["some"], **some, err_msg=what)
+    np.testing.assert_allclose(found["abs"], wanted["abs"], rtol=1e-3, err_msg=what)
+    slack = 1e-3 * wanted["abs"] + 1e-12
+    np.testing.assert_allclose(found["sum"], wanted["sum"], rtol=1e-3, atol=slack, err_msg=what)

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from igsd.errors import DataError
+from igsd.graphs.build import from_edges
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.networkx import from_networkx, to_networkx
+from tests.graphs.strategies import graph_sets
+
+
+def test_any_node_names_and_every_attribute() -> None:
+    graph = nx.Graph(label="good", name="first", y=[0.5, 2.0])
+    graph.add_node("a", label="C", z=1, pos=(0.0, 1.0), comment="text")
+    graph.add_node((1, 2), label="N", z=2.5, pos=np.array([2.0, 3.0]), comment="more")
+    graph.add_node(frozenset({3}), z=True, pos=[4, 5])
+    graph.add_edge("a", (1, 2), label="single", weight=0.5)
+    graphs = from_networkx([graph])
+    assert graphs.adjacency.row_ptr.tolist() == [0, 1, 2, 2]
+    assert graphs.node_labels is not None
+    assert (graphs.node_labels.tolist(), graphs.node_label_names) == ([0, 1, -1], ("C", "N"))
+    assert graphs.node_attribute_names == ("pos[0]", "pos[1]", "z")
+    assert graphs.node_attributes is not None
+    assert graphs.node_attributes.tolist() == [[0, 1, 1], [2, 3, 2.5], [4, 5, 1]]
+    assert (graphs.edge_attribute_names, graphs.edge_label_names) == (("weight",), ("single",))
+    assert graphs.edge_attributes is not None
+    assert graphs.edge_attributes.tolist() == [[0.5], [0.5]]
+    assert (graphs.class_names, graphs.graph_names) == (("good",), ("first",))
+    assert graphs.targets is not None
+    assert graphs.targets.tolist() == [[0.5, 2.0]]
+    assert graphs.notes == ("node attribute 'comment' ignored: not a number",)
+
+
+@pytest.mark.parametrize(
+    ("values", "class_names", "targets"),
+    [
+        ([1, 0], (0, 1), None),
+        (["b", "a"], ("a", "b"), None),
+        ([np.int64(3), None], (3,), None),
+        ([np.array([1]), np.array([2])], (1, 2), None),
+        ([0.5, 1.0], (), [[0.5], [1.0]]),
+        ([[1, 2], [3, 4]], (), [[1, 2], [3, 4]]),
+    ],
+)
+def test_y_is_a_class_or_targets(
+    values: list[object], class_names: tuple[object, ...], targets: list[list[float]] | None
+) -> None:
+    items = []
+    for value in values:
+        graph = nx.path_graph(2)
+        if value is not None:
+            graph.graph["y"] = value
+        items.append(graph)
+    graphs = from_networkx(items)
+    assert graphs.class_names == class_names
+    assert (None if graphs.targets is None else graphs.targets.tolist()) == targets
+
+
+def test_directed_multiple_and_loops() -> None:
+    directed = nx.DiGraph([(0, 1), (1, 2), (2, 1)])
+    multiple = nx.MultiGraph([(0, 1), (0, 1), (1, 1)])
+    graphs = from_networkx([directed, multiple, nx.empty_graph(2)])
+    assert graphs.adjacency.row_ptr.tolist() == [0, 1, 3, 4, 5, 6, 6, 6]
+    assert graphs.notes == (
+        "1 self loop dropped",
+        "2 repeated edge lines merged",
+        "1 edge given in one direction only, made undirected",
+    )
+
+
+def test_undirected_graphs_need_no_note() -> None:
+    assert from_networkx([nx.karate_club_graph()]).num_edges == 78
+    assert from_networkx([nx.cycle_graph(5)]).notes == ()
+
+
+def test_numbers_in_names_count() -> None:
+    graph = nx.empty_graph(1)
+    graph.nodes[0].update({f"x{i}": i for i in range(12)})
+    graphs = from_networkx([graph])
+    assert graphs.node_attributes is not None
+    assert graphs.node_attributes[0].tolist() == list(range(12))
+
+
+@settings(max_examples=40, deadline=None)
+@given(graph_sets())
+def test_round_trip(graphs: GraphSet) -> None:
+    assert from_networkx(to_networkx(graphs)) == graphs
+
+
+def test_round_trip_without_column_names() -> None:
+    graphs = from_edges([2], np.array([0]), np.array([1]), node_attributes=np.ones((2, 11), "f4"))
+    assert from_networkx(to_networkx(graphs)) == graphs
+
+
+def test_a_new_label_after_export_is_kept() -> None:
+    graphs = from_edges(
+        [1, 1], np.array([], int), np.array([], int), classes=np.array([0, 1]), class_names=(4, 5)
+    )
+    exported = to_networkx(graphs)
+    exported[0].graph["label"] = 9
+    assert from_networkx(exported).class_names == (5, 9)
+
+
+def _partly(kind: str) -> nx.Graph:
+    graph = nx.path_graph(3)
+    if kind == "node":
+        graph.nodes[0]["z"] = 1.0
+    elif kind == "edge":
+        graph.edges[0, 1]["weight"] = 1.0
+    elif kind == "text":
+        nx.set_node_attributes(graph, {0: 1.0, 1: "x", 2: 2.0}, "z")
+    elif kind == "length":
+        nx.set_node_attributes(graph, {0: [1.0], 1: [1.0, 2.0], 2: [2.0]}, "z")
+    else:
+        nx.set_node_attributes(graph, {0: 1.0, 1: float("nan"), 2: 2.0}, "z")
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("node", "'z' must be a number on every node of 'graphs'; node 1 .* has nothing"),
+        ("edge", "'weight' must be a number on every edge"),
+        ("text", "node 1 .* has 'x'"),
+        ("length", "must have the same length everywhere"),
+        ("nan", "must be finite"),
+    ],
+)
+def test_attributes_that_do_not_fit(kind: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        from_networkx([_partly(kind)])
+
+
+def test_other_bad_input() -> None:
+    with pytest.raises(DataError, match="holds no graphs"):
+        from_networkx([])
+    with pytest.raises(DataError, match="Graph 1 of 'graphs' has no nodes"):
+        from_networkx([nx.path_graph(2), nx.Graph()])
+    with pytest.raises(DataError, match="Item 1 of 'graphs' must be a NetworkX graph, found int"):
+        from_networkx([nx.path_graph(2), 3])
+    uneven = [nx.path_graph(2), nx.path_graph(2)]
+    uneven[0].graph["y"], uneven[1].graph["y"] = [0.5, 1.0], [0.5]
+    with pytest.raises(DataError, match="Graph 1 of 'graphs' has 1 targets"):
+        from_networkx(uneven)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from igsd.errors import DataError
+from igsd.graphs.build import from_edges
+from igsd.graphs.columns import (
+    categories,
+    common_names,
+    graph_columns,
+    label_columns,
+    names_text,
+    number_columns,
+)
+
+
+def test_only_columns_that_exist_are_written() -> None:
+    none = np.array([], dtype=int)
+    graphs = from_edges([1], none, none, classes=np.array([0]), class_names=(-1, "é", 0.5, True))
+    text = names_text(graphs)
+    assert common_names([text, text]) == {"classes": (-1, "é", 0.5, True)}
+
+
+@pytest.mark.parametrize(
+    "texts", [[], [None], ["{}", None], ['{"classes": [1]}', '{"classes": [2]}'], ["{"], ["3"]]
+)
+def test_texts_that_say_nothing(texts: list[str | None]) -> None:
+    assert not common_names(texts)
+
+
+def test_unknown_columns_are_ignored() -> None:
+    assert common_names(['{"classes": [1], "colour": [2]}']) == {"classes": (1,)}
+
+
+def test_labels_by_known_names_or_their_own() -> None:
+    records = [{"label": "b"}, {}]
+    assert label_columns([{}, {}], "node", {}) == {}
+    own = label_columns(records, "node", {})
+    assert (own["node_labels"].tolist(), own["node_label_names"]) == ([0, -1], ("b",))
+    known = label_columns(records, "node", {"node_labels": ("a", "b")})
+    assert (known["node_labels"].tolist(), known["node_label_names"]) == ([1, -1], ("a", "b"))
+
+
+def test_a_value_outside_the_known_names() -> None:
+    codes, names = categories(["c"], ("a", "b"))
+    assert (codes.tolist(), names) == ([0], ("c",))
+
+
+def test_numbers_in_order_of_name_or_as_known() -> None:
+    records = [{"x10": 1, "x2": 2, "label": 9, "text": "t"}]
+    columns, notes = number_columns(records, "edge", {}, "owner")
+    assert columns["edge_attributes"].tolist() == [[2, 1]]
+    assert columns["edge_attribute_names"] == ("x2", "x10")
+    assert notes == ("edge attribute 'text' ignored: not a number",)
+    columns, _ = number_columns(records, "edge", {"edge_attributes": ("x10", "x2")}, "owner")
+    assert columns["edge_attributes"].tolist() == [[1, 2]]
+
+
+def test_known_columns_without_records() -> None:
+    columns, _ = number_columns([], "edge", {"edge_attributes": ("a", "b")}, "owner")
+    assert columns["edge_attributes"].shape == (0, 2)
+
+
+@pytest.mark.parametrize("value", [[], "x", None, {"a": 1}, object()])
+def test_what_is_not_a_number(value: object) -> None:
+    assert number_columns([{"x": value}], "node", {}, "owner")[0] == {}
+
+
+def test_missing_number_names_the_place() -> None:
+    with pytest.raises(DataError, match=r"node 1 .* has nothing"):
+        number_columns([{"x": 1}, {}], "node", {}, "owner")
+
+
+def test_classes_and_targets() -> None:
+    columns = graph_columns([{"y": torch.tensor([2])}, {"y": np.int8(1)}], {}, "owner")
+    assert columns["classes"].tolist() == [1, 0]
+    columns = graph_columns([{"label": "a", "y": 3}, {"name": "second"}], {}, "owner")
+    assert columns["classes"].tolist() == [0, -1]
+    np.testing.assert_array_equal(columns["targets"], [[3.0], [np.nan]])
+    assert columns["graph_names"] == ("", "second")

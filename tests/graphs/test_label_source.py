@@ -1,0 +1,315 @@
+from __future__ import annotations
+
+import pickle
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd.errors import DataError, IGSDWarning, StorageError
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.label_source import find_labels, read_label_file, with_classes
+from tests.small_graphs import make_graphs
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    return tmp_path / "labels.txt"
+
+
+def table(folder: Path, bad: tuple[int, ...]) -> tuple[str, GraphSet]:
+    """Return a table of seven rows and the graphs of those that are not ``bad``."""
+    (folder / "mols.csv").write_text("smiles\n" + "C\n" * 7)
+    lines = np.array([row + 2 for row in range(7) if row not in bad])
+    return str(folder / "mols.csv"), replace(make_graphs(len(lines)), lines=lines)
+
+
+@pytest.mark.parametrize("text", ["a\n\nb\na\n", "kind\na\n\nb\na\n", "a\r\n\r\nb\r\na"])
+def test_a_line_for_each_graph(labels: Path, text: str) -> None:
+    labels.write_text(text)
+    assert read_label_file(labels, make_graphs(4), "MUTAG").texts == [["a", "", "b", "a"]]
+
+
+def test_an_array(tmp_path: Path) -> None:
+    np.save(tmp_path / "y.npy", np.array([0.5, np.nan, 1.0, 2.0]))
+    found = read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
+    assert found.texts == [["0.5", "", "1.0", "2.0"]]
+    assert found.names == ("y",)
+    with pytest.raises(DataError, match="4 labels for 3 graphs"):  # an array has no name on top
+        read_label_file(tmp_path / "y.npy", make_graphs(3), "MUTAG")
+    # The first of several columns was once taken without a word.
+    for shape in ((4, 2), ()):
+        np.save(tmp_path / "y.npy", np.ones(shape))
+        with pytest.raises(DataError, match=r"^\S+y.npy must hold one label"):
+            read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
+    with open(tmp_path / "y.npy", "wb") as file:
+        np.savez(file, a=np.ones(4))
+    with pytest.raises(DataError, match="it holds several arrays"):
+        read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
+    np.save(tmp_path / "y.npy", np.arange(4)[:, None])
+    found = read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
+    assert found.texts == [["0", "1", "2", "3"]]
+
+
+@pytest.mark.parametrize("name", ["", "kind\n"])
+@pytest.mark.parametrize("text", ["a\nb\nc\nd\ne\nf\ng\n", "a\nc\nd\nf\ng\n"])
+def test_a_line_for_each_row_or_graph_of_a_table(labels: Path, name: str, text: str) -> None:
+    """A file parallel to a table was refused where a row of it was no molecule."""
+    data, graphs = table(labels.parent, bad=(1, 4))
+    labels.write_text(name + text)
+    found = read_label_file(labels, graphs, data)
+    assert found.texts == [["a", "c", "d", "f", "g"]]
+    assert found.lines == [1 + (name + text).split().index(letter) for letter in "acdfg"]
+
+
+def test_a_name_or_the_label_of_the_first_row(labels: Path) -> None:
+    data, graphs = table(labels.parent, bad=(2,))
+    for text, expected in (("abababa", "abbaba"), ("1234567", "124567")):
+        labels.write_text("\n".join(text))
+        assert read_label_file(labels, graphs, data).texts == [list(expected)]
+    labels.write_text("kind\nb\na\nb\na\nb\na")
+    with pytest.raises(DataError, match=r"'kind' may be the name .* one for each of the 6 graphs"):
+        read_label_file(labels, graphs, data)
+    np.save(labels.with_suffix(".npy"), np.array(list("zbababa")))
+    assert read_label_file(labels.with_suffix(".npy"), graphs, data).texts[0][0] == "z"
+
+
+def test_another_length(labels: Path) -> None:
+    labels.write_text("a\nb\n")
+    with pytest.raises(DataError, match="holds 2 labels for 4 graphs"):
+        read_label_file(labels, make_graphs(4), "MUTAG")
+    data, graphs = table(labels.parent, bad=(1, 4))
+    with pytest.raises(DataError, match=r"2 labels for the 7 rows of .* 5 are molecules"):
+        read_label_file(labels, graphs, data)
+
+
+def test_a_pickle_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "labels.npy").write_bytes(pickle.dumps([0, 1, 0, 1]))
+    with pytest.raises(StorageError):
+        read_label_file(tmp_path / "labels.npy", make_graphs(4), "MUTAG")
+
+
+def test_a_label_too_many_is_no_name(labels: Path) -> None:
+    """It was dropped as if it were one, and every label moved by one graph."""
+    for text in ("a\na\nb\na\nb", "1\n2\n3\n4\n5"):
+        labels.write_text(text)
+        with pytest.raises(DataError, match="5 labels for 4 graphs"):
+            read_label_file(labels, make_graphs(4), "MUTAG")
+
+
+NAN = float("nan")
+
+
+@pytest.fixture
+def graphs() -> GraphSet:
+    made = make_graphs(4, classes=True)
+    targets = np.array([[0.5, 1], [NAN, 2], [2.5, NAN], [1.0, 0]])
+    return replace(made, targets=targets, target_names=("logP", "count"))
+
+
+@pytest.fixture
+def table_label_column(tmp_path: Path) -> tuple[str, GraphSet]:
+    path = tmp_path / "molecules.csv"
+    lines = [
+        "id,smiles,active,logS,kind",
+        "1,CC,1,0.5,a",
+        "2,XX,0,9,b",
+        "3,CO,,1.5,b",
+        "4,CN,0,,",
+        "5,C,1,2,a",
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    # The second row is no molecule, so line 3 is not among the graphs.
+    return str(path), replace(make_graphs(4), lines=np.array([2, 4, 5, 6]))
+
+
+def test_classes_of_the_set(graphs: GraphSet) -> None:
+    found = find_labels(graphs, "MUTAG", "class")
+    assert found.are_classes
+    assert found.y == ["-1", "1", "-1", "1"]
+
+
+def test_targets_of_the_set(graphs: GraphSet) -> None:
+    found = find_labels(graphs, "MUTAG", "logP")
+    assert not found.are_classes
+    np.testing.assert_array_equal(found.y, [0.5, NAN, 2.5, 1.0])
+    assert found.is_known.tolist() == [True, False, True, True]
+    both = find_labels(graphs, "MUTAG", "logP, count")
+    assert both.y.shape == (4, 2)
+    assert both.names == ("logP", "count")
+
+
+def test_whole_numbers_may_be_either(graphs: GraphSet) -> None:
+    assert find_labels(graphs, "MUTAG", "count").y == ["1", "2", None, "0"]
+    found = find_labels(graphs, "MUTAG", "count", "numbers")
+    np.testing.assert_array_equal(found.y, [1, 2, NAN, 0])
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [("active", ["1", None, "0", "1"]), ("kind", ["a", "b", None, "a"])],
+)
+def test_classes_in_a_column(
+    table_label_column: tuple[str, GraphSet], column: str, expected: list[str | None]
+) -> None:
+    path, graphs = table_label_column
+    assert find_labels(graphs, path, column).y == expected
+
+
+def test_numbers_in_a_column(table_label_column: tuple[str, GraphSet]) -> None:
+    path, graphs = table_label_column
+    np.testing.assert_array_equal(find_labels(graphs, path, "logS").y, [0.5, 1.5, NAN, 2])
+
+
+def test_markers_of_missing_values(tmp_path: Path) -> None:
+    """A lone ? was a class of its own, and made text of numbers."""
+    (tmp_path / "mols.csv").write_text("smiles,kind,logS\nC,a,0.5\nCC,?,NA\nCO,b,?\nCN,a,1\n")
+    data, graphs = str(tmp_path / "mols.csv"), replace(make_graphs(4), lines=np.arange(2, 6))
+    with pytest.warns(IGSDWarning, match=r"in 'kind' is taken as missing: '\?' \(1\)"):
+        assert find_labels(graphs, data, "kind").y == ["a", None, "b", "a"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find_labels(graphs, data, "kind", told=False).y[1] is None
+    with pytest.warns(IGSDWarning, match=r"are taken as missing: 'NA' \(1\), '\?' \(1\)"):
+        found = find_labels(graphs, data, "logS")
+    np.testing.assert_array_equal(found.y, [0.5, NAN, NAN, 1])
+
+
+MINUS_ONE = "smiles,y,sign,shift\n" + "".join(
+    f"{'C' * n},{y},{sign},{shift}\n"
+    for n, (y, sign, shift) in enumerate(
+        [
+            ("0", "1", "0.5"),
+            ("1", "-1", "-1"),
+            ("-1", "-1", "2"),
+            ("1.0", "1", "0"),
+            ("-1.0", "", "1"),
+        ],
+        1,
+    )
+)
+
+
+@pytest.fixture
+def minus_one(tmp_path: Path) -> tuple[GraphSet, str]:
+    (tmp_path / "mols.csv").write_text(MINUS_ONE)
+    return replace(make_graphs(5), lines=np.arange(2, 7)), str(tmp_path / "mols.csv")
+
+
+def test_minus_one_beside_other_codes_is_unknown(
+    minus_one: tuple[GraphSet, str], tmp_path: Path
+) -> None:
+    """It was a third class without a word, where ``fit`` takes the same numbers for gaps."""
+    message = r"in 'y' are taken as missing: -1 \(2\)"
+    with pytest.warns(IGSDWarning, match=message):
+        assert find_labels(*minus_one, "y").y == ["0", "1", None, "1", None]
+    (tmp_path / "y.txt").write_text("0\n1\n-1\n1\n-1\n")
+    with pytest.warns(IGSDWarning, match=r"2 of 5 labels in 'y' are .*: -1 \(2\)"):
+        found = find_labels(minus_one[0], "x", str(tmp_path / "y.txt"))
+    assert found.y == ["0", "1", None, "1", None]
+    with pytest.warns(IGSDWarning, match="-1"):
+        classes = with_classes(*minus_one, "y").classes
+    assert np.asarray(classes).tolist() == [0, 1, -1, 1, -1]
+
+
+def test_minus_one_beside_one_other_is_a_class(minus_one: tuple[GraphSet, str]) -> None:
+    with pytest.warns(IGSDWarning, match=r"-1 in 'sign' \(2\) is taken as a class: it means"):
+        assert find_labels(*minus_one, "sign").y == ["1", "-1", "-1", "1", None]
+
+
+def test_minus_one_among_numbers_is_a_number(minus_one: tuple[GraphSet, str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find_labels(*minus_one, "shift").y.tolist() == [0.5, -1, 2, 0, 1]
+        assert find_labels(*minus_one, "y", "numbers").y.tolist() == [0, 1, -1, 1, -1]
+
+
+def test_minus_one_in_the_sets_own_classes_is_a_class(graphs: GraphSet) -> None:
+    own = replace(graphs, classes=np.array([0, 1, 2, 1]), class_names=(-1, 0, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert find_labels(own, "MUTAG", "class").y == ["-1", "0", "1", "0"]
+        assert find_labels(graphs, "MUTAG", "class").y == ["-1", "1", "-1", "1"]
+
+
+def test_a_column_that_is_not_there(
+    table_label_column: tuple[str, GraphSet], graphs: GraphSet
+) -> None:
+    with pytest.raises(DataError, match=r"There is no file no\.txt, and .* has no column of that"):
+        find_labels(table_label_column[1], table_label_column[0], "no.txt")
+    with pytest.raises(DataError, match=r"no column 'activ'.*'active'"):
+        find_labels(table_label_column[1], table_label_column[0], "activ")
+    with pytest.raises(DataError, match=r"'logp' is not a file.*'logP'"):
+        find_labels(graphs, "MUTAG", "logp")
+    with pytest.raises(DataError, match="neither classes nor targets"):
+        find_labels(make_graphs(4), "x", "class")
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("smiles", "holds the molecules themselves.* others are: active, logS, kind"),
+        ("id", "only names the rows"),
+    ],
+)
+def test_columns_that_are_no_labels(
+    table_label_column: tuple[str, GraphSet], column: str, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        find_labels(table_label_column[1], table_label_column[0], column)
+
+
+def test_names_are_no_classes(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("\n".join(f"mol-{i}" for i in range(21)))
+    with pytest.raises(DataError, match="No two of the 21 labels in 'names' are the same"):
+        find_labels(make_graphs(21), "x", str(tmp_path / "names.txt"))
+
+
+def test_labels_in_a_file(graphs: GraphSet, tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("a\nnone\nb\na")
+    with pytest.warns(
+        IGSDWarning, match=r"1 of 4 labels in 'labels' is taken as missing: 'none' \(1\)"
+    ):
+        found = find_labels(graphs, "MUTAG", str(tmp_path / "labels.txt"))
+    assert found.y == ["a", None, "b", "a"]
+    assert found.names == ("labels",)
+
+
+def test_a_column_becomes_the_classes(table_label_column: tuple[str, GraphSet]) -> None:
+    """Records of two columns once had one place: the second was refused as another run."""
+    path, graphs = table_label_column
+    made = [with_classes(graphs, path, column) for column in ("active", "kind")]
+    assert [graphs.name for graphs in made] == ["graphs+active", "graphs+kind"]
+    assert made[0].class_names == ("0", "1")
+    assert np.asarray(made[0].classes).tolist() == [1, -1, 0, 1]
+
+
+def test_many_whole_numbers_as_own_classes_are_classes() -> None:
+    many = replace(make_graphs(60), classes=np.arange(60) % 30, class_names=tuple(range(30)))
+    given = find_labels(many, "COIL-DEL", "class")
+    assert given.are_classes
+    assert given.y[:2] == ["0", "1"]
+
+
+def test_fractions_are_no_classes(table_label_column: tuple[str, GraphSet]) -> None:
+    with pytest.raises(DataError, match=r"'logS' holds numbers such as 0\.5"):
+        with_classes(table_label_column[1], table_label_column[0], "logS")
+
+
+def test_one_fraction_among_words_is_a_class(tmp_path: Path) -> None:
+    (tmp_path / "l.txt").write_text("low\nhigh\n0.5\nlow\n")
+    graphs = with_classes(make_graphs(4), "graphs", str(tmp_path / "l.txt"))
+    assert set(graphs.class_names) == {"low", "high", "0.5"}
+
+
+def test_its_own_classes_are_no_other_set(graphs: GraphSet) -> None:
+    assert with_classes(graphs, "MUTAG", "class") is graphs
+    targets = replace(graphs, target_names=("logP", "y"))
+    assert with_classes(targets, "MUTAG", "y").name == "graphs+y"
+
+
+def test_text_where_numbers_are_asked_for(table_label_column: tuple[str, GraphSet]) -> None:
+    with pytest.raises(DataError, match="'kind' must hold finite numbers"):
+        find_labels(table_label_column[1], table_label_column[0], "kind", "numbers")

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from igsd.errors import DataError
+from igsd.graphs.labels import (
+    MARKERS,
+    GraphLabels,
+    LabelTexts,
+    check_enough,
+    drop_missing,
+    read_labels,
+)
+
+
+def kept(values: list[Any]) -> list[Any]:
+    return drop_missing(values, "y", told=False)
+
+
+def test_words_for_a_missing_label() -> None:
+    texts = [*MARKERS, "NaN", "None", "N/A", "", None, "a", "unknown", "-1", "0", "n"]
+    assert kept(texts) == [None] * 13 + ["a", "unknown", "-1", "0", "n"]
+
+
+def test_minus_beside_plus_is_a_class() -> None:
+    assert kept(["+", "-", "?"]) == ["+", "-", None]
+    assert kept(["1", "-", "0"]) == ["1", None, "0"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "is_missing"),
+    [
+        ([0, 1, -1], True),
+        ([0, 1, -1, None, "NA", ""], True),
+        ([3, 7, -1, 7], True),
+        ([1, -1], False),
+        ([1, -1, None], False),
+        ([0, 0, -1], False),
+        ([-2, 0, 1, -1], False),
+        (["a", "b", -1], False),
+        (["0", "1", "-1"], False),
+        ([True, False, -1], False),
+        ([-1], False),
+    ],
+)
+def test_what_minus_one_means(classes: list[Any], is_missing: bool) -> None:
+    assert (-1 not in kept(classes) and "-1" not in kept(classes)) is is_missing
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["?", "NA", "?", "", "a"], r"3 of 4 labels in 'y' are .*: '\?' \(2\), 'NA' \(1\)\."),
+        ([0, 1, -1, None, -1], r"2 of 4 labels in 'y' are taken as missing: -1 \(2\)\."),
+        ([1, -1, ""], r"-1 in 'y' \(1\) is taken as a class: it means no label only beside"),
+        ([1, -1, None], None),
+        (["", "a"], None),
+        ([0, 1, None], None),
+    ],
+)
+def test_what_is_taken_as_missing_is_told(values: list[Any], message: str | None) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        drop_missing(values, "y")
+    assert len(caught) == (message is not None)
+    assert message is None or re.search(message, str(caught[0].message))
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (GraphLabels([None, None], True, ("kind",)), "'kind' holds no label: .* for all 2 graphs"),
+        (GraphLabels(["a", "a", None], True, ("kind",)), "All labels in 'kind' are 'a'"),
+        (GraphLabels(np.array([NAN, NAN]), False, ("logP",)), "'logP' holds no label"),
+        (GraphLabels(np.array([NAN, 1.0]), False, ("logP",)), "'logP' is known for 1 graph"),
+    ],
+)
+def test_labels_that_teach_nothing(given: GraphLabels, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        check_enough(given)
+
+
+def test_labels_that_are_enough() -> None:
+    check_enough(GraphLabels(["a", "b", None], True, ("kind",)))
+    check_enough(GraphLabels(np.array([0.5, 1.0, NAN]), False, ("logP",)))
+
+
+def test_text_among_measured_numbers() -> None:
+    """One cell >5 made a class of every number, without a word."""
+    texts = ["0.0", "1.5", ">5", "3.0", "", "low"]
+    message = (
+        r"'logS' must hold finite numbers or nothing here\. Of 5 filled cells, 2 are neither: "
+        r"'>5' \(line 4\), 'low' \(line 7\)\. Empty such cells .* --task classes"
+    )
+    columns = LabelTexts(("logS",), [texts], list(range(2, 8)))
+    with pytest.raises(DataError, match=message):
+        read_labels(columns, "auto", told=False)
+    assert read_labels(columns, "classes", told=False).y == ["0", "1.5", ">5", "3", None, "low"]
+    with pytest.raises(DataError, match=r"1 is neither: 'x' \(graph 21\)"):
+        read_labels(LabelTexts(("n",), [[*map(str, range(21)), "x"]]), "auto", told=False)
+
+
+@pytest.mark.parametrize("texts", [["1", "2", ">5"], ["1.5", "a", "b"], ["1", "2", "2", "1.0"]])
+def test_few_whole_numbers_and_text_are_classes(texts: list[str]) -> None:
+    assert read_labels(LabelTexts(("y",), [texts]), "auto", told=False).are_classes

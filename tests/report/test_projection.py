@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from igsd.cli.report import MAPS
+from igsd.errors import ConfigError
+from igsd.report.projection import MAP_METHODS, main_directions, project
+
+RNG = np.random.default_rng(0)
+VECTORS = RNG.normal(size=(30, 5))
+
+
+def test_the_command_line_offers_them_all() -> None:
+    assert MAPS == MAP_METHODS
+
+
+def test_pca_names_the_variance() -> None:
+    made = project(np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]))
+    assert made.points.shape == (3, 2)
+    assert made.x_title == "first principal component (100 % of the variance)"
+
+
+@pytest.mark.parametrize(("method", "module"), [("umap", "umap"), ("tsne", "openTSNE")])
+def test_packages_that_are_missing(
+    method: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ConfigError, match=r"igsd\[maps\]"):
+        project(VECTORS, method)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "module"), [("umap", "umap"), ("tsne", "openTSNE")])
+@pytest.mark.parametrize("count", [5, 30])
+def test_other_maps_are_always_the_same(method: str, module: str, count: int) -> None:
+    pytest.importorskip(module)
+    first, second = (project(VECTORS[:count], method).points for _ in range(2))
+    assert first.shape == (count, 2)
+    assert np.isfinite(first).all()
+    np.testing.assert_array_equal(first, second)
+
+
+def test_too_few_graphs_or_no_such_map() -> None:
+    with pytest.raises(ConfigError, match="at least 5 graphs"):
+        project(VECTORS[:4], "umap")
+    with pytest.raises(ConfigError, match="made by one of"):
+        project(VECTORS, "art")
+
+
+def test_main_directions_are_those_of_pca() -> None:
+    from sklearn.decomposition import PCA
+    from sklearn.preprocessing import StandardScaler
+
+    vectors = RNG.normal(size=(50, 6)) @ RNG.normal(size=(6, 6))
+    points, shares = main_directions(vectors)
+    pca = PCA(2)
+    expected = pca.fit_transform(StandardScaler().fit_transform(vectors))
+    np.testing.assert_allclose(np.abs(points), np.abs(expected), atol=1e-9)
+    np.testing.assert_allclose(shares, pca.explained_variance_ratio_, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (5, 1), (3, 2)])
+def test_small_and_constant_sets_have_directions(shape: tuple[int, int]) -> None:
+    points, shares = main_directions(np.ones(shape))
+    assert points.shape == (shape[0], 2)
+    assert np.isfinite(points).all()
+    assert np.isfinite(shares).all()

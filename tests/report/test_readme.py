@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from igsd.errors import StorageError
+from igsd.report.readme import END, main, read_page, render_page, replace_between, update_pages
+from igsd.report.tables import table
+from tests.report.record_files import make_record, write
+
+ROOT = Path(__file__).parents[2]
+SCORES = {"igsd": 0.9, "untrained": 0.8, "histogram": 0.7, "majority": 0.6}
+BEGIN = "<!-- results: begin {} -->"
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A folder with five seeds of our recipe on MUTAG, and one of WL on IMDB-BINARY."""
+    folder = tmp_path / "results"
+    for seed in range(5):
+        write(folder, make_record("MUTAG", "molecules", seed, SCORES))
+    write(folder, make_record("IMDB-BINARY", "wl", 0, {"wl": 0.7}, method="wl"))
+    return folder
+
+
+def page_with(folder: Path, *names: str) -> Path:
+    """Return a page with a marked part for each name."""
+    page = folder / "README.md"
+    page.write_text("# Title\n" + "".join(f"{BEGIN.format(n)}\nold\n{END}\nrest\n" for n in names))
+    return page
+
+
+def test_the_pages_of_the_project_show_the_records(capsys: pytest.CaptureFixture[str]) -> None:
+    pages = [ROOT / "README.md", ROOT / "docs" / "results.md"]
+    marked = [str(page) for page in pages if re.search("results: begin [a-z]", page.read_text())]
+    if not (ROOT / "results").is_dir() or not marked:
+        pytest.skip("there is no folder results/ with records")
+    code = main([str(ROOT / "results"), *marked, "--check"])
+    assert code == 0, capsys.readouterr().err
+
+
+def test_records_become_tables(results: Path, tmp_path: Path) -> None:
+    page = page_with(tmp_path, "table-1", "table-2")
+    files = render_page(page, results)
+    lines = files[page].splitlines()
+    assert lines[2].startswith("**Table 1: graph classification without labels.** Accuracy")
+    assert lines[4] == "| Table 1 | MUTAG | IMDB-B |"
+    ours = next(line for line in lines if line.startswith("| IGSD |"))
+    assert ours.startswith("| IGSD | 90.0 ± 0.0<br>paper: 90.2 ± 0.7 | not run<br>paper: 74.7")
+    # Rows and columns of which nothing was run are named.
+    text = files[page]
+    assert "| Shortest path |" not in text
+    assert "| histogram | 70.0 ± 0.0 | not run |" in text
+    assert "Nothing of these was run: IMDB-M; NCI1; COLLAB; PTC; Random walk; Shortest" in text
+    assert "| Table 2 |" not in text
+    assert "](docs/figures/table-1.svg)" in text
+    assert list(files) == [page, tmp_path / "docs" / "figures" / "table-1.svg"]
+
+
+def test_the_summary_is_small(results: Path, tmp_path: Path) -> None:
+    page = page_with(tmp_path, "summary")
+    lines = render_page(page, results)[page].splitlines()[2:]
+    assert lines[0].startswith("| accuracy % | MUTAG | IMDB-B |")
+    assert lines[2].startswith("| IGSD | 90.0 ± 0.0 | not run |")
+    assert lines[3].startswith("| best other method | not run | 70.0 (WL subtree) |")
+    assert lines[5].startswith("| WL subtree | not run | 70.0 |")
+
+
+def test_pages_of_the_documentation_have_their_plots_beside_them(
+    results: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    page = page_with(tmp_path / "docs", "table-1", "figure-negatives")
+    files = render_page(page, results)
+    assert "](figures/table-1.svg)" in files[page]
+    assert "graphs in a batch" in files[page]
+    assert list(files)[1:] == [tmp_path / "docs" / "figures" / "table-1.svg"]  # the figure is empty
+    assert table("figure-negatives", results).results[0].mean is None
+
+
+def test_bad_input_is_named(results: Path, tmp_path: Path) -> None:
+    page = page_with(tmp_path, "table-9")
+    with pytest.raises(StorageError, match="no table or figure 'table-9'"):
+        render_page(page, results)
+    with pytest.raises(StorageError, match="There is no folder"):
+        render_page(page, tmp_path / "missing")
+    (results / "nested" / "MUTAG" / "molecules" / "seed-9.json").write_text("{}")
+    with pytest.raises(StorageError, match=r"seed-9\.json is not a record"):
+        render_page(page_with(tmp_path, "table-1"), results)
+
+
+@pytest.mark.parametrize("text", ["", "{b}", "{e}", "{e}{b}", "{b}{b}{e}", "{b}{e}{e}"])
+def test_markers_must_match(results: Path, tmp_path: Path, text: str) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text.format(b=BEGIN.format("summary"), e=END))
+    with pytest.raises(StorageError, match="in turn"):
+        render_page(page, results)
+
+
+def test_a_page_is_checked_then_written(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = page_with(tmp_path, "table-1")
+    before, arguments = page.read_text(), [str(results), str(page)]
+    assert main([*arguments, "--check"]) == 1
+    assert "make readme" in capsys.readouterr().err
+    assert page.read_text() == before
+    assert main(arguments) == main([*arguments, "--check"]) == 0
+    assert page.read_text(encoding="utf-8") == render_page(page, results)[page]
+    assert page.read_text().startswith("# Title\n")
+    assert page.read_text().endswith("rest\n")
+    plot = tmp_path / "docs" / "figures" / "table-1.svg"
+    plot.write_text(plot.read_text(encoding="utf-8").replace("90", "91"), encoding="utf-8")
+    assert main([*arguments, "--check"]) == 1
+    assert capsys.readouterr().err.startswith(f"{plot} differs")
+    assert main([str(results), str(tmp_path / "missing.md")]) == 2
+    assert capsys.readouterr().err.startswith("igsd: Cannot read")
+
+
+def test_other_modules_can_update_their_pages(tmp_path: Path) -> None:
+    def render(page: Path, records: Path) -> dict[Path, str]:
+        return {page: replace_between(read_page(page), "[", "]", records.name)}
+
+    page = tmp_path / "page.md"
+    page.write_text("a [old] b")
+    options = {"module": "igsd.x", "about": "A page.", "command": "make it"}
+    assert update_pages([str(tmp_path / "r"), str(page)], render, **options) == 0
+    assert page.read_text() == "a [\nr\n] b"
+
+
+@pytest.mark.parametrize("text", ["", "[ only", "only ]", "] turned [", "[ a ] [ b ]"])
+def test_markers_must_stand_once_and_in_order(text: str) -> None:
+    with pytest.raises(StorageError, match="in this order, once"):
+        replace_between(text, "[", "]", "new")

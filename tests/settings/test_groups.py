@@ -1,0 +1,67 @@
+"""Settings by composition are those that methods had when each class listed what it left out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from igsd.baselines.registry import METHODS, TASKS
+
+OLD: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("old_settings.json").read_text()
+)
+"""Names and defaults of each class before settings were composed of groups (commit a77b849)."""
+
+NEW = ["warmup_epochs", "schedule", "sync_batch_norm"]
+"""Settings that every neural method got then."""
+NEW_WITHOUT_LABELS = [*NEW, "halve_every"]
+NEW_FOR_BASELINES = [
+    *NEW_WITHOUT_LABELS,
+    "devices",
+    "distance_bins",
+    "edge_hidden_dim",
+    "set2set_steps",
+]
+ADDED = {
+    "Config": NEW_WITHOUT_LABELS,
+    "BYOLConfig": [*NEW_FOR_BASELINES, "num_views"],
+    "BarlowTwinsConfig": [*NEW_FOR_BASELINES, "num_views"],
+    "MVGRLConfig": NEW_FOR_BASELINES,
+    "GCCConfig": [*NEW_WITHOUT_LABELS, "devices"],
+    "GraphCLConfig": NEW_FOR_BASELINES,
+    "InfoGraphVectorsConfig": NEW_FOR_BASELINES,
+    "SemiConfig": NEW,
+    "SemiRegressionConfig": NEW,
+    "InfoGraphConfig": NEW,
+    "InfoGraphStarConfig": NEW,
+    "MeanTeacherConfig": NEW,
+    "SupervisedConfig": NEW,
+    "SupervisedRegressionConfig": NEW,
+}
+CLASSES = {
+    cls.__name__: cls
+    for known in METHODS.values()
+    for cls in (known.estimator(task).config_class for task in TASKS if known.does(task))
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_names_and_defaults(name: str) -> None:
+    today = CLASSES[name]().to_json()
+    assert {key: today.get(key) for key in OLD[name]} == OLD[name]
+    assert sorted(today.keys() - OLD[name].keys()) == sorted(ADDED.get(name, []))
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_stored_settings_open(name: str) -> None:
+    assert CLASSES[name].from_json(OLD[name]) == CLASSES[name]()
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_setting_is_in_a_group_and_explained(name: str) -> None:
+    for entry in CLASSES[name].settings():
+        assert entry.metadata["group"] in CLASSES[name].groups
+        assert len(entry.metadata["help"]) > 5
