@@ -3,7 +3,6 @@ from __future__ import annotations
 import inspect
 import pydoc
 import re
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +25,6 @@ from igsd.settings.fields import Settings, setting
 from igsd.settings.igsd import SemiConfig
 
 
-@dataclass(frozen=True)
 class CountConfig(Settings):
     """One setting, and a parameter that is none."""
 

@@ -10,12 +10,9 @@ import pytest
 from sklearn.base import clone
 
 from igsd import IGSD
-from igsd.baselines.neural.barlow import BarlowTwins
-from igsd.baselines.neural.byol import BYOL
 from igsd.baselines.neural.gcc import GCC
-from igsd.baselines.neural.graphcl import GraphCL
-from igsd.baselines.neural.infograph import InfoGraph
-from igsd.baselines.neural.mvgrl import MVGRL
+from igsd.baselines.neural.local_global import MVGRL, InfoGraph
+from igsd.baselines.neural.two_views import BYOL, BarlowTwins, GraphCL
 from igsd.errors import ConfigError, DataError
 from igsd.estimators import IGSDClassifier, IGSDRegressor
 from tests.estimators.contract import tiny

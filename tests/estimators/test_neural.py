@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,12 +11,9 @@ import torch
 from sklearn.base import clone
 from torch import Tensor, nn
 
-from igsd.baselines.neural.barlow import BarlowTwins
-from igsd.baselines.neural.byol import BYOL
 from igsd.baselines.neural.gcc import GCC
-from igsd.baselines.neural.graphcl import GraphCL
-from igsd.baselines.neural.infograph import InfoGraph
-from igsd.baselines.neural.mvgrl import MVGRL
+from igsd.baselines.neural.local_global import MVGRL, InfoGraph
+from igsd.baselines.neural.two_views import BYOL, BarlowTwins, GraphCL
 from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
 from igsd.errors import ConfigError, DataError
@@ -261,7 +257,6 @@ class OneNumber(Network):
         return self.weight * torch.from_numpy(np.diff(step.source.graphs.node_ptr)).unsqueeze(1)
 
 
-@dataclass(frozen=True)
 class OneNumberConfig(Training, Batches, Features, Encoder):
     """The settings that every method has."""
 

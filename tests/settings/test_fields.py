@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,6 @@ from igsd.errors import ConfigError, ParameterError
 from igsd.settings.fields import RENAMED, Settings, setting
 
 
-@dataclass(frozen=True)
 class Wool(Settings):
     """A group of settings."""
 
@@ -21,21 +20,18 @@ class Wool(Settings):
     washed: bool = setting(True, "wool", "before or not")
 
 
-@dataclass(frozen=True)
 class Needles(Settings):
     """Another group."""
 
     needles: int = setting(4, "run", "how many", low=2, high=5)
 
 
-@dataclass(frozen=True)
 class Knitting(Wool, Needles):
     """A method composed of groups and a field of its own: every type, with every rule."""
 
     gauge: float = setting(0.5, "run", "stitches a millimetre", above=0, below=1)
 
 
-@dataclass(frozen=True)
 class Finger(Wool):
     """A method without needles, and with a default of its own."""
 

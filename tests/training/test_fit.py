@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from igsd.baselines.neural.graphcl import GraphCLConfig, GraphCLNetwork
+from igsd.baselines.neural.two_views import GraphCLConfig, GraphCLNetwork
 from igsd.batches.features import FeatureMap
 from igsd.encoders.encoder import GNNEncoder
 from igsd.errors import ConfigError, DataError, IGSDWarning, TrainingError

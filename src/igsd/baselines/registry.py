@@ -1,7 +1,5 @@
 """The one registry: every method by its name, its estimators imported when they are asked for."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os
@@ -11,6 +9,7 @@ from typing import Any
 
 from igsd.errors import ConfigError, ParameterError, StorageError, nearest
 from igsd.settings.fields import Settings
+from igsd.settings.text import load_recipe
 
 TASKS = ("vectors", "classes", "numbers")
 """What a method can do: vectors without labels, and classes or numbers from few labels."""
@@ -57,95 +56,69 @@ class Method:
         return getattr(importlib.import_module(module), name)
 
 
-def _few_labels(
-    title: str, stem: str, settings: Mapping[str, Any], *, numbers: bool = True
-) -> Method:
-    return Method(
-        label_title=title,
-        classes=f"{stem}Classifier",
-        numbers=f"{stem}Regressor" if numbers else "",
-        settings=settings,
-    )
+def _few_labels(label_title: str, stem: str, *, numbers: bool = True, **others: Any) -> Method:
+    others |= {"classes": f"{stem}Classifier", "numbers": f"{stem}Regressor" if numbers else ""}
+    return Method(label_title=label_title, **others)
 
 
-def _reference(title: str, place: str) -> Method:
+def _kernel(title: str, place: str, **others: Any) -> Method:
+    return Method(title, f"igsd.baselines.kernels.{place}", **{"stochastic": False} | others)
+
+
+def _reference(title: str, place: str, *, in_all: bool = False) -> Method:
     path = f"igsd.baselines.references.{place}"
-    return Method(title, path, stochastic=False, in_all=False)
+    return Method(title, path, stochastic=False, in_all=in_all)
 
 
-_KERNELS, _NEURAL = "igsd.baselines.kernels", "igsd.baselines.neural"
-_IGSD, _GIN = "igsd.estimators:IGSD", "igsd.baselines.few_labels.gin:GIN"
-_INFOGRAPH = "igsd.baselines.few_labels.infograph:InfoGraph"
+_NEURAL, _FEW_LABELS = "igsd.baselines.neural", "igsd.baselines.few_labels"
+_IGSD, _GIN = "igsd.estimators:IGSD", f"{_FEW_LABELS}.gin:GIN"
+_INFOGRAPH = f"{_FEW_LABELS}.infograph:InfoGraph"
 _SELF = {"self_weight": 1.0, "supcon_weight": 0.0}
 _SUPCON = {"self_weight": 0.0, "supcon_weight": 1.0}
 _OFF, _ON = {"self_training": False}, {"self_training": True}
 
 METHODS: dict[str, Method] = {
-    "igsd": Method(
-        "IGSD (Zhang et al., 2021)",
-        _IGSD,
-        f"{_IGSD}Classifier",
-        f"{_IGSD}Regressor",
-        label_title="IGSD",
+    "igsd": _few_labels("IGSD", _IGSD, title="IGSD (Zhang et al., 2021)", vectors=_IGSD),
+    "infograph": _few_labels(
+        "InfoGraph (regulariser)",
+        _INFOGRAPH,
+        title="InfoGraph (Sun et al., 2020)",
+        vectors=f"{_NEURAL}.local_global:InfoGraph",
     ),
-    "infograph": Method(
-        "InfoGraph (Sun et al., 2020)",
-        f"{_NEURAL}.infograph:InfoGraph",
-        f"{_INFOGRAPH}Classifier",
-        f"{_INFOGRAPH}Regressor",
-        label_title="InfoGraph (regulariser)",
-    ),
-    "mvgrl": Method("CMC-Graph, MVGRL (Hassani et al., 2020)", f"{_NEURAL}.mvgrl:MVGRL"),
-    "graphcl": Method("GraphCL (You et al., 2020)", f"{_NEURAL}.graphcl:GraphCL"),
+    "mvgrl": Method("CMC-Graph, MVGRL (Hassani et al., 2020)", f"{_NEURAL}.local_global:MVGRL"),
+    "graphcl": Method("GraphCL (You et al., 2020)", f"{_NEURAL}.two_views:GraphCL"),
     "gcc": Method("GCC (Qiu et al., 2020)", f"{_NEURAL}.gcc:GCC"),
-    "graph2vec": Method(
+    "graph2vec": _kernel(
         "graph2vec (Narayanan et al., 2017)",
-        f"{_KERNELS}.graph2vec:Graph2Vec",
+        "graph2vec:Graph2Vec",
+        stochastic=True,
         needs=("gensim.models.doc2vec",),
     ),
-    "deep-graph-kernel": Method(
-        "Deep Graph Kernels (Yanardag et al., 2015)",
-        f"{_KERNELS}.deep:DeepGraphKernel",
-        stochastic=False,
+    "deep-graph-kernel": _kernel(
+        "Deep Graph Kernels (Yanardag et al., 2015)", "wl:DeepGraphKernel"
     ),
-    "random-walk": Method(
-        "Random walk (Gärtner et al., 2003)",
-        f"{_KERNELS}.random_walk:RandomWalkKernel",
-        stochastic=False,
+    "random-walk": _kernel("Random walk (Gärtner et al., 2003)", "paths:RandomWalkKernel"),
+    "shortest-path": _kernel(
+        "Shortest path (Borgwardt and Kriegel, 2005)", "paths:ShortestPathKernel"
     ),
-    "shortest-path": Method(
-        "Shortest path (Borgwardt and Kriegel, 2005)",
-        f"{_KERNELS}.shortest_path:ShortestPathKernel",
-        stochastic=False,
+    "graphlet": _kernel("Graphlet (Shervashidze et al., 2009)", "graphlet:GraphletKernel"),
+    "wl": _kernel("WL subtree (Shervashidze et al., 2011)", "wl:WLKernel"),
+    "mlg": _kernel(
+        "Multiscale Laplacian (Kondor and Pan, 2016)",
+        "laplacian:MultiscaleLaplacian",
+        stochastic=True,
     ),
-    "graphlet": Method(
-        "Graphlet (Shervashidze et al., 2009)",
-        f"{_KERNELS}.graphlet:GraphletKernel",
-        stochastic=False,
-    ),
-    "wl": Method(
-        "WL subtree (Shervashidze et al., 2011)", f"{_KERNELS}.wl:WLKernel", stochastic=False
-    ),
-    "mlg": Method(
-        "Multiscale Laplacian (Kondor and Pan, 2016)", f"{_KERNELS}.laplacian:MultiscaleLaplacian"
-    ),
-    "wl-oa": Method(
-        "WL optimal assignment (Kriege et al., 2016)",
-        f"{_KERNELS}.wl:WLOptimalAssignment",
-        stochastic=False,
-    ),
-    "gckn": Method("GCKN, subtree (Chen et al., 2020)", f"{_KERNELS}.gckn:GCKN"),
+    "wl-oa": _kernel("WL optimal assignment (Kriege et al., 2016)", "wl:WLOptimalAssignment"),
+    "gckn": _kernel("GCKN, subtree (Chen et al., 2020)", "gckn:GCKN", stochastic=True),
     "barlow": Method(
-        "Graph Barlow Twins (Bielak et al., 2022)", f"{_NEURAL}.barlow:BarlowTwins", revision=1
+        "Graph Barlow Twins (Bielak et al., 2022)", f"{_NEURAL}.two_views:BarlowTwins", revision=1
     ),
     "byol": Method(
-        "BYOL without negatives (Grill et al., 2020)", f"{_NEURAL}.byol:BYOL", revision=1
+        "BYOL without negatives (Grill et al., 2020)", f"{_NEURAL}.two_views:BYOL", revision=1
     ),
     "untrained": Method("untrained encoder", _IGSD, settings={"epochs": 0}),
-    "histogram": Method(
-        "label and degree histogram",
-        "igsd.baselines.references.histogram:LabelDegreeHistogram",
-        stochastic=False,
+    "histogram": _reference(
+        "label and degree histogram", "histogram:LabelDegreeHistogram", in_all=True
     ),
     "majority": _reference("majority class", "majority:MajorityClass"),
     "morgan": _reference("Morgan fingerprints with a linear model", "morgan:MorganFingerprints"),
@@ -156,19 +129,17 @@ METHODS: dict[str, Method] = {
     "forest": _reference(
         "random forest on fingerprints, else the histogram", "morgan:ForestOnDescriptors"
     ),
-    "mean-teacher": _few_labels(
-        "Mean Teachers", "igsd.baselines.few_labels.mean_teacher:MeanTeacher", {}
-    ),
-    "infograph-star": _few_labels("InfoGraph*", f"{_INFOGRAPH}Star", {}),
-    "gin": _few_labels("GIN (supervised only)", _GIN, _OFF),
-    "igsd-self": _few_labels("IGSD (Self-supp)", _IGSD, _SELF | _OFF),
-    "igsd-supcon": _few_labels("IGSD (SupCon)", _IGSD, _SUPCON | _OFF, numbers=False),
-    "gin+self-training": _few_labels("GIN + self-training", _GIN, _ON, numbers=False),
+    "mean-teacher": _few_labels("Mean Teachers", f"{_FEW_LABELS}.mean_teacher:MeanTeacher"),
+    "infograph-star": _few_labels("InfoGraph*", f"{_INFOGRAPH}Star"),
+    "gin": _few_labels("GIN (supervised only)", _GIN, settings=_OFF),
+    "igsd-self": _few_labels("IGSD (Self-supp)", _IGSD, settings=_SELF | _OFF),
+    "igsd-supcon": _few_labels("IGSD (SupCon)", _IGSD, settings=_SUPCON | _OFF, numbers=False),
+    "gin+self-training": _few_labels("GIN + self-training", _GIN, settings=_ON, numbers=False),
     "igsd-self+self-training": _few_labels(
-        "IGSD (Self-supp) + self-training", _IGSD, _SELF | _ON, numbers=False
+        "IGSD (Self-supp) + self-training", _IGSD, settings=_SELF | _ON, numbers=False
     ),
     "igsd-supcon+self-training": _few_labels(
-        "IGSD (SupCon) + self-training", _IGSD, _SUPCON | _ON, numbers=False
+        "IGSD (SupCon) + self-training", _IGSD, settings=_SUPCON | _ON, numbers=False
     ),
 }
 """The methods of the paper's tables and the reference rows, in the order of the documentation.
@@ -197,15 +168,10 @@ def method(name: str, task: str = "vectors") -> Method:
             f"The method {name!r} needs classes: Eq. supcon pulls graphs of one class together, "
             f"and self-training guesses classes. For numbers there are {', '.join(names)}."
         )
-    raise ConfigError(f"There is no method {name!r}. {_nearest(name, names)}")
-
-
-def _nearest(name: str, names: list[str]) -> str:
-    """Return the methods whose title holds the name, such as CMC-Graph, or else the nearest."""
     titled = [repr(key) for key in names if name.lower() in METHODS[key].title.lower()]
-    if len(name) < 2 or not titled:
-        return nearest(name, names)
-    return f"Did you mean {' or '.join(titled)}?"
+    is_title = len(name) > 1 and titled  # such as CMC-Graph
+    hint = f"Did you mean {' or '.join(titled)}?" if is_title else nearest(name, names)
+    raise ConfigError(f"There is no method {name!r}. {hint}")
 
 
 def make_method(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
@@ -249,8 +215,6 @@ def configure(
     everything. Methods without a network have no use for it. Raises ``ConfigError`` for an unknown
     method, recipe or setting, and for a value outside its rule.
     """
-    from igsd.settings.text import load_recipe
-
     chosen, changes = method(name, task), changes or {}
     settings_class = chosen.estimator(task).config_class
     if task == "vectors":
@@ -290,19 +254,14 @@ def svm_kernel(estimator: Any, protocol: str) -> str:
     >>> svm_kernel(method("gckn").estimator(), "gckn"), svm_kernel(method("wl").estimator(), "gckn")
     ('linear', 'precomputed')
     """
-    from igsd.baselines.kernels.base import VectorKernel
-
     if not has_kernel(estimator):
         return "rbf"
-    kind = estimator if isinstance(estimator, type) else type(estimator)
-    return "linear" if protocol == "gckn" and issubclass(kind, VectorKernel) else "precomputed"
+    return "linear" if protocol == "gckn" and estimator.columns == "vectors" else "precomputed"
 
 
 def note_on_vectors(model: Any) -> str | None:
     """Return what a user must know about a model's vectors, None if they are plain vectors."""
-    from igsd.baselines.kernels.base import PatternKernel, VectorKernel
-
-    if not has_kernel(model) or isinstance(model, VectorKernel | PatternKernel):
+    if not has_kernel(model) or model.columns != "similarities":
         return None
     return (
         f"{type(model).__name__} compares graphs and has no vectors of its own: each column is the "

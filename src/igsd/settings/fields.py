@@ -5,7 +5,7 @@ import math
 import operator
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from igsd.errors import ConfigError, ParameterError, nearest
 
@@ -24,29 +24,34 @@ _BOUNDS = {
     "below": ("less than", operator.lt),
 }
 
+_TYPES: dict[str, tuple[Any, str]] = {
+    "int": (int, "a whole number"),
+    "float": (float, "a number"),
+    "bool": (bool, "true or false"),
+    "str": (str, "a text"),
+}
+
 
 def setting(
-    default: Any,
-    group: str,
-    text: str,
-    *,
-    choices: tuple[str, ...] | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
+    default: Any, group: str, text: str, *, choices: tuple[str, ...] = (), **bounds: float
 ) -> Any:
-    """Return a dataclass field with its rule: ``low`` and ``high`` are allowed, the others not."""
-    rule = {"group": group, "help": text, "choices": choices, "low": low, "high": high}
-    return field(default=default, metadata=rule | {"above": above, "below": below})
+    """Return a dataclass field with its rule; ``bounds``: ``low``, ``above``, ``high``, ``below``.
+
+    ``low`` and ``high`` are allowed values, the other two are not.
+    """
+    limits = [(*_BOUNDS[key], bound) for key, bound in bounds.items()]
+    rule = {"group": group, "help": text, "choices": choices, "limits": limits}
+    return field(default=default, metadata=rule)
 
 
+@dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class Settings:
     """The settings of a method. Raises ``ConfigError`` for a value outside its rule.
 
     A method's settings are composed of groups (``igsd.settings.groups``) and of fields of its own,
-    all made with ``setting``: ``class BYOLSettings(Training, Features, View, ...)``.
+    all made with ``setting``: ``class BYOLSettings(Training, Features, View, ...)``. Every subclass
+    is a frozen dataclass without a decorator of its own.
     """
 
     groups: ClassVar[Mapping[str, str]] = {"run": "The run", "method": "The method"}
@@ -58,14 +63,14 @@ class Settings:
     section: ClassVar[str] = ""
     """The section of a recipe that holds values for this method only."""
 
-    seed: int = setting(
-        0, "run", "seed of everything random in the method, and of its folds", low=0, high=2**32 - 1
-    )
+    seed: int = setting(0, "run", "seed of everything random", low=0, high=2**32 - 1)
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
     def __post_init__(self) -> None:
         for entry in fields(self):
-            value = checked(entry, getattr(self, entry.name), "IGSD")
-            object.__setattr__(self, entry.name, value)
+            object.__setattr__(self, entry.name, _checked(entry, getattr(self, entry.name)))
 
     @classmethod
     def settings(cls) -> list[Field[Any]]:
@@ -124,42 +129,26 @@ class Settings:
         return {entry.name: getattr(self, entry.name) for entry in self.settings()}
 
 
-def checked(entry: Field[Any], value: Any, owner: str) -> Any:
-    """Return ``value`` as the type of its field; raises ``ConfigError`` if it breaks a rule.
-
-    ``owner``: the estimator that the message names.
-    """
-    plain, rule = _coerced(entry, value, owner), entry.metadata
-    if rule["choices"] and plain not in rule["choices"]:
-        choices = ", ".join(map(repr, rule["choices"]))
-        raise _broken(entry, owner, f"must be one of {choices}", value)
-    bounds = [(*_BOUNDS[key], rule[key]) for key in _BOUNDS if rule[key] is not None]
-    if not all(holds(plain, bound) for _, holds, bound in bounds):
-        allowed = " and ".join(f"{words} {bound}" for words, _, bound in bounds)
-        raise _broken(entry, owner, f"must be {allowed}", value)
-    return plain
-
-
-def _coerced(entry: Field[Any], value: Any, owner: str) -> Any:
-    """Return ``value`` as the type of its field; only whole numbers may stand for another type."""
-    kind = type_name(entry)
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        value = value.item()  # a NumPy scalar, as from a parameter grid
-    if kind == "float" and isinstance(value, int | float) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise _broken(entry, owner, "must be finite", value)
-        return float(value)
-    expected = {"int": int, "bool": bool, "str": str}.get(kind)
-    if expected is None or type(value) is not expected:
-        words = {"int": "a whole number", "float": "a number", "bool": "true or false"}
-        raise _broken(entry, owner, f"must be {words.get(kind, 'a text')}", value)
-    return value
-
-
 def type_name(entry: Field[Any]) -> str:
     """Return the name of a field's type, which postponed annotations store as text."""
     return entry.type if isinstance(entry.type, str) else entry.type.__name__
 
 
-def _broken(entry: Field[Any], owner: str, rule: str, value: Any) -> ParameterError:
-    return ParameterError(entry.name, owner, f"{rule}. Got {value!r} instead.")
+def _checked(entry: Field[Any], value: Any) -> Any:
+    """Return ``value`` as the type of its field; raises ``ConfigError`` if it breaks a rule."""
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        value = value.item()  # a NumPy scalar, as from a parameter grid
+    choices, limits = entry.metadata["choices"], entry.metadata["limits"]
+    expected, words = _TYPES[type_name(entry)]
+    plain: Any = float(value) if expected is float and type(value) is int else value
+    if type(plain) is not expected:
+        rule = words
+    elif expected is float and not math.isfinite(plain):
+        rule = "finite"
+    elif choices and plain not in choices:
+        rule = f"one of {', '.join(map(repr, choices))}"
+    elif not all(holds(plain, bound) for _, holds, bound in limits):
+        rule = " and ".join(f"{words} {bound}" for words, _, bound in limits)
+    else:
+        return plain
+    raise ParameterError(entry.name, "IGSD", f"must be {rule}. Got {value!r} instead.")

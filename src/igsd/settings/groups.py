@@ -5,7 +5,6 @@ of ``--set key=value``. Only ``seed`` is called ``random_state`` in Python, as i
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from igsd.errors import ConfigError
@@ -36,8 +35,9 @@ FIXED_VIEWS = ("ppr", "heat", "bond-types")
 RANDOM_VIEWS = ("edge-drop", "node-drop", "edge-perturb", "attribute-mask", "subgraph")
 """Views that are drawn again for every step."""
 
+_SCHEDULES, _PRECISIONS = ("constant", "cosine"), ("32-true", "bf16-mixed", "16-mixed")
 
-@dataclass(frozen=True)
+
 class Training(Settings):
     """How long, how fast and where a network is trained."""
 
@@ -45,45 +45,30 @@ class Training(Settings):
     besides: ClassVar[Mapping[str, Any]] = {"checkpoint": None, "log_dir": None, "verbose": False}
     recipes: ClassVar[str | None] = ""
 
-    seed: int = setting(
-        0, "run", "seed of weights, batches and random views", low=0, high=2**32 - 1
-    )
     epochs: int = setting(20, "run", "passes over the graphs", low=0)
     learning_rate: float = setting(1e-3, "run", "step size of Adam", above=0)
     weight_decay: float = setting(0.0, "run", "L2 penalty of Adam", low=0)
-    warmup_epochs: int = setting(
-        0, "run", "epochs over which the step size rises to its value", low=0
-    )
+    warmup_epochs: int = setting(0, "run", "epochs over which the step size rises", low=0)
     schedule: str = setting(
-        "constant",
-        "run",
-        "step size after the warm-up; cosine: falls to 0 over the other epochs",
-        choices=("constant", "cosine"),
+        "constant", "run", "step size after the warm-up; cosine: falls to 0", choices=_SCHEDULES
     )
     halve_every: int = setting(0, "run", "epochs until the step size halves; 0: never", low=0)
 
     accelerator: str = setting("auto", "runtime", "device kind, as Lightning Fabric names it")
     devices: int = setting(1, "runtime", "processes, one device each", low=1)
     precision: str = setting(
-        "32-true",
-        "runtime",
-        "number format, as Lightning Fabric names it",
-        choices=("32-true", "bf16-mixed", "16-mixed"),
+        "32-true", "runtime", "number format, as Lightning Fabric names it", choices=_PRECISIONS
     )
-    sync_batch_norm: bool = setting(
-        False, "runtime", "BatchNorm over the joint batch of all processes, not each one's own part"
-    )
+    sync_batch_norm: bool = setting(False, "runtime", "BatchNorm over the batches of all processes")
     checkpoint_every: int = setting(200, "runtime", "steps between checkpoints", low=1)
 
 
-@dataclass(frozen=True)
 class Batches(Settings):
     """How many graphs meet in a step without labels."""
 
     batch_size: int = setting(128, "run", "graphs per step; the others are negatives", low=2)
 
 
-@dataclass(frozen=True)
 class Features(Settings):
     """What an encoder sees of a node."""
 
@@ -93,7 +78,6 @@ class Features(Settings):
     degree_cap: int = setting(64, "features", "degrees from here on share a column", low=1)
 
 
-@dataclass(frozen=True)
 class Diffusion(Settings):
     """Which diffusion of a graph is compared with the graph itself (Eq. diffusion)."""
 
@@ -115,7 +99,6 @@ class Diffusion(Settings):
         return self.view in FIXED_VIEWS
 
 
-@dataclass(frozen=True)
 class View(Diffusion):
     """Which view of a graph is compared with the graph itself: a diffusion, or any other."""
 
@@ -136,7 +119,6 @@ class View(Diffusion):
             )
 
 
-@dataclass(frozen=True)
 class Layers(Settings):
     """An encoder of layers that do not tell links apart."""
 
@@ -145,12 +127,9 @@ class Layers(Settings):
     hidden_dim: int = setting(64, "encoder", "width of a layer", low=1)
     encoder_batch_norm: bool = setting(True, "encoder", "BatchNorm in every layer; not in mpnn")
     readout: str = setting("sum", "encoder", "sum, mean, max, or several joined by +; not mpnn's")
-    concat_layers: bool = setting(
-        True, "encoder", "readouts of all layers side by side; not in mpnn"
-    )
+    concat_layers: bool = setting(True, "encoder", "join the readouts of all layers; not in mpnn")
 
 
-@dataclass(frozen=True)
 class Encoder(Layers):
     """Any encoder."""
 
@@ -165,21 +144,22 @@ class Encoder(Layers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.encoder != "mpnn":
+            return
         for name in ("encoder_batch_norm", "concat_layers"):
-            if self.encoder == "mpnn" and not getattr(self, name):
+            if not getattr(self, name):
                 raise ConfigError(
                     f"{name} is for the layers of gin and gcn: encoder='mpnn' has no BatchNorm and "
                     f"reads out the last step alone, so {name}=False would change nothing. Leave "
                     "it true, or use encoder='gin'."
                 )
-        if self.encoder == "mpnn" and getattr(self, "view", None) == "edge-perturb":
+        if getattr(self, "view", None) == "edge-perturb":
             raise ConfigError(
                 "view='edge-perturb' adds bonds without a kind, which encoder='mpnn' needs. Use "
                 "view='edge-drop', or encoder='gin'."
             )
 
 
-@dataclass(frozen=True)
 class Projector(Settings):
     """The two-layer perceptron that follows the encoder."""
 
@@ -188,7 +168,6 @@ class Projector(Settings):
     head_batch_norm: bool = setting(True, "heads", "BatchNorm before the ReLU of both heads")
 
 
-@dataclass(frozen=True)
 class Heads(Projector):
     """Projector and predictor, and whether they are used."""
 
@@ -196,36 +175,29 @@ class Heads(Projector):
     predictor: bool = setting(True, "heads", "use the predictor h")
 
 
-@dataclass(frozen=True)
 class Temperature(Settings):
     """The temperature of a contrastive loss."""
 
     temperature: float = setting(0.2, "loss", "temperature of InfoNCE; the paper's is 1", above=0)
 
 
-@dataclass(frozen=True)
 class EMA(Settings):
     """The moving-average teacher."""
 
     ema_decay: float = setting(0.99, "loss", "tau of the teacher", low=0, high=1)
 
 
-@dataclass(frozen=True)
 class Mix(Settings):
     """How the vectors of student and teacher are combined."""
 
     mix_weight: float = setting(0.5, "embedding", "lambda: share of the student", low=0, high=1)
 
 
-@dataclass(frozen=True)
 class Embedding(Mix):
     """The vectors users get, for methods with a view."""
 
     embed_views: str = setting(
-        "graph",
-        "embedding",
-        "graph: Eq. mix; both: the view's beside it",
-        choices=("graph", "both"),
+        "graph", "embedding", "graph: Eq. mix; both: also the view's", choices=("graph", "both")
     )
 
     def __post_init__(self) -> None:
@@ -243,7 +215,6 @@ class Embedding(Mix):
             )
 
 
-@dataclass(frozen=True)
 class FewLabels(Training, Features, Encoder):
     """Learning from few labels. An epoch is one pass over the labelled graphs.
 
@@ -259,22 +230,16 @@ class FewLabels(Training, Features, Encoder):
     label_batch_size: int = setting(32, "run", "labelled graphs per step", low=2)
     num_layers: int = setting(5, "encoder", "number of layers", low=1)
     hidden_dim: int = setting(32, "encoder", "width of a layer", low=1)
-    head_norm: bool = setting(
-        True, "labels", "bring each column to mean 0, variance 1 in front of the output layer"
-    )
-    head_dropout: float = setting(
-        0.0, "labels", "dropout in front of the output layer", low=0, below=1
-    )
+    head_norm: bool = setting(True, "labels", "standardise the columns that the output layer sees")
+    head_dropout: float = setting(0.0, "labels", "dropout before the output layer", low=0, below=1)
 
 
-@dataclass(frozen=True)
 class Unlabelled(FewLabels):
     """Learning from few labels and from the graphs without one."""
 
     batch_size: int = setting(64, "run", "graphs without a label per step", low=2)
 
 
-@dataclass(frozen=True)
 class SelfTraining(Settings):
     """Pseudo-labels."""
 
@@ -285,10 +250,5 @@ class SelfTraining(Settings):
         0.9, "self-training", "probability from which a guess becomes a label", low=0, high=1
     )
     self_training_share: float = setting(
-        1.0,
-        "self-training",
-        "share of the unlabelled graphs that a round may label, the surest of each class first; "
-        "1: all that pass",
-        above=0,
-        high=1,
+        1.0, "self-training", "share a round may label, surest of each class first", above=0, high=1
     )

@@ -1,6 +1,5 @@
 """The settings of IGSD: without labels, with classes, and with numbers."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from igsd.errors import ConfigError
@@ -8,14 +7,12 @@ from igsd.settings import groups as g
 from igsd.settings.fields import setting
 
 
-@dataclass(frozen=True)
 class Config(
     g.Training, g.Batches, g.Features, g.View, g.Encoder, g.Heads, g.Temperature, g.EMA, g.Embedding
 ):
     """All settings of self-supervised IGSD."""
 
 
-@dataclass(frozen=True)
 class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Temperature, g.EMA, g.Mix):
     """All settings of semi-supervised IGSD for numbers: neither Eq. supcon nor pseudo-labels."""
 
@@ -25,27 +22,18 @@ class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Temperature, g.EMA, 
         0, "labels", "passes of self-distillation over all graphs before the first label", low=0
     )
     encoder_rate: float = setting(
-        1.0,
-        "labels",
-        "step size of all but the output layer, as a share of its own; below 1 keeps more of what "
-        "was learned before the labels",
-        above=0,
-        high=1,
+        1.0, "labels", "step size of all but the output layer, relative to its own", above=0, high=1
     )
     self_weight: float = setting(1.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
 
 
-@dataclass(frozen=True)
 class SemiConfig(SemiRegressionConfig, g.SelfTraining):
     """All settings of semi-supervised IGSD for classes."""
 
     self_weight: float = setting(0.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
     supcon_weight: float = setting(1.0, "labels", "w': weight of Eq. supcon", low=0.0)
     supcon_reduction: str = setting(
-        "mean",
-        "labels",
-        "Eq. supcon over the number of views, or the paper's plain sum",
-        choices=("mean", "sum"),
+        "mean", "labels", "Eq. supcon over views: mean, or the paper's sum", choices=("mean", "sum")
     )
     pseudo_labels_for: str = setting(
         "auto",

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from igsd.errors import ConfigError, nearest
 from igsd.settings.fields import Settings, Values
+from igsd.settings.igsd import Config, SemiConfig
 
 S = TypeVar("S", bound=Settings)
 
@@ -23,8 +24,8 @@ def read_recipe(name: str, kind: str = "") -> Values:
     if name not in recipe_names(kind):
         what = f"{name!r} for training with labels" if kind else repr(name)
         raise ConfigError(f"There is no recipe {what}. {nearest(name, recipe_names(kind))}")
-    folder = resources.files("igsd.settings.recipes") / kind
-    return tomllib.loads((folder / f"{name}.toml").read_text())
+    file = resources.files("igsd.settings.recipes") / kind / f"{name}.toml"
+    return tomllib.loads(file.read_text())
 
 
 def load_recipe(name: str, settings_class: type[S]) -> S:
@@ -35,22 +36,17 @@ def load_recipe(name: str, settings_class: type[S]) -> S:
     example, were chosen for MVGRL; the recipe's were chosen for IGSD). A section named after a
     method holds values for that method only. A method without a network keeps its defaults.
     """
-    from igsd.settings.igsd import Config, SemiConfig
-
     values = read_recipe(name, settings_class.recipes or "")
     shared = {key: value for key, value in values.items() if not isinstance(value, dict)}
-    complete: type[Settings] = SemiConfig if settings_class.recipes else Config
-    complete().updated(shared)  # rejects a misspelt key, whatever the method uses
+    # Rejects a misspelt key, whatever the method uses.
+    (SemiConfig() if settings_class.recipes else Config()).updated(shared)
     if settings_class.recipes is None:
         return settings_class()
     if settings_class.recipes == "" and settings_class is not Config:
-        groups = {entry.name: entry.metadata["group"] for entry in fields(Config)}
-        own = vars(settings_class).get("__annotations__", {})
-        shared = {
-            key: value
-            for key, value in shared.items()
-            if groups[key] in ("run", "features", "encoder") and key != "seed" and key not in own
-        }
+        own = {"seed", *vars(settings_class).get("__annotations__", ())}
+        groups = {e.name: e.metadata["group"] for e in fields(Config) if e.name not in own}
+        used = [key for key in shared if groups.get(key) in ("run", "features", "encoder")]
+        shared = {key: shared[key] for key in used}
     section = values.get(settings_class.section, {})
     return settings_class().updated(settings_class.known(shared) | section)
 

@@ -1,22 +1,20 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from igsd.baselines.kernels.base import KernelConfig, ShallowConfig, ShallowEstimator, VectorKernel
+from igsd.baselines.kernels.base import KernelConfig, ShallowEstimator, VectorKernel
 from igsd.errors import ConfigError, IGSDWarning, StorageError
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
-from igsd.settings.fields import setting
+from igsd.settings.fields import Settings, setting
 from tests.small_graphs import make_graphs
 
 
-@dataclass(frozen=True)
-class NodeCountConfig(ShallowConfig):
+class NodeCountConfig(Settings):
     """One setting."""
 
     factor: int = setting(1, "method", "what counts are multiplied with", low=0)

@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from igsd.baselines.kernels.deep import (
+from igsd.baselines.kernels.wl import (
     DeepGraphKernel,
+    WLKernel,
     co_occurrences,
     embed,
     mutual_information,
 )
-from igsd.baselines.kernels.wl import WLKernel
 from igsd.graphs.build import from_edges
 from tests.small_graphs import make_graphs
 

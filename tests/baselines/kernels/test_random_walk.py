@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from igsd.baselines.kernels.random_walk import RandomWalkKernel
+from igsd.baselines.kernels.paths import RandomWalkKernel
 from igsd.errors import IGSDWarning
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from igsd.baselines.kernels.shortest_path import ShortestPathKernel
+from igsd.baselines.kernels.paths import ShortestPathKernel
 from igsd.errors import IGSDWarning
 from igsd.graphs.build import from_edges
 from igsd.limits import MemoryLimitError, TimeLimitError, limits

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from igsd.baselines.kernels.patterns import DegreeFallbackWarning, node_keys
+from igsd.baselines.kernels.patterns import DegreeFallbackWarning
 from igsd.baselines.kernels.wl import WLKernel, WLOptimalAssignment, wl_colours
 from igsd.errors import ConfigError, IGSDWarning
 from igsd.graphs.build import from_edges
@@ -33,7 +33,7 @@ def by_tuples(A: np.ndarray, labels: np.ndarray, levels: int) -> list[list[objec
 @given(st.integers(0, 9999))
 def test_equal_where_nested_tuples_are_equal(seed: int) -> None:
     graphs = make_graphs(6, seed=seed)
-    hashes = wl_colours(graphs, node_keys(graphs, "label"), 3)
+    hashes = wl_colours(graphs, "label", 3)
     tuples: list[list[object]] = [[] for _ in range(4)]
     for g, A in enumerate(adjacency_matrices(graphs)):
         labels = graphs.node_labels[graphs.node_ptr[g] : graphs.node_ptr[g + 1]]
@@ -46,9 +46,9 @@ def test_equal_where_nested_tuples_are_equal(seed: int) -> None:
 
 def test_a_colour_does_not_depend_on_the_set() -> None:
     graphs = make_graphs(6)
-    whole = wl_colours(graphs, node_keys(graphs, "label"), 2)
+    whole = wl_colours(graphs, "label", 2)
     one = graphs.take([3])
-    alone = wl_colours(one, node_keys(one, "label"), 2)
+    alone = wl_colours(one, "label", 2)
     np.testing.assert_array_equal(alone, whole[:, graphs.node_ptr[3] : graphs.node_ptr[4]])
 
 

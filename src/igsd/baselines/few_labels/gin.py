@@ -3,7 +3,6 @@
 With ``self_training=True``, pseudo-labels are added to its cross entropy.
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from torch import Tensor
@@ -18,14 +17,12 @@ from igsd.settings.fields import setting
 from igsd.settings.groups import FewLabels, SelfTraining
 
 
-@dataclass(frozen=True)
 class SupervisedRegressionConfig(FewLabels):
     """The settings of an encoder trained on labels only, for numbers."""
 
     section: ClassVar[str] = "gin"
 
 
-@dataclass(frozen=True)
 class SupervisedConfig(SupervisedRegressionConfig, SelfTraining):
     """The same for classes, with optional pseudo-labels."""
 

@@ -7,14 +7,13 @@ encoder has to serve both objectives.
 """
 
 import copy
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from igsd.baselines.few_labels.gin import SupervisedNetwork
-from igsd.baselines.neural.infograph import LocalGlobal
+from igsd.baselines.neural.local_global import LocalGlobal
 from igsd.encoders.encoder import encode_with_nodes, node_width
 from igsd.encoders.heads import MLPHead
 from igsd.estimators.base import settings_as_parameters
@@ -25,27 +24,21 @@ from igsd.settings.fields import setting
 from igsd.settings.groups import Unlabelled
 
 
-@dataclass(frozen=True)
 class InfoGraphConfig(Unlabelled):
     """The settings of InfoGraph as a regulariser."""
 
     section: ClassVar[str] = "infograph"
 
-    information_weight: float = setting(
-        0.1, "labels", "weight of the mutual information of nodes and graphs", low=0.0
-    )
+    information_weight: float = setting(0.1, "labels", "weight of node-graph information", low=0.0)
     discriminator_dim: int = setting(64, "labels", "width of the vectors it compares", low=1)
 
 
-@dataclass(frozen=True)
 class InfoGraphStarConfig(InfoGraphConfig):
     """The settings of InfoGraph*."""
 
     section: ClassVar[str] = "infograph-star"
 
-    transfer_weight: float = setting(
-        0.1, "labels", "weight of the mutual information of the two encoders", low=0.0
-    )
+    transfer_weight: float = setting(0.1, "labels", "weight of what the encoders share", low=0.0)
 
 
 class InfoGraphNetwork(SupervisedNetwork):
@@ -74,7 +67,10 @@ class InfoGraphStarNetwork(InfoGraphNetwork):
     """A supervised encoder with an output layer, and an unsupervised one of the same shape."""
 
     def _add_parts(self, dim: int) -> None:
-        self.unsupervised = _fresh_copy(self.encoder)
+        self.unsupervised = copy.deepcopy(self.encoder)
+        for module in self.unsupervised.modules():
+            if hasattr(module, "reset_parameters"):
+                module.reset_parameters()
         super()._add_parts(dim)
         self.of_supervised = MLPHead(self.out_dim, dim, dim, batch_norm=False)
         self.of_unsupervised = MLPHead(self.out_dim, dim, dim, batch_norm=False)
@@ -89,9 +85,9 @@ class InfoGraphStarNetwork(InfoGraphNetwork):
         itself = torch.eye(len(scores), dtype=torch.bool, device=h.device)
         loss = step.supervised(self.head(h[: len(step.pools[0])]))
         transfer = jsd(scores, itself)
-        total = loss + self.settings.information_weight * information
-        total = total + self.settings.transfer_weight * transfer
         parts = {"supervised": loss, "information": information, "transfer": transfer}
+        s = self.settings
+        total = loss + s.information_weight * information + s.transfer_weight * transfer
         return parts | {"total": total}
 
 
@@ -121,12 +117,3 @@ class InfoGraphStarRegressor(GraphRegressor):
     """Numbers by InfoGraph*, from few labels and many graphs."""
 
     network_class = InfoGraphStarNetwork
-
-
-def _fresh_copy(encoder: nn.Module) -> nn.Module:
-    """Return an encoder of the same shape with newly initialised weights."""
-    fresh = copy.deepcopy(encoder)
-    for module in fresh.modules():
-        if hasattr(module, "reset_parameters"):
-            module.reset_parameters()  # type: ignore[operator]
-    return fresh

@@ -2,14 +2,12 @@
 
 import copy
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from igsd.baselines.few_labels.gin import SupervisedNetwork
-from igsd.batches.batch import Batch
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.labelled import GraphClassifier, GraphRegressor
 from igsd.model.igsd import ema_update
@@ -18,16 +16,13 @@ from igsd.settings.fields import setting
 from igsd.settings.groups import EMA, Unlabelled, View
 
 
-@dataclass(frozen=True)
 class MeanTeacherConfig(Unlabelled, EMA):
     """The settings of Mean Teachers; ``drop_rate`` is the perturbation of the inputs."""
 
     section: ClassVar[str] = "mean-teacher"
 
     drop_rate: float = setting(0.2, "view", "share of edges that are removed", low=0, below=1)
-    consistency_weight: float = setting(
-        1.0, "labels", "largest weight of the agreement with the teacher", low=0.0
-    )
+    consistency_weight: float = setting(1.0, "labels", "final weight of the agreement", low=0.0)
     ramp_epochs: int = setting(30, "labels", "epochs until that weight is reached", low=0)
 
     def perturbation(self) -> View:
@@ -57,8 +52,8 @@ class MeanTeacherNetwork(Network):
             for draw in range(2)
         )
         with torch.no_grad():
-            guessed = _outputs(self.teacher, second)
-        outputs = _outputs(self.student, first)
+            guessed = self.teacher.head(self.teacher.encoder(second))
+        outputs = self.student.head(self.student.encoder(first))
         loss = step.supervised(outputs)
         outputs, guessed = step.joint(outputs).float(), step.joint(guessed).float()
         if not step.labels.targets.dtype.is_floating_point:
@@ -78,10 +73,6 @@ class MeanTeacherNetwork(Network):
     def embed(self, step: Step) -> Tensor:
         """Return the teacher's representations [B, d]."""
         return self.teacher.embed(step)
-
-
-def _outputs(network: SupervisedNetwork, batch: Batch) -> Tensor:
-    return network.head(network.encoder(batch))
 
 
 def ramp_up(epoch: int, length: int) -> float:

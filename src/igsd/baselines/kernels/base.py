@@ -1,17 +1,14 @@
 """Bases of the methods without a network: they take graphs as ``IGSD`` does and keep arrays."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.baselines.kernels.patterns import Patterns, products
+from igsd.baselines.kernels.patterns import Patterns, key_source, node_keys, one_hot, products
 from igsd.errors import warn_user
 from igsd.estimators.base import ConfiguredEstimator
 from igsd.evaluation.heads import Head
@@ -23,21 +20,14 @@ from igsd.limits import reserve
 from igsd.settings.fields import Settings, setting
 
 
-@dataclass(frozen=True)
-class ShallowConfig(Settings):
-    """The settings of a method without a network. Deterministic ones have a seed too."""
-
-    groups: ClassVar[Mapping[str, str]] = {**Settings.groups, "method": "The method"}
-
-
 class ShallowEstimator(ConfiguredEstimator[Any]):
     """Base of estimators that take graphs and keep what they learned as arrays and plain values.
 
-    A subclass defines its settings (a ``ShallowConfig``), ``_fit``, ``_transform`` and
-    ``n_features_out_``. It keeps what it learned in ``state_``, a dictionary of arrays and JSON
-    values, which is all that ``save`` and ``load`` need. It reads its settings from ``config_``, so
-    that a parameter changed after ``fit`` has no effect before the next ``fit``. ``head`` is the
-    model that protocols fit to its vectors.
+    A subclass defines its ``Settings``, ``_fit``, ``_transform`` and ``n_features_out_``. It keeps
+    what it learned in ``state_``, a dictionary of arrays and JSON values, which is all that
+    ``save`` and ``load`` need. It reads its settings from ``config_``, so that a parameter changed
+    after ``fit`` has no effect before the next ``fit``. ``head`` is the model that protocols fit to
+    its vectors.
 
     Learned: ``config_``, ``state_``, ``n_features_out_`` and ``notes_``, sentences about what was
     done differently than asked, e.g. degrees used in place of node labels.
@@ -105,28 +95,23 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         return header
 
     def _fit(self, graphs: GraphSet) -> None:
-        """Fill ``state_``."""
-        raise NotImplementedError
+        """Fill ``state_``; nothing to learn unless a subclass says what."""
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         """Return the features of graphs, [G, d]."""
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class KernelConfig(ShallowConfig):
+class KernelConfig(Settings):
     """The settings of a kernel."""
 
     normalise: bool = setting(True, "method", "make each graph's similarity to itself 1")
 
 
-@dataclass(frozen=True)
 class PatternKernelConfig(KernelConfig):
     """The settings of a kernel that counts patterns."""
 
-    max_features: int = setting(
-        4096, "method", "patterns that are columns of the vectors, the commonest first", low=1
-    )
+    max_features: int = setting(4096, "method", "commonest patterns, columns of vectors", low=1)
 
 
 class KernelEstimator(ShallowEstimator):
@@ -134,8 +119,12 @@ class KernelEstimator(ShallowEstimator):
 
     A subclass defines ``_represent(graphs)``, what graphs are compared by, ``_products(a, b)``, the
     kernel of all graphs of one set with all of another, and ``_squares(a)``, the kernel of each
-    graph with itself. ``normalise`` scales the latter to 1.
+    graph with itself. ``normalise`` scales the latter to 1. ``columns`` says what ``transform``
+    returns: similarities to the graphs of ``fit``, vectors whose products are the kernel, or counts
+    of the commonest patterns.
     """
+
+    columns: ClassVar[str] = "similarities"
 
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
         """Return the kernel of the graphs X with the graphs Y (with X), [n, m] float64.
@@ -149,11 +138,20 @@ class KernelEstimator(ShallowEstimator):
         b = None if Y is None else self._represent(as_graphset(Y))
         K = self._products(a, b)
         if self.config_.normalise:
-            left = self._squares(a)
-            right = left if b is None else self._squares(b)
-            K *= _inverse_root(left)[:, None]
-            K *= _inverse_root(right)[None, :]
+            left = _inverse_root(self._squares(a))
+            right = left if b is None else _inverse_root(self._squares(b))
+            K *= left[:, None]
+            K *= right[None, :]
         return K
+
+    def _node_labels(self, graphs: GraphSet, *, learn: bool = False) -> Any:
+        """Return the labels (or degrees) of nodes, one-hot, sparse [N, labels of ``fit``]."""
+        if learn:
+            self.state_["source"], self.notes_ = key_source(graphs)
+        keys = node_keys(graphs, self.state_["source"])
+        if learn:
+            self.state_["keys"] = np.unique(keys).view(np.int64)
+        return one_hot(keys, self.state_["keys"].view(np.uint64))
 
     def _represent(self, graphs: GraphSet) -> Any:
         raise NotImplementedError
@@ -167,6 +165,8 @@ class KernelEstimator(ShallowEstimator):
 
 class VectorKernel(KernelEstimator):
     """Base of kernels with a short explicit map: ``_represent`` returns it, [G, d] float64."""
+
+    columns = "vectors"
 
     def _products(self, a: np.ndarray, b: np.ndarray | None) -> np.ndarray:
         other = a if b is None else b
@@ -191,10 +191,14 @@ class PatternKernel(KernelEstimator):
     table of all patterns would take a gigabyte, nearly all of it zeros.
     """
 
-    def _learn_columns(self, graphs: GraphSet) -> None:
-        """Keep the patterns that become columns of ``transform``; warn if there are none."""
-        patterns = self._represent(graphs)
-        keys = patterns.most_common(self.config_.max_features)
+    columns = "patterns"
+    fallback: ClassVar[str] = "degree"
+    """What stands for node labels where there are none."""
+
+    def _fit(self, graphs: GraphSet) -> None:
+        """Choose what nodes show, then the patterns that become columns of ``transform``."""
+        self.state_["source"], self.notes_ = key_source(graphs, self.fallback)
+        keys = self._represent(graphs).most_common(self.config_.max_features)
         self.state_["columns"] = keys.view(np.int64)
         if not len(keys):
             note = (

@@ -1,8 +1,5 @@
 """``GCKN``: graph convolutional kernel networks over walks (Chen et al., 2020)."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,24 +7,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from igsd.baselines.kernels.base import KernelConfig, VectorKernel
-from igsd.baselines.kernels.patterns import (
-    inverse_root,
-    key_source,
-    node_keys,
-    one_hot,
-    walk_matrix,
-)
+from igsd.baselines.kernels.patterns import inverse_root, walk_matrix
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
 from igsd.settings.fields import setting
 
+Rows = NDArray[np.float64]
+
 _ROUNDS = 30
 
 
-def spherical_kmeans(
-    points: NDArray[np.float64], num_centres: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def spherical_kmeans(points: Rows, num_centres: int, rng: np.random.Generator) -> Rows:
     """Return the centres [<= num_centres, d] of spherical k-means on points [n, d], unit vectors.
 
     Points are scaled to length 1; zeros are left out. The start is that of k-means++: each next
@@ -55,9 +46,7 @@ def spherical_kmeans(
     return centres
 
 
-def _start(
-    unit: NDArray[np.float64], num_centres: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _start(unit: Rows, num_centres: int, rng: np.random.Generator) -> Rows:
     """Return points far from each other, as first centres."""
     chosen = [int(rng.integers(len(unit)))]
     distance = 1 - unit @ unit[chosen[0]]
@@ -70,16 +59,13 @@ def _start(
     return unit[chosen]
 
 
-@dataclass(frozen=True)
 class GCKNConfig(KernelConfig):
     """The settings of GCKN."""
 
     steps: int = setting(3, "method", "length of a walk", low=1)
     num_anchors: int = setting(64, "method", "points that a layer is projected on", low=1)
     alpha: float = setting(4.0, "method", "1 / sigma^2 of both kernels", above=0)
-    pooling: str = setting(
-        "sum", "method", "of the walks of a node, the nodes of a graph", choices=("sum", "mean")
-    )
+    pooling: str = setting("sum", "method", "of walks and of nodes", choices=("sum", "mean"))
     num_samples: int = setting(20_000, "method", "walks and nodes that anchors come from", low=1)
 
 
@@ -100,10 +86,7 @@ class GCKN(VectorKernel):
     def _fit(self, graphs: GraphSet) -> None:
         s, state = self.config_, self.state_
         rng = np.random.default_rng(s.seed)
-        state["source"], self.notes_ = key_source(graphs)
-        keys = node_keys(graphs, state["source"])
-        state["keys"] = np.unique(keys).view(np.int64)
-        labels = one_hot(keys, state["keys"].view(np.uint64))
+        labels = self._node_labels(graphs, learn=True)
         walks = sample_walks(graphs, s.steps, s.num_samples, rng)
         reserve(16.0 * walks.size * labels.shape[1], f"the labels of {len(walks)} walks")
         on_walks = labels[walks.ravel()].toarray().reshape(len(walks), -1)
@@ -112,20 +95,18 @@ class GCKN(VectorKernel):
         chosen = rng.permutation(len(features))[: s.num_samples]
         state["tree_anchors"] = spherical_kmeans(features[chosen], s.num_anchors, rng)
 
-    def _represent(self, graphs: GraphSet) -> NDArray[np.float64]:
-        state = self.state_
-        labels = one_hot(node_keys(graphs, state["source"]), state["keys"].view(np.uint64))
+    def _represent(self, graphs: GraphSet) -> Rows:
+        labels, n = self._node_labels(graphs), graphs.num_nodes
         walks = self._walk_layer(graphs, labels)
-        graph, nodes = graphs.graph_of_node(), np.arange(graphs.num_nodes)
-        entries = (np.ones(len(nodes)), (graph, nodes))
-        pool = sparse.coo_array(entries, shape=(len(graphs), len(nodes))).tocsr()
+        entries = (np.ones(n), np.arange(n), graphs.node_ptr)
+        pool = sparse.csr_array(entries, shape=(len(graphs), n))
         parts = [(pool @ labels).toarray(), pool @ walks, pool @ self._tree_layer(walks)]
         pooled = np.concatenate(parts, axis=1)
         if self.config_.pooling == "mean":
             pooled /= graphs.node_counts()[:, None]
         return pooled
 
-    def _walk_layer(self, graphs: GraphSet, labels: Any) -> NDArray[np.float64]:
+    def _walk_layer(self, graphs: GraphSet, labels: Any) -> Rows:
         """Return the layer 1 features of every node, [N, q], from its labels [N, l]."""
         s, Z = self.config_, self.state_["walk_anchors"]
         reserve(32.0 * graphs.num_nodes * len(Z), "the walks of all nodes")
@@ -142,7 +123,7 @@ class GCKN(VectorKernel):
             similar /= count[:, None]
         return similar * np.exp(-s.alpha) @ inverse_root(np.exp(s.alpha * (Z @ Z.T - 1)))
 
-    def _tree_layer(self, walks: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _tree_layer(self, walks: Rows) -> Rows:
         """Return the layer 2 features of every node, [N, q], from those of layer 1."""
         alpha, Z = self.config_.alpha, self.state_["tree_anchors"]
         length = np.linalg.norm(walks, axis=1, keepdims=True)
@@ -153,8 +134,7 @@ class GCKN(VectorKernel):
     @property
     def n_features_out_(self) -> int:
         """Width of the three layers together."""
-        names = ("keys", "walk_anchors", "tree_anchors")
-        return sum(len(self.state_[name]) for name in names)
+        return sum(len(self.state_[name]) for name in ("keys", "walk_anchors", "tree_anchors"))
 
 
 def sample_walks(
@@ -166,7 +146,6 @@ def sample_walks(
     walks[:, 0] = rng.integers(graphs.num_nodes, size=count)
     for step in range(steps):
         first, last = A.indptr[walks[:, step]], A.indptr[walks[:, step] + 1]
-        walks[:, step + 1] = A.indices[
-            first + (rng.random(count) * (last - first)).astype(np.int64)
-        ]
+        entry = first + (rng.random(count) * (last - first)).astype(np.int64)
+        walks[:, step + 1] = A.indices[entry]
     return walks

@@ -1,24 +1,20 @@
 """``Graph2Vec``: graphs as documents whose words are subtrees (Narayanan et al., 2017)."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from igsd.baselines.kernels.base import ShallowConfig, ShallowEstimator
-from igsd.baselines.kernels.patterns import key_source, node_keys
+from igsd.baselines.kernels.base import ShallowEstimator
+from igsd.baselines.kernels.patterns import key_source
 from igsd.baselines.kernels.wl import wl_colours
 from igsd.errors import need
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time
-from igsd.settings.fields import setting
+from igsd.settings.fields import Settings, setting
 
 
-@dataclass(frozen=True)
-class Graph2VecConfig(ShallowConfig):
+class Graph2VecConfig(Settings):
     """The settings of graph2vec."""
 
     dim: int = setting(128, "method", "width of a vector", low=1)
@@ -42,12 +38,10 @@ class Graph2Vec(ShallowEstimator):
     """
 
     def _fit(self, graphs: GraphSet) -> None:
-        doc2vec = need("baselines", "gensim.models.doc2vec", "graph2vec")
-
+        doc2vec = _doc2vec()
         self.state_["source"], self.notes_ = key_source(graphs)
-        documents = [
-            doc2vec.TaggedDocument(words, [g]) for g, words in enumerate(self._documents(graphs))
-        ]
+        words_of = enumerate(self._documents(graphs))
+        documents = [doc2vec.TaggedDocument(words, [g]) for g, words in words_of]
         model = self._empty_model(self.config_.min_count)
         model.build_vocab(documents)
         if len(model.wv):
@@ -59,8 +53,8 @@ class Graph2Vec(ShallowEstimator):
         self.state_["word_vectors"] = np.array(model.syn1neg, dtype=np.float32)
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
-        doc2vec = need("baselines", "gensim.models.doc2vec", "graph2vec")
-        model, s = self._fixed_model(), self.config_
+        doc2vec, model, s = _doc2vec(), self._fixed_model(), self.config_
+        fixed = {"learn_words": False, "learn_hidden": False}
         rows = np.empty((len(graphs), s.dim), dtype=np.float32)
         free, work = np.ones(1, np.float32), np.zeros(s.dim, np.float32)
         for g, words in enumerate(self._documents(graphs)):
@@ -71,15 +65,7 @@ class Graph2Vec(ShallowEstimator):
             for epoch in range(s.epochs if len(model.wv) else 0):
                 rate = s.learning_rate * (1 - epoch / s.epochs) + 1e-4 * epoch / s.epochs
                 doc2vec.train_document_dbow(
-                    model,
-                    words,
-                    [0],
-                    rate,
-                    work,
-                    learn_words=False,
-                    learn_hidden=False,
-                    doctag_vectors=row,
-                    doctags_lockf=free,
+                    model, words, [0], rate, work, **fixed, doctag_vectors=row, doctags_lockf=free
                 )
             rows[g] = row[0]
         return rows
@@ -88,12 +74,9 @@ class Graph2Vec(ShallowEstimator):
         return wl_words(graphs, self.state_["source"], self.config_.iterations)
 
     def _empty_model(self, min_count: int) -> Any:
-        """Return an untrained doc2vec model."""
-        doc2vec = need("baselines", "gensim.models.doc2vec", "graph2vec")
-
         s = self.config_
         # One worker: several would update in a random order and give other numbers each time.
-        return doc2vec.Doc2Vec(
+        return _doc2vec().Doc2Vec(
             vector_size=s.dim,
             dm=0,
             min_count=min_count,
@@ -121,12 +104,15 @@ class Graph2Vec(ShallowEstimator):
         return int(self.config_.dim)
 
 
+def _doc2vec() -> Any:
+    return need("baselines", "gensim.models.doc2vec", "graph2vec")
+
+
 def wl_words(graphs: GraphSet, source: str, iterations: int) -> list[list[str]]:
     """Return the words of each graph: the colours of its nodes, level by level, in hexadecimal.
 
-    ``source``: "label" or "degree", the initial colours. A graph of n nodes has
-    n * (``iterations`` + 1) words.
+    ``source``: "label" or "degree". A graph of n nodes has n * (``iterations`` + 1) words.
     """
-    colours = wl_colours(graphs, node_keys(graphs, source), iterations)
+    colours = wl_colours(graphs, source, iterations)
     bounds = zip(graphs.node_ptr[:-1].tolist(), graphs.node_ptr[1:].tolist(), strict=True)
     return [[f"{c:x}" for c in colours[:, a:b].ravel().tolist()] for a, b in bounds]

@@ -9,20 +9,10 @@ from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
 
 GRAPHLETS = (
-    "3 nodes: no edge",
-    "3 nodes: edge",
-    "3 nodes: path",
-    "3 nodes: triangle",
-    "4 nodes: no edge",
-    "4 nodes: edge",
-    "4 nodes: two edges apart",
-    "4 nodes: path of three and a node",
-    "4 nodes: triangle and a node",
-    "4 nodes: star",
-    "4 nodes: path",
-    "4 nodes: triangle with a tail",
-    "4 nodes: cycle",
-    "4 nodes: diamond",
+    *(f"3 nodes: {name}" for name in ("no edge", "edge", "path", "triangle")),
+    *("4 nodes: no edge", "4 nodes: edge", "4 nodes: two edges apart"),
+    *("4 nodes: path of three and a node", "4 nodes: triangle and a node", "4 nodes: star"),
+    *("4 nodes: path", "4 nodes: triangle with a tail", "4 nodes: cycle", "4 nodes: diamond"),
     "4 nodes: clique",
 )
 """Every graph of three nodes (four of them), then every graph of four (eleven)."""
@@ -34,8 +24,7 @@ def graphlet_counts(graphs: GraphSet, g: int) -> NDArray[np.float64]:
     """Return how often each of ``GRAPHLETS`` is an induced subgraph of graph ``g``, [15]."""
     A = dense_adjacency(graphs, g)
     n, edges = len(A), A.sum() / 2
-    three, four = connected_counts(A)
-    path3, triangle = three
+    (path3, triangle), four = connected_counts(A)
     star, path, paw, cycle, diamond, clique = four
     # Each line: choose a smaller graph and a further node, subtract what has more edges.
     edge3 = edges * (n - 2) - 2 * path3 - 3 * triangle
@@ -46,8 +35,7 @@ def graphlet_counts(graphs: GraphSet, g: int) -> NDArray[np.float64]:
     apart -= path + paw + 2 * cycle + 2 * diamond + 3 * clique
     edge4 = edges * _choose(n - 2, 2) - 2 * (apart + with_path) - 3 * (with_triangle + star + path)
     edge4 -= 4 * (paw + cycle) + 5 * diamond + 6 * clique
-    others = edge4 + apart + with_path + with_triangle + sum(four)
-    none4 = _choose(n, 4) - others
+    none4 = _choose(n, 4) - (edge4 + apart + with_path + with_triangle + sum(four))
     disconnected = [none4, edge4, apart, with_path, with_triangle]
     return np.array([none3, edge3, path3, triangle, *disconnected, *four], dtype=np.float64)
 
@@ -97,7 +85,6 @@ def _cliques(A: NDArray[np.float64], u: np.ndarray, v: np.ndarray) -> float:
 
 
 def _choose(count: np.ndarray | float, size: int) -> np.ndarray:
-    """Return the binomial coefficient, elementwise."""
     result = np.ones_like(count, dtype=np.float64)
     for i in range(size):
         result = result * (np.asarray(count) - i) / (i + 1)
@@ -113,9 +100,6 @@ class GraphletKernel(VectorKernel):
     not read. GraKeL samples or enumerates graphlets too, but its counts depend on the order of the
     nodes (0.1.11). Deterministic: ``random_state`` exists because every method has one.
     """
-
-    def _fit(self, graphs: GraphSet) -> None:
-        """Learn nothing: graphlets do not depend on the graphs."""
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the names of the graphlets."""

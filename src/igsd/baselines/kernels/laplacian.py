@@ -6,8 +6,6 @@ S = U' (L + eta I)^-1 U + gamma I. The kernel of two is the overlap (Bhattachary
 division by 2, which multiplies every value by 2^(-d/2).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from igsd.baselines.kernels.base import KernelConfig, KernelEstimator
 from igsd.baselines.kernels.graphlet import dense_adjacency
-from igsd.baselines.kernels.patterns import feature_basis, key_source, node_keys, one_hot
+from igsd.baselines.kernels.patterns import feature_basis
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
@@ -24,24 +22,25 @@ from igsd.settings.fields import setting
 _BLOCK = 200_000
 
 
+Array = NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Gaussians:
     """Covariances of Gaussians: ``inverse`` [n, d, d], and ``log_volume`` [n], log |S|."""
 
-    inverse: NDArray[np.float64]
-    log_volume: NDArray[np.float64]
+    inverse: Array
+    log_volume: Array
 
     def __len__(self) -> int:
         return len(self.inverse)
 
-    def take(self, rows: np.ndarray) -> Gaussians:
+    def take(self, rows: np.ndarray) -> "Gaussians":
         """Return some of them."""
         return Gaussians(self.inverse[rows], self.log_volume[rows])
 
 
-def graph_gaussians(
-    graphs: GraphSet, features: NDArray[np.float64], eta: float, gamma: float
-) -> Gaussians:
+def graph_gaussians(graphs: GraphSet, features: Array, eta: float, gamma: float) -> Gaussians:
     """Return the Gaussian of each whole graph; ``features`` [N, d] are its nodes' features."""
     d = features.shape[1]
     S = np.empty((len(graphs), d, d))
@@ -52,7 +51,7 @@ def graph_gaussians(
 
 
 def neighbourhood_gaussians(
-    graphs: GraphSet, features: NDArray[np.float64], radius: int, eta: float, gamma: float
+    graphs: GraphSet, features: Array, radius: int, eta: float, gamma: float
 ) -> Gaussians:
     """Return the Gaussian of the subgraph within ``radius`` steps of each node, [N] of them."""
     d = features.shape[1]
@@ -63,18 +62,16 @@ def neighbourhood_gaussians(
         A, U = dense_adjacency(graphs, g), _nodes(graphs, features, g)
         # Nodes with the same neighbourhood, e.g. all of a clique, are solved once.
         masks, node = np.unique(_within(A, radius), axis=0, return_inverse=True)
-        S[graphs.node_ptr[g] : graphs.node_ptr[g + 1]] = _covariances(A, U, masks, eta)[
-            node.ravel()
-        ]
+        _nodes(graphs, S, g)[:] = _covariances(A, U, masks, eta)[node.ravel()]
     return _gaussians(S, gamma)
 
 
-def overlaps(a: Gaussians, b: Gaussians | None = None) -> NDArray[np.float64]:
+def overlaps(a: Gaussians, b: Gaussians | None = None) -> Array:
     """Return the overlap of every Gaussian of ``a`` with every one of ``b`` (of ``a``), [n, m]."""
     other = a if b is None else b
-    d = a.inverse.shape[1]
-    K = np.empty((len(a), len(other)))
-    for i in range(0, len(a), step := max(1, _BLOCK // max(1, len(other) * d * d // 16))):
+    n, m, d = len(a), len(other), a.inverse.shape[1]
+    K = np.empty((n, m))
+    for i in range(0, n, step := max(1, _BLOCK // max(1, m * d * d // 16))):
         check_time("the multiscale Laplacian kernel")
         rows = slice(i, i + step)
         # The matrix is symmetric: what is left of the diagonal block is already known.
@@ -88,11 +85,11 @@ def overlaps(a: Gaussians, b: Gaussians | None = None) -> NDArray[np.float64]:
     return K
 
 
-def _nodes(graphs: GraphSet, features: NDArray[np.float64], g: int) -> NDArray[np.float64]:
+def _nodes(graphs: GraphSet, features: Array, g: int) -> Array:
     return features[graphs.node_ptr[g] : graphs.node_ptr[g + 1]]
 
 
-def _within(A: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
+def _within(A: Array, radius: int) -> Array:
     """Return 1 where two nodes are at most ``radius`` steps apart, [n, n]."""
     step = A + np.eye(len(A))
     reached = np.eye(len(A))
@@ -101,9 +98,7 @@ def _within(A: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
     return reached
 
 
-def _covariances(
-    A: NDArray[np.float64], U: NDArray[np.float64], masks: NDArray[np.float64], eta: float
-) -> NDArray[np.float64]:
+def _covariances(A: Array, U: Array, masks: Array, eta: float) -> Array:
     """Return U' (L + eta I)^-1 U of the subgraphs on the nodes of each mask [k, n], [k, d, d].
 
     Nodes outside a mask get a 1 on the diagonal and zero features: they have no effect, and all
@@ -119,14 +114,11 @@ def _covariances(
     return features.transpose(0, 2, 1) @ np.linalg.solve(L, features)
 
 
-def _gaussians(S: NDArray[np.float64], gamma: float) -> Gaussians:
-    d = S.shape[1]
-    S = (S + S.transpose(0, 2, 1)) / 2 + gamma * np.eye(d)
-    inverse: NDArray[np.float64] = np.asarray(np.linalg.inv(S), np.float64)
-    return Gaussians(inverse, np.linalg.slogdet(S)[1])
+def _gaussians(S: Array, gamma: float) -> Gaussians:
+    S = (S + S.transpose(0, 2, 1)) / 2 + gamma * np.eye(S.shape[1])
+    return Gaussians(np.asarray(np.linalg.inv(S), np.float64), np.linalg.slogdet(S)[1])
 
 
-@dataclass(frozen=True)
 class MultiscaleLaplacianConfig(KernelConfig):
     """The settings of the multiscale Laplacian kernel."""
 
@@ -152,17 +144,13 @@ class MultiscaleLaplacian(KernelEstimator):
     def _fit(self, graphs: GraphSet) -> None:
         s, state = self.config_, self.state_
         rng = np.random.default_rng(s.seed)
-        state["source"], self.notes_ = key_source(graphs)
-        keys = node_keys(graphs, state["source"])
-        state["keys"] = np.unique(keys).view(np.int64)
-        size = min(s.num_samples, graphs.num_nodes)
-        sample = rng.permutation(graphs.num_nodes)[:size]
-        start = one_hot(keys, state["keys"].view(np.uint64))
+        start = self._node_labels(graphs, learn=True)
+        sample = rng.permutation(graphs.num_nodes)[: s.num_samples]
         chosen = start[sample].toarray()
         state["basis0"] = chosen.T @ feature_basis(chosen @ chosen.T, s.dim)
         features = start @ state["basis0"]
         for level in range(1, s.levels + 1):
-            sample = rng.permutation(graphs.num_nodes)[:size]
+            sample = rng.permutation(graphs.num_nodes)[: s.num_samples]
             around = neighbourhood_gaussians(graphs, features, level, s.eta, s.gamma)
             anchors = around.take(sample)
             state[f"anchors{level}"], state[f"volumes{level}"] = anchors.inverse, anchors.log_volume
@@ -174,8 +162,7 @@ class MultiscaleLaplacian(KernelEstimator):
 
     def _represent(self, graphs: GraphSet) -> Gaussians:
         s, state = self.config_, self.state_
-        keys = node_keys(graphs, state["source"])
-        features = one_hot(keys, state["keys"].view(np.uint64)) @ state["basis0"]
+        features = self._node_labels(graphs) @ state["basis0"]
         for level in range(1, s.levels + 1):
             check_time("the multiscale Laplacian kernel")
             around = neighbourhood_gaussians(graphs, features, level, s.eta, s.gamma)
@@ -184,8 +171,8 @@ class MultiscaleLaplacian(KernelEstimator):
         return graph_gaussians(graphs, features, s.eta, s.gamma)
 
     def _products(self, a: Gaussians, b: Gaussians | None) -> np.ndarray:
-        other = a if b is None else b
-        reserve(16.0 * len(a) * len(other), f"a kernel matrix of {len(a)} x {len(other)} graphs")
+        n, m = len(a), len(a if b is None else b)
+        reserve(16.0 * n * m, f"a kernel matrix of {n} x {m} graphs")
         return overlaps(a, b)
 
     def _squares(self, a: Gaussians) -> np.ndarray:

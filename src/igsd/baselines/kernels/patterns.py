@@ -4,11 +4,9 @@ Keys are hashes of label names, so that sets with different codes for the same n
 label that ``fit`` has not seen is just another key.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +14,7 @@ from scipy import sparse
 
 from igsd.errors import DataError, IGSDWarning, warn_user
 from igsd.graphs.colours import splitmix64
-from igsd.graphs.graphset import GraphSet, Name
+from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
 
 Keys = NDArray[np.uint64]
@@ -28,20 +26,32 @@ class DegreeFallbackWarning(IGSDWarning):
     """A method for labelled nodes was given graphs without labels and used degrees instead."""
 
 
-def key_source(graphs: GraphSet) -> tuple[str, tuple[str, ...]]:
-    """Return ("label" or "degree", notes): what the keys of a model of these graphs come from.
+_WITHOUT_LABELS = {
+    "degree": ("node degrees are used as labels", DegreeFallbackWarning),
+    "none": ("all nodes count as equal", IGSDWarning),
+}
 
-    Graphs without labels use degrees, with a ``DegreeFallbackWarning`` and a note.
+
+def key_source(graphs: GraphSet, fallback: str = "degree") -> tuple[str, tuple[str, ...]]:
+    """Return ("label" or ``fallback``, notes): what the keys of a model of these graphs come from.
+
+    ``fallback``: what stands for missing labels, "degree" or "none"; it comes with a warning.
     """
     if graphs.node_labels is not None:
         return "label", ()
-    note = f"{graphs.name!r} has no node labels: node degrees are used as labels."
-    warn_user(note, DegreeFallbackWarning)
-    return "degree", (note,)
+    words, category = _WITHOUT_LABELS[fallback]
+    note = f"{graphs.name!r} has no node labels: {words}."
+    warn_user(note, category)
+    return fallback, (note,)
 
 
 def node_keys(graphs: GraphSet, source: str) -> Keys:
-    """Return the key of every node, [N] uint64; raises ``DataError`` if labels are missing."""
+    """Return the key of every node, [N] uint64; raises ``DataError`` if labels are missing.
+
+    Keys of degrees and names are the same in every process and on every machine.
+    """
+    if source == "none":
+        return np.zeros(graphs.num_nodes, dtype=np.uint64)
     if source == "degree":
         return splitmix64(graphs.adjacency.degrees().astype(np.uint64) ^ _DEGREE_SALT)
     if graphs.node_labels is None:
@@ -49,15 +59,10 @@ def node_keys(graphs: GraphSet, source: str) -> Keys:
             f"The model was fitted on graphs with node labels, but {graphs.name!r} has none. "
             "Give the nodes the same kind of label, or fit on graphs without labels."
         )
-    # The last slot is the key of a missing label (-1).
-    table = [_name_key(name) for name in graphs.node_label_names] + [_name_key(None)]
-    return np.array(table, dtype=np.uint64)[graphs.node_labels]
-
-
-def _name_key(name: Name | None) -> int:
-    """Return 64 bits of a name, the same in every process and on every machine."""
-    digest = hashlib.blake2b(repr(name).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    names = (*graphs.node_label_names, None)  # the last slot is the key of a missing label (-1)
+    digests = [hashlib.blake2b(repr(name).encode(), digest_size=8).digest() for name in names]
+    table = np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
+    return table[graphs.node_labels]
 
 
 # A column costs n * m in a dense product, and in a sparse one the product of its two counts of
@@ -78,11 +83,8 @@ class Patterns:
     @classmethod
     def count(
         cls, graph: np.ndarray, keys: Keys, num_graphs: int, weights: np.ndarray | None = None
-    ) -> Patterns:
-        """Return the table of occurrences [M]: pattern ``keys[i]`` in graph ``graph[i]``.
-
-        An occurrence counts 1, or ``weights[i]``.
-        """
+    ) -> Self:
+        """Return the table of occurrences [M]: ``keys[i]`` in ``graph[i]``, 1 or ``weights[i]``."""
         reserve(40.0 * len(keys), f"a table of {len(keys)} patterns")
         vocabulary, column = np.unique(keys, return_inverse=True)
         times = np.ones(len(column), dtype=np.int64) if weights is None else weights
@@ -105,11 +107,10 @@ class Patterns:
 
     def most_common(self, limit: int) -> Keys:
         """Return the keys of the ``limit`` patterns that occur in the most graphs, ascending."""
-        graphs_with = np.bincount(self.counts.indices, minlength=len(self.keys))
-        first = np.argsort(-graphs_with, kind="stable")[:limit]
+        first = np.argsort(-_graphs_with(self.counts), kind="stable")[:limit]
         return self.keys[np.sort(first)]
 
-    def unary(self) -> Patterns:
+    def unary(self) -> Self:
         """Replace each pattern by the patterns 'at least once', 'at least twice' and so on.
 
         The product of two such rows is the sum of the minima of their counts.
@@ -120,7 +121,7 @@ class Patterns:
         before = np.cumsum(table.data) - table.data
         times = (np.arange(total) - np.repeat(before, table.data)).astype(np.uint64)
         keys = splitmix64(np.repeat(self.keys[table.col], table.data) + splitmix64(times))
-        return Patterns.count(np.repeat(table.row, table.data), keys, table.shape[0])
+        return self.count(np.repeat(table.row, table.data), keys, table.shape[0])
 
 
 def products(a: Patterns, b: Patterns | None = None) -> np.ndarray:
@@ -129,36 +130,25 @@ def products(a: Patterns, b: Patterns | None = None) -> np.ndarray:
     Patterns of many graphs are multiplied as a dense matrix, the others as a sparse one.
     Sums of whole numbers are exact.
     """
-    if b is None:
-        left = right = a.counts
-    else:
-        left, right = a.counts, b.columns(a.keys)
+    left, right = a.counts, a.counts if b is None else b.columns(a.keys)
     n, m = left.shape[0], right.shape[0]
-    often = _graphs_with(left), _graphs_with(right)
     reserve(24.0 * n * m, f"a kernel matrix of {n} x {m} graphs")
-    cost = often[0] * often[1]
+    cost = _graphs_with(left) * _graphs_with(right)
     is_common = cost * _DENSE_IS_CHEAPER > n * m
     # A pattern of a single graph contributes to the diagonal only.
     is_rare = ~is_common & (cost > (1 if b is None else 0))
-    result = _dense_part(left, right, is_common, a, b)
+    largest = np.sqrt(a.squares().max() * (b or a).squares().max())
+    is_whole = np.issubdtype(left.dtype, np.integer)
+    dtype = np.float32 if is_whole and largest < _EXACT_IN_FLOAT32 else np.float64
+    dense = left[:, is_common].astype(dtype).toarray()
+    other = dense if b is None else right[:, is_common].astype(dtype).toarray()
+    result = (dense @ other.T).astype(np.float64)
     check_time("a kernel matrix")
     rest = (left[:, is_rare] @ right[:, is_rare].T).tocoo()
     result[rest.row, rest.col] += rest.data
     if b is None:
         np.fill_diagonal(result, a.squares())
     return result
-
-
-def _dense_part(
-    left: Any, right: Any, chosen: np.ndarray, a: Patterns, b: Patterns | None
-) -> np.ndarray:
-    """Return the products over the chosen columns, in float32 if that is exact."""
-    largest = np.sqrt(a.squares().max() * (b or a).squares().max())
-    is_whole = np.issubdtype(left.dtype, np.integer)
-    dtype = np.float32 if is_whole and largest < _EXACT_IN_FLOAT32 else np.float64
-    dense = left[:, chosen].astype(dtype).toarray()
-    other = dense if b is None else right[:, chosen].astype(dtype).toarray()
-    return (dense @ other.T).astype(np.float64)
 
 
 def _graphs_with(table: Any) -> np.ndarray:
@@ -168,11 +158,10 @@ def _graphs_with(table: Any) -> np.ndarray:
 
 def block_matrix(graphs: GraphSet) -> Any:
     """Return the adjacency of all graphs, a sparse [N, N] of 0 and 1 with a block for each."""
-    num_nodes, entries = graphs.num_nodes, graphs.adjacency.num_entries
-    reserve(32.0 * entries, f"a matrix with {entries} entries")
-    columns = graphs.adjacency.global_columns(graphs.node_ptr)
-    ones = np.ones(len(columns))
-    return sparse.csr_array((ones, columns, graphs.adjacency.row_ptr), shape=(num_nodes, num_nodes))
+    A, n = graphs.adjacency, graphs.num_nodes
+    reserve(32.0 * A.num_entries, f"a matrix with {A.num_entries} entries")
+    ones = np.ones(A.num_entries)
+    return sparse.csr_array((ones, A.global_columns(graphs.node_ptr), A.row_ptr), shape=(n, n))
 
 
 def walk_matrix(graphs: GraphSet) -> Any:
@@ -181,14 +170,8 @@ def walk_matrix(graphs: GraphSet) -> Any:
     return (block_matrix(graphs) + sparse.diags_array(alone)).tocsr()
 
 
-_POSITIVE = 1e-6
-
-
 def one_hot(keys: Keys, known: Keys) -> Any:
-    """Return a sparse one-hot row per key, [N, len(known)]; unknown keys get an empty row.
-
-    ``known`` is ascending.
-    """
+    """Return a sparse one-hot row per key, [N, len(known)], empty for a key not in ``known``."""
     place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     row = np.flatnonzero(known[place] == keys)
     entries = (np.ones(len(row)), (row, place[row]))
@@ -201,15 +184,18 @@ def feature_basis(K: NDArray[np.float64], dim: int) -> NDArray[np.float64]:
     Coordinates along the ``dim`` largest eigenvectors of K with positive eigenvalues; K B B' K is
     the best approximation of K of that rank.
     """
-    values, vectors = np.linalg.eigh((K + K.T) / 2)
-    values, vectors = values[::-1][:dim], vectors[:, ::-1][:, :dim]
-    kept = values > _POSITIVE * max(float(values[0]), _POSITIVE)
-    return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+    vectors, roots = _positive_eigenvectors(K)
+    return np.ascontiguousarray((vectors / roots)[:, ::-1][:, :dim])
 
 
 def inverse_root(K: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return K^(-1/2) of a kernel [n, n], with eigenvalues that are zero to rounding left out."""
+    vectors, roots = _positive_eigenvectors(K)
+    return (vectors / roots) @ vectors.T
+
+
+def _positive_eigenvectors(K: NDArray[np.float64]) -> tuple[np.ndarray, np.ndarray]:
+    """Return (eigenvectors, roots of their eigenvalues), ascending, without those near zero."""
     values, vectors = np.linalg.eigh((K + K.T) / 2)
-    kept = values > _POSITIVE * max(float(values[-1]), _POSITIVE)
-    kept_vectors = vectors[:, kept]
-    return (kept_vectors / np.sqrt(values[kept])) @ kept_vectors.T
+    kept = values > 1e-6 * max(float(values[-1]), 1e-6)
+    return vectors[:, kept], np.sqrt(values[kept])

@@ -6,35 +6,46 @@ different subtrees share a hash with a probability of about (number of colours)^
 1e-8 for a million of them.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import svds
 
-from igsd.baselines.kernels.base import PatternKernel, PatternKernelConfig
-from igsd.baselines.kernels.patterns import Keys, Patterns, key_source, node_keys
+from igsd.baselines.kernels.base import (
+    KernelConfig,
+    PatternKernel,
+    PatternKernelConfig,
+    VectorKernel,
+)
+from igsd.baselines.kernels.patterns import Keys, Patterns, block_matrix, key_source, node_keys
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.colours import refined_keys, splitmix64
 from igsd.graphs.graphset import GraphSet
+from igsd.limits import check_time, reserve
 from igsd.settings.fields import setting
 
 
-def wl_colours(graphs: GraphSet, keys: Keys, iterations: int) -> Keys:
+def wl_colours(graphs: GraphSet, source: str, iterations: int) -> Keys:
     """Return the colours of every node at every level, [iterations + 1, N] uint64.
 
-    Level 0 is the keys [N] themselves, level t describes the subtree of height t.
+    Level 0 is the keys of ``source`` ("label" or "degree"), level t the subtree of height t.
     """
     columns = graphs.adjacency.global_columns(graphs.node_ptr)
     levels = np.empty((iterations + 1, graphs.num_nodes), dtype=np.uint64)
-    levels[0] = keys
+    levels[0] = node_keys(graphs, source)
     for t in range(iterations):
         neighbours = splitmix64(levels[t])[columns]
         levels[t + 1] = refined_keys(levels[t], neighbours, graphs.adjacency.row_ptr)
     return levels
 
 
-@dataclass(frozen=True)
+def count_colours(graphs: GraphSet, colours: Keys) -> Patterns:
+    """Return how often each colour [levels, N] occurs in each graph."""
+    graph = np.tile(graphs.graph_of_node(), len(colours))
+    return Patterns.count(graph, colours.ravel(), len(graphs))
+
+
 class WLConfig(PatternKernelConfig):
     """The settings of the Weisfeiler-Lehman kernels."""
 
@@ -50,15 +61,9 @@ class WLKernel(PatternKernel):
     every method has one.
     """
 
-    def _fit(self, graphs: GraphSet) -> None:
-        self.state_["source"], self.notes_ = key_source(graphs)
-        self._learn_columns(graphs)
-
     def _represent(self, graphs: GraphSet) -> Patterns:
-        keys = node_keys(graphs, self.state_["source"])
-        colours = wl_colours(graphs, keys, self.config_.iterations)
-        graph = np.tile(graphs.graph_of_node(), len(colours))
-        return Patterns.count(graph, colours.ravel(), len(graphs))
+        colours = wl_colours(graphs, self.state_["source"], self.config_.iterations)
+        return count_colours(graphs, colours)
 
 
 @settings_as_parameters(WLConfig)
@@ -74,3 +79,82 @@ class WLOptimalAssignment(WLKernel):
 
     def _represent(self, graphs: GraphSet) -> Patterns:
         return super()._represent(graphs).unary()
+
+
+class DeepGraphKernelConfig(KernelConfig):
+    """The settings of deep graph kernels."""
+
+    max_features: int = setting(4096, "method", "patterns that get a vector", low=1)
+    iterations: int = setting(2, "method", "height of the largest subtree", low=0)
+    dim: int = setting(128, "method", "width of a pattern's vector", low=1)
+
+
+@settings_as_parameters(DeepGraphKernelConfig)
+class DeepGraphKernel(VectorKernel):
+    """Compares graphs by their subtree counts, with similar subtrees partly counted as equal.
+
+    k(G, H) = phi(G)' M phi(H), phi the Weisfeiler-Lehman counts and M = E E', where E [P, dim] are
+    vectors of the patterns: two patterns are similar that occur at the same nodes and beside the
+    same patterns (Yanardag and Vishwanathan, 2015). Departs from the paper: E is the truncated
+    singular value decomposition of the positive pointwise mutual information of patterns, which is
+    what word2vec approximates, and does not depend on an order of training. The ``max_features``
+    most common patterns are embedded. Rows are scaled to length 1, so that every pattern has the
+    same weight.
+    """
+
+    def _fit(self, graphs: GraphSet) -> None:
+        self.state_["source"], self.notes_ = key_source(graphs)
+        colours = wl_colours(graphs, self.state_["source"], self.config_.iterations)
+        keys = count_colours(graphs, colours).most_common(self.config_.max_features)
+        check_time("the deep graph kernel")
+        information = mutual_information(co_occurrences(graphs, colours, keys))
+        check_time("the deep graph kernel")
+        self.state_["columns"] = keys.view(np.int64)
+        self.state_["vectors"] = embed(information, self.config_.dim)
+
+    def _represent(self, graphs: GraphSet) -> np.ndarray:
+        colours = wl_colours(graphs, self.state_["source"], self.config_.iterations)
+        counts = count_colours(graphs, colours).columns(self.state_["columns"].view(np.uint64))
+        return np.asarray(counts @ self.state_["vectors"])
+
+    @property
+    def n_features_out_(self) -> int:
+        """Width of a pattern's vector."""
+        return int(self.state_["vectors"].shape[1])
+
+
+def co_occurrences(graphs: GraphSet, colours: Keys, keys: Keys) -> Any:
+    """Return how often two patterns occur at one node or at two neighbours, sparse [P, P].
+
+    ``colours`` [levels, N] are the patterns at each node; ``keys`` [P] those that count, ascending.
+    """
+    levels, num_nodes = colours.shape
+    at_node = Patterns.count(np.tile(np.arange(num_nodes), levels), colours.ravel(), num_nodes)
+    here = at_node.columns(keys).astype(np.float64)
+    entries = graphs.adjacency.num_entries * levels
+    reserve(24.0 * entries, f"a table of {entries} patterns beside each other")
+    around = here + block_matrix(graphs) @ here
+    reserve(16.0 * min(around.nnz * float(levels), len(keys) ** 2), "a table of co-occurrences")
+    return here.T @ around
+
+
+def mutual_information(together: Any) -> Any:
+    """Return max(0, log(c_ij c / (c_i c_j))) of co-occurrences c [P, P], sparse."""
+    table = together.tocoo()
+    totals = np.asarray(together.sum(axis=1)).ravel()
+    expected = totals[table.row] * totals[table.col] / totals.sum()
+    values = np.maximum(np.log(table.data / expected), 0.0)
+    return sparse.coo_array((values, (table.row, table.col)), shape=table.shape).tocsr()
+
+
+def embed(information: Any, dim: int) -> np.ndarray:
+    """Return rows E [P, <= dim] of length 1 with E E' close to the information's directions."""
+    size = information.shape[0]
+    if size <= max(dim + 1, 200):
+        U, scale, _ = np.linalg.svd(information.toarray())
+    else:
+        U, scale, _ = svds(information, k=dim, v0=np.ones(size))
+        U, scale = U[:, ::-1], scale[::-1]
+    vectors = U[:, :dim] * np.sqrt(scale[:dim])
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.ascontiguousarray(vectors / np.where(lengths > 0, lengths, 1.0))

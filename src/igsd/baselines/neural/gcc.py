@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -81,6 +80,9 @@ def _normalised(
     return matrices.reshape(len(graphs), size, size) * scale[:, :, None] * scale[:, None, :]
 
 
+Taken = tuple[Adjacency, np.ndarray]
+"""Some graphs: their links, and where the nodes of each begin."""
+
 _CHUNK_NODES = 2_000
 
 
@@ -90,17 +92,12 @@ class EgoSource:
     def __init__(self, graphs: GraphSet, config: "GCCConfig", device: torch.device) -> None:
         self.graphs, self.config, self.device = graphs, config, device
 
-    def step(self, indices: np.ndarray, draw: tuple[int, int]) -> tuple[Batch, Batch]:
+    def step(self, indices: np.ndarray, draw: tuple[int, int]) -> list[Batch]:
         """Return two subgraphs around a random node of each of the graphs ``indices``."""
-        seeds = np.random.default_rng([self.config.seed, *draw]).integers(2**62, size=3).tolist()
-        taken, ptr = self._taken(indices)
-        local = (hashed_uniform(seeds[2], indices) * np.diff(ptr)).astype(np.int64)
-        graph = np.arange(len(indices))
-        queries, keys = (
-            self._subgraphs(taken, ptr, graph, local, walk_ids=indices, seed=seed)
-            for seed in seeds[:2]
-        )
-        return queries, keys
+        *seeds, start = np.random.default_rng([self.config.seed, *draw]).integers(2**62, size=3)
+        taken, graph = self._taken(indices), np.arange(len(indices))
+        local = (hashed_uniform(int(start), indices) * np.diff(taken[1])).astype(np.int64)
+        return [self._subgraphs(taken, graph, local, indices, int(seed)) for seed in seeds]
 
     def pooled(self, egos: int) -> Iterator[tuple[Batch, Tensor]]:
         """Yield subgraphs around up to ``egos`` nodes of each graph, some graphs at a time.
@@ -110,64 +107,45 @@ class EgoSource:
         index in its graph, not on the other graphs.
         """
         for start, stop in chunks(self.graphs.node_ptr, _CHUNK_NODES):
-            taken, ptr = self._taken(np.arange(start, stop))
-            sizes = np.diff(ptr)
+            taken = self._taken(np.arange(start, stop))
+            sizes = np.diff(taken[1])
             counts = np.minimum(sizes, egos)
             graph = np.repeat(np.arange(len(sizes)), counts)
             number = np.arange(len(graph)) - np.repeat(pointers(counts)[:-1], counts)
             local = number * sizes[graph] // counts[graph]
-            seed = self.config.seed
-            batch = self._subgraphs(taken, ptr, graph, local, walk_ids=local, seed=seed)
+            batch = self._subgraphs(taken, graph, local, local, self.config.seed)
             yield batch, torch.from_numpy(pointers(counts)).to(self.device)
 
-    def _taken(self, indices: np.ndarray) -> tuple[Adjacency, np.ndarray]:
-        node_ptr = self.graphs.node_ptr
-        ptr = pointers(node_ptr[indices + 1] - node_ptr[indices])
-        return self.graphs.adjacency.take(node_ptr, indices), ptr
+    def _taken(self, indices: np.ndarray) -> Taken:
+        ptr = self.graphs.node_ptr
+        return self.graphs.adjacency.take(ptr, indices), pointers(ptr[indices + 1] - ptr[indices])
 
     def _subgraphs(
-        self,
-        adjacency: Adjacency,
-        ptr: np.ndarray,
-        graph: np.ndarray,
-        local: np.ndarray,
-        *,
-        walk_ids: np.ndarray,
-        seed: int,
+        self, taken: Taken, graph: np.ndarray, local: np.ndarray, ids: np.ndarray, seed: int
     ) -> Batch:
         """Return the subgraphs of walks from node ``local`` [W] of graph ``graph`` [W]."""
+        (adjacency, ptr), s = taken, self.config
         starts = ptr[graph] + local
         walks = restart_walks(
-            adjacency,
-            ptr,
-            starts,
-            walk_ids,
-            num_steps=self.config.walk_steps,
-            restart=self.config.restart,
-            seed=seed,
+            adjacency, ptr, starts, ids, num_steps=s.walk_steps, restart=s.restart, seed=seed
         )
         seen = walked_subgraphs(adjacency, ptr, graph, walks)
         is_start = seen.nodes == np.repeat(starts, np.diff(seen.node_ptr))
         # The features of a node: eigenvectors, one-hot degree, and whether it is the start.
-        cap, width = self.config.degree_cap, self.config.eigenvectors
+        cap, width = s.degree_cap, s.eigenvectors
         degrees = np.minimum(seen.adjacency.degrees(), cap)
         x = np.zeros((len(seen.nodes), width + cap + 2), dtype=np.float32)
         x[:, :width] = structural_vectors(seen.adjacency, seen.node_ptr, width)
         x[np.arange(len(x)), width + degrees] = 1.0
         x[:, -1] = is_start
-        columns = seen.adjacency.global_columns(seen.node_ptr)
-        operator = AdjacencyOperator(
-            torch.from_numpy(seen.adjacency.row_ptr.astype(np.int32)).to(self.device),
-            torch.from_numpy(columns.astype(np.int32)).to(self.device),
-            None,
-            torch.ones(len(x), device=self.device),
-            np.diff(seen.node_ptr),
-        )
-        begins = torch.from_numpy(seen.node_ptr).to(self.device)
-        return Batch(torch.from_numpy(x).to(self.device), begins, operator)
+        columns = seen.adjacency.global_columns(seen.node_ptr).astype(np.int32)
+        arrays = (x, seen.node_ptr, seen.adjacency.row_ptr.astype(np.int32), columns)
+        rows, begins, row_ptr, col = (torch.from_numpy(a).to(self.device) for a in arrays)
+        ones = torch.ones(len(x), device=self.device)
+        operator = AdjacencyOperator(row_ptr, col, None, ones, np.diff(seen.node_ptr))
+        return Batch(rows, begins, operator)
 
 
-@dataclass(frozen=True)
 class GCCConfig(Training, Batches, Layers, Temperature, EMA):
     """The settings of GCC. Node features describe the subgraph only, never node labels."""
 

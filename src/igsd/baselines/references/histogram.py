@@ -1,23 +1,19 @@
 """``LabelDegreeHistogram``: graphs as counts of node labels and of degrees, nothing learned."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.baselines.kernels.base import ShallowConfig, ShallowEstimator
+from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.batches.features import FeatureMap, warn_of_unseen_labels
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
-from igsd.settings.fields import setting
+from igsd.settings.fields import Settings, setting
 
 
-@dataclass(frozen=True)
-class HistogramConfig(ShallowConfig):
+class HistogramConfig(Settings):
     """The settings of the histogram."""
 
     degree_cap: int = setting(64, "method", "degrees from here on share a column", low=1)
@@ -80,6 +76,6 @@ def untrained_twin(estimator: Any) -> Any:
     """Return an unfitted estimator with the same settings and seed that does not train.
 
     A random message-passing encoder already tells many graphs apart, so the gain of training is
-    measured against this. ``estimator``: of a method that trains a network for some ``epochs``.
+    measured against this.
     """
     return type(estimator).from_config(estimator.config().updated({"epochs": 0}))

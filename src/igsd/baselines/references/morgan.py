@@ -1,16 +1,17 @@
 """``MorganFingerprints``: what a chemist would try first with few labelled molecules."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from igsd.baselines.kernels.base import ShallowConfig, ShallowEstimator
+from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.baselines.references.histogram import LabelDegreeHistogram
 from igsd.errors import ConfigError, DataError, need
 from igsd.estimators.base import settings_as_parameters
 from igsd.evaluation.heads import Head
 from igsd.graphs.graphset import GraphSet
+from igsd.settings.fields import Settings
 
 MORGAN = "morgan"
 """The name of the method."""
@@ -39,24 +40,20 @@ def morgan_fingerprints(smiles: Sequence[str]) -> np.ndarray:
     rows = np.zeros((len(smiles), NUM_BITS), np.float32)
     with rdBase.BlockLogs():
         for row, text in zip(rows, smiles, strict=True):
-            row[:] = generator.GetFingerprintAsNumPy(_molecule(Chem, text))
+            molecule = Chem.MolFromSmiles(text)
+            if molecule is None:  # as written, without the check of valences
+                molecule = Chem.MolFromSmiles(text, sanitize=False)
+                if molecule is None:
+                    raise DataError(
+                        f"{text!r} is not a molecule in SMILES, so it has no fingerprint."
+                    )
+                molecule.UpdatePropertyCache(strict=False)
+                Chem.FastFindRings(molecule)
+            row[:] = generator.GetFingerprintAsNumPy(molecule)
     return rows
 
 
-def _molecule(Chem: Any, text: str) -> Any:
-    """Return RDKit's molecule; raises ``DataError`` for text that is not SMILES."""
-    molecule = Chem.MolFromSmiles(text)
-    if molecule is not None:
-        return molecule
-    molecule = Chem.MolFromSmiles(text, sanitize=False)
-    if molecule is None:
-        raise DataError(f"{text!r} is not a molecule in SMILES, so it has no fingerprint.")
-    molecule.UpdatePropertyCache(strict=False)
-    Chem.FastFindRings(molecule)
-    return molecule
-
-
-@settings_as_parameters(ShallowConfig)
+@settings_as_parameters(Settings)
 class MorganFingerprints(ShallowEstimator):
     """Molecules as Morgan fingerprints, radius 2, folded to 2048 bits; scored by a linear model.
 
@@ -91,9 +88,8 @@ class Descriptors(ShallowEstimator):
     """
 
     def _fit(self, graphs: GraphSet) -> None:
-        histogram = None
-        if not has_smiles(graphs.graph_names):
-            histogram = LabelDegreeHistogram().fit(graphs).state_["features"]
+        is_named = has_smiles(graphs.graph_names)
+        histogram = None if is_named else LabelDegreeHistogram().fit(graphs).state_["features"]
         self.state_ = {"features": histogram}
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
@@ -116,14 +112,14 @@ class Descriptors(ShallowEstimator):
         return NUM_BITS if histogram is None else histogram.n_features_out_
 
 
-@settings_as_parameters(ShallowConfig)
+@settings_as_parameters(Settings)
 class RidgeOnDescriptors(Descriptors):
     """Ridge regression (for classes: logistic regression) on fingerprints or label counts."""
 
     head: ClassVar[Head] = "linear"
 
 
-@settings_as_parameters(ShallowConfig)
+@settings_as_parameters(Settings)
 class ForestOnDescriptors(Descriptors):
     """A random forest on fingerprints or label counts."""
 

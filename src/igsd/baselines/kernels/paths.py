@@ -1,14 +1,11 @@
-"""``RandomWalkKernel``: the random-walk kernel (Gärtner et al., 2003), over short walks."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
+"""Kernels that compare graphs by their walks and by their shortest paths."""
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import shortest_path
 
 from igsd.baselines.kernels.base import PatternKernel, PatternKernelConfig
 from igsd.baselines.kernels.patterns import Keys, Patterns, node_keys
-from igsd.errors import warn_user
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.adjacency import ranges
 from igsd.graphs.colours import splitmix64
@@ -16,10 +13,9 @@ from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
 from igsd.settings.fields import setting
 
-_THREE = np.uint64(3)
+_THREE, _FIVE = np.uint64(3), np.uint64(5)
 
 
-@dataclass(frozen=True)
 class RandomWalkConfig(PatternKernelConfig):
     """The settings of the random-walk kernel."""
 
@@ -32,27 +28,18 @@ class RandomWalkKernel(PatternKernel):
     """Compares graphs by the walks they have in common, node label by node label.
 
     k(G, H) = sum over k up to ``steps`` of decay^k times the number of walks of k steps in the
-    direct product of G and H, whose nodes are pairs with equal labels. Such a walk is a walk in G
-    and one in H with the same sequence of labels, so the sum is a product of counts of sequences,
-    and no product of graphs is ever built. Without labels all nodes count as equal: with degrees
-    nearly every walk would be a sequence of its own. The series is cut after ``steps``, so that it
-    converges for dense graphs too; the number of sequences grows with every step. Deterministic:
-    ``random_state`` exists because every method has one.
+    direct product of G and H, whose nodes are pairs with equal labels (Gärtner et al., 2003). Such
+    a walk is a walk in G and one in H with the same sequence of labels, so the sum is a product of
+    counts of sequences, and no product of graphs is ever built. Without labels all nodes count as
+    equal: with degrees nearly every walk would be a sequence of its own. The series is cut after
+    ``steps``, so that it converges for dense graphs too; the number of sequences grows with every
+    step. Deterministic: ``random_state`` exists because every method has one.
     """
 
-    def _fit(self, graphs: GraphSet) -> None:
-        self.state_["source"] = "none" if graphs.node_labels is None else "label"
-        if graphs.node_labels is None:
-            self.notes_ = (f"{graphs.name!r} has no node labels: all nodes count as equal.",)
-            warn_user(self.notes_[0])
-        self._learn_columns(graphs)
+    fallback = "none"
 
     def _represent(self, graphs: GraphSet) -> Patterns:
-        if self.state_["source"] == "none":
-            keys: Keys = np.zeros(graphs.num_nodes, dtype=np.uint64)
-        else:
-            keys = node_keys(graphs, "label")
-        s = self.config_
+        s, keys = self.config_, node_keys(graphs, self.state_["source"])
         node, sequence, count = walk_sequences(graphs, keys, s.steps)
         weights = [c * s.decay ** (step / 2) for step, c in enumerate(count)]
         graph = graphs.graph_of_node()[np.concatenate(node)]
@@ -98,3 +85,39 @@ def _merged(
     is_new[1:] = (node[1:] != node[:-1]) | (sequence[1:] != sequence[:-1])
     start = np.flatnonzero(is_new)
     return node[start], sequence[start], np.add.reduceat(count, start)
+
+
+@settings_as_parameters(PatternKernelConfig)
+class ShortestPathKernel(PatternKernel):
+    """Compares graphs by how often two labels occur at each distance from each other.
+
+    k(G, H) = sum over labels a, b and lengths d of count(a, b, d in G) * count(a, b, d in H), over
+    all ordered pairs of different nodes that a path joins (Borgwardt and Kriegel, 2005). Graphs
+    without labels use degrees. Deterministic: ``random_state`` exists because every method has one.
+    """
+
+    def _represent(self, graphs: GraphSet) -> Patterns:
+        keys = splitmix64(node_keys(graphs, self.state_["source"]))
+        pairs = int(graphs.node_counts().max()) ** 2
+        reserve(60.0 * pairs, f"the distances of {pairs} pairs of nodes")
+        found, counts = [], []
+        for g in range(len(graphs)):
+            check_time("the shortest-path kernel")
+            pattern, count = np.unique(_graph_keys(graphs, g, keys), return_counts=True)
+            found.append(pattern)
+            counts.append(count)
+        graph = np.repeat(np.arange(len(graphs)), [len(part) for part in found])
+        return Patterns.count(graph, np.concatenate(found), len(graphs), np.concatenate(counts))
+
+
+def _graph_keys(graphs: GraphSet, g: int, keys: Keys) -> Keys:
+    """Return the pattern of every ordered pair of nodes of one graph that a path joins."""
+    start, stop = graphs.node_ptr[g], graphs.node_ptr[g + 1]
+    row_ptr = graphs.adjacency.row_ptr[start : stop + 1]
+    col, n = graphs.adjacency.col[row_ptr[0] : row_ptr[-1]], int(stop - start)
+    matrix = sparse.csr_array((np.ones(len(col)), col, row_ptr - row_ptr[0]), shape=(n, n))
+    distance = shortest_path(matrix, unweighted=True)
+    u, v = np.nonzero((distance > 0) & np.isfinite(distance))
+    length, own = splitmix64(distance[u, v].astype(np.uint64)), keys[start:stop]
+    # Two odd factors: a pair and its mirror image are different patterns, as in the definition.
+    return splitmix64(own[u] * _THREE + own[v] * _FIVE + length)
