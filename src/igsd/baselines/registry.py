@@ -50,8 +50,8 @@ class Method:
     def estimator(self, task: str = "vectors") -> Any:
         """Return the estimator class for a task; raises ``ConfigError`` where there is none."""
         if not self.does(task):
-            kind = {"vectors": "vectors without labels", "classes": "classes", "numbers": "numbers"}
-            raise ConfigError(f"{self.label_title or self.title} has no estimator of {kind[task]}.")
+            kind = "vectors without labels" if task == "vectors" else task
+            raise ConfigError(f"{self.label_title or self.title} has no estimator of {kind}.")
         module, name = getattr(self, task).split(":")
         return getattr(importlib.import_module(module), name)
 
@@ -66,8 +66,7 @@ def _kernel(title: str, place: str, **others: Any) -> Method:
 
 
 def _reference(title: str, place: str, *, in_all: bool = False) -> Method:
-    path = f"igsd.baselines.references.{place}"
-    return Method(title, path, stochastic=False, in_all=in_all)
+    return Method(title, f"igsd.baselines.references.{place}", stochastic=False, in_all=in_all)
 
 
 _NEURAL, _FEW_LABELS = "igsd.baselines.neural", "igsd.baselines.few_labels"
@@ -90,7 +89,7 @@ METHODS: dict[str, Method] = {
     "gcc": Method("GCC (Qiu et al., 2020)", f"{_NEURAL}.gcc:GCC"),
     "graph2vec": _kernel(
         "graph2vec (Narayanan et al., 2017)",
-        "graph2vec:Graph2Vec",
+        "wl:Graph2Vec",
         stochastic=True,
         needs=("gensim.models.doc2vec",),
     ),
@@ -191,8 +190,7 @@ def make_method(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
 
 def defaults(name: str, task: str = "vectors") -> Settings:
     """Return the default settings of a method."""
-    config: Settings = method(name, task).estimator(task).config_class()
-    return config
+    return method(name, task).estimator(task).config_class()
 
 
 def setting_names(name: str, task: str = "vectors") -> list[str]:
@@ -211,8 +209,7 @@ def configure(
 ) -> Any:
     """Return the settings of a method: its recipe's, what its name fixes, then ``changes``.
 
-    A recipe describes how to look at a kind of graphs: nodes, encoder and run, and for IGSD
-    everything. Methods without a network have no use for it. Raises ``ConfigError`` for an unknown
+    Methods without a network have no use for a recipe. Raises ``ConfigError`` for an unknown
     method, recipe or setting, and for a value outside its rule.
     """
     chosen, changes = method(name, task), changes or {}
@@ -233,8 +230,7 @@ def configure(
 def build(name: str, config: Any, task: str = "vectors", **others: Any) -> Any:
     """Return an unfitted estimator with these settings, as ``configure`` returns them.
 
-    ``others``: parameters that are no settings (``checkpoint``, ``log_dir``, ``verbose``), for
-    methods that train a network; the others do not have them and do without.
+    ``others``: ``checkpoint``, ``log_dir``, ``verbose``; methods without a network ignore them.
     """
     known = {key: value for key, value in others.items() if key in config.besides}
     return method(name, task).estimator(task).from_config(config, **known)

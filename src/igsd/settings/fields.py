@@ -15,6 +15,20 @@ Values = dict[str, Any]
 RENAMED: dict[str, str] = {}
 """Old names of settings and their present names, so that old models, runs and records open."""
 
+GROUPS = {
+    "run": "The run",
+    "method": "The method",
+    "features": "What a node shows",
+    "view": "The augmented view (Eq. diffusion, or a random change of the graph)",
+    "encoder": "The encoder (Eq. GNN)",
+    "heads": "Projector and predictor",
+    "loss": "The objective (Eq. con, Eq. InfoNCE, Eq. EMA)",
+    "labels": "Learning from few labels (Eq. semi, Eq. supcon)",
+    "self-training": "Pseudo-labels (Alg. self-training)",
+    "embedding": "The vectors users get (Eq. mix)",
+    "runtime": "Where and how it runs",
+}
+
 _NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views")
 
 _BOUNDS = {
@@ -54,7 +68,7 @@ class Settings:
     is a frozen dataclass without a decorator of its own.
     """
 
-    groups: ClassVar[Mapping[str, str]] = {"run": "The run", "method": "The method"}
+    groups: ClassVar[Mapping[str, str]] = GROUPS
     """Titles of the groups in which the settings are shown, in order."""
     besides: ClassVar[Mapping[str, Any]] = {}
     """Parameters of the estimator that are not settings: they do not change what is learned."""
@@ -115,13 +129,11 @@ class Settings:
         lines = []
         for group, title in self.groups.items():
             entries = [entry for entry in self.settings() if entry.metadata["group"] == group]
-            if not entries:
-                continue
-            lines.append(f"# {title}")
+            lines += [f"# {title}"] if entries else []
             for entry in entries:
                 value = json.dumps(getattr(self, entry.name), ensure_ascii=False)
                 lines.append(f"{entry.name} = {value}  # {entry.metadata['help']}")
-            lines.append("")
+            lines += [""] if entries else []
         return "\n".join(lines)
 
     def to_json(self) -> Values:

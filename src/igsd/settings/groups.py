@@ -10,19 +10,6 @@ from typing import Any, ClassVar
 from igsd.errors import ConfigError
 from igsd.settings.fields import Settings, setting
 
-GROUPS = {
-    "run": "The run",
-    "features": "What a node shows",
-    "view": "The augmented view (Eq. diffusion, or a random change of the graph)",
-    "encoder": "The encoder (Eq. GNN)",
-    "heads": "Projector and predictor",
-    "loss": "The objective (Eq. con, Eq. InfoNCE, Eq. EMA)",
-    "labels": "Learning from few labels (Eq. semi, Eq. supcon)",
-    "self-training": "Pseudo-labels (Alg. self-training)",
-    "embedding": "The vectors users get (Eq. mix)",
-    "runtime": "Where and how it runs",
-}
-
 ENCODERS = {
     "gin": "igsd.encoders.gin:GINLayer",
     "gcn": "igsd.encoders.gcn:GCNLayer",
@@ -41,7 +28,6 @@ _SCHEDULES, _PRECISIONS = ("constant", "cosine"), ("32-true", "bf16-mixed", "16-
 class Training(Settings):
     """How long, how fast and where a network is trained."""
 
-    groups: ClassVar[Mapping[str, str]] = GROUPS
     besides: ClassVar[Mapping[str, Any]] = {"checkpoint": None, "log_dir": None, "verbose": False}
     recipes: ClassVar[str | None] = ""
 
@@ -81,15 +67,11 @@ class Features(Settings):
 class Diffusion(Settings):
     """Which diffusion of a graph is compared with the graph itself (Eq. diffusion)."""
 
-    groups: ClassVar[Mapping[str, str]] = GROUPS
-
     view: str = setting("ppr", "view", "kind of diffusion", choices=("ppr", "heat"))
     teleport: float = setting(0.2, "view", "alpha of PPR", above=0, below=1)
     heat_time: float = setting(5.0, "view", "t of the heat kernel", above=0)
     threshold: float = setting(1e-3, "view", "entries of S below this are dropped", low=0, below=1)
-    top_k: int = setting(
-        0, "view", "keep the k largest entries of a row or column instead; 0: off", low=0
-    )
+    top_k: int = setting(0, "view", "largest entries kept per row or column instead; 0: off", low=0)
     exact_limit: int = setting(2000, "view", "larger graphs are diffused by a series", low=0)
     cache_views: bool = setting(True, "view", "keep the diffusion of the training set on disk")
 
@@ -103,12 +85,8 @@ class View(Diffusion):
     """Which view of a graph is compared with the graph itself: a diffusion, or any other."""
 
     view: str = setting("ppr", "view", "kind of view", choices=(*FIXED_VIEWS, *RANDOM_VIEWS))
-    num_views: int = setting(
-        1, "view", "K: kinds of bonds, the commonest first, with a PPR each in bond-types", low=1
-    )
-    drop_rate: float = setting(
-        0.2, "view", "share of edges or nodes that a random view changes", low=0, below=1
-    )
+    num_views: int = setting(1, "view", "K: kinds of bonds in bond-types, commonest first", low=1)
+    drop_rate: float = setting(0.2, "view", "share of edges or nodes changed", low=0, below=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -137,9 +115,7 @@ class Encoder(Layers):
         "gin", "encoder", "kind of layer; mpnn: messages by bond", choices=tuple(ENCODERS)
     )
     edge_hidden_dim: int = setting(128, "encoder", "hidden width of mpnn's edge network", low=1)
-    distance_bins: int = setting(
-        20, "encoder", "distances that mpnn tells apart where nodes have x, y, z; 0: none", low=0
-    )
+    distance_bins: int = setting(20, "encoder", "distances that mpnn tells apart; 0: none", low=0)
     set2set_steps: int = setting(3, "encoder", "steps of mpnn's readout Set2Set", low=1)
 
     def __post_init__(self) -> None:

@@ -6,6 +6,8 @@ from igsd.errors import ConfigError
 from igsd.settings import groups as g
 from igsd.settings.fields import setting
 
+_FEEDS = ("auto", "supcon", "cross-entropy", "both")
+
 
 class Config(
     g.Training, g.Batches, g.Features, g.View, g.Encoder, g.Heads, g.Temperature, g.EMA, g.Embedding
@@ -18,9 +20,7 @@ class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Temperature, g.EMA, 
 
     section: ClassVar[str] = "igsd"
 
-    pretraining_epochs: int = setting(
-        0, "labels", "passes of self-distillation over all graphs before the first label", low=0
-    )
+    pretraining_epochs: int = setting(0, "labels", "epochs on all graphs before any label", low=0)
     encoder_rate: float = setting(
         1.0, "labels", "step size of all but the output layer, relative to its own", above=0, high=1
     )
@@ -36,10 +36,7 @@ class SemiConfig(SemiRegressionConfig, g.SelfTraining):
         "mean", "labels", "Eq. supcon over views: mean, or the paper's sum", choices=("mean", "sum")
     )
     pseudo_labels_for: str = setting(
-        "auto",
-        "self-training",
-        "what pseudo-labels feed; auto: supcon where it has a weight, else cross-entropy",
-        choices=("auto", "supcon", "cross-entropy", "both"),
+        "auto", "self-training", "what pseudo-labels feed; auto: supcon if weighted", choices=_FEEDS
     )
 
     def __post_init__(self) -> None:

@@ -32,9 +32,9 @@ def load_recipe(name: str, settings_class: type[S]) -> S:
     """Return a method's settings from a shipped recipe; raises ``ConfigError`` for an unknown one.
 
     A recipe describes a kind of graphs. IGSD uses all of it, every other neural method what it says
-    about nodes, encoder and run, except settings that the method redefines (MVGRL's few epochs, for
-    example, were chosen for MVGRL; the recipe's were chosen for IGSD). A section named after a
-    method holds values for that method only. A method without a network keeps its defaults.
+    about nodes, encoder and run, except settings that the method redefines: MVGRL's few epochs were
+    chosen for MVGRL, the recipe's for IGSD. A section named after a method holds values for that
+    method only. A method without a network keeps its defaults.
     """
     values = read_recipe(name, settings_class.recipes or "")
     shared = {key: value for key, value in values.items() if not isinstance(value, dict)}

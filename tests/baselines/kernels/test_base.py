@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from igsd.baselines.kernels.base import KernelConfig, ShallowEstimator, VectorKernel
+from igsd.baselines.kernels.base import KernelConfig, KernelEstimator, ShallowEstimator
 from igsd.errors import ConfigError, IGSDWarning, StorageError
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
@@ -94,7 +94,7 @@ def test_vectors_of_zeros_are_told(graphs: GraphSet) -> None:
 
 
 @settings_as_parameters(KernelConfig)
-class SizeKernel(VectorKernel):
+class SizeKernel(KernelEstimator):
     """Compares graphs by (nodes, entries); a graph without edges has no pattern at all."""
 
     def _fit(self, graphs: GraphSet) -> None:

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from igsd.baselines.kernels.graph2vec import Graph2Vec, wl_words
+from igsd.baselines.kernels.wl import Graph2Vec, wl_words
 from igsd.graphs.build import from_edges
 from tests.small_graphs import make_graphs
 
@@ -65,7 +65,7 @@ def test_same_numbers_in_every_process() -> None:
     # gensim starts from Python's hash of the text, which differs between processes.
     code = (
         "from tests.small_graphs import make_graphs;"
-        "from igsd.baselines.kernels.graph2vec import Graph2Vec;"
+        "from igsd.baselines.kernels.wl import Graph2Vec;"
         "print(Graph2Vec(dim=4, epochs=3, min_count=1).fit_transform(make_graphs(5)).tolist())"
     )
     outputs = {

@@ -1,7 +1,4 @@
-"""Supervised GIN: an encoder and an output layer that never see an unlabelled graph.
-
-With ``self_training=True``, pseudo-labels are added to its cross entropy.
-"""
+"""Supervised GIN: an encoder and an output layer that never see an unlabelled graph."""
 
 from typing import Any, ClassVar
 
@@ -52,10 +49,7 @@ class SupervisedNetwork(Network):
 
 @settings_as_parameters(SupervisedConfig)
 class GINClassifier(GraphClassifier):
-    """Classes by GIN from the labelled graphs only; with ``self_training`` also from pseudo-labels.
-
-    Takes ``y`` with missing labels as ``igsd.IGSDClassifier`` does.
-    """
+    """Classes by GIN from labelled graphs only; with ``self_training`` also from pseudo-labels."""
 
     network_class = SupervisedNetwork
 

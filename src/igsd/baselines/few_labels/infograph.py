@@ -1,9 +1,8 @@
 """InfoGraph with labels: as a regulariser of one encoder, or as InfoGraph* with two.
 
-InfoGraph* (Sun et al., 2020) has two encoders: the unsupervised one maximises the mutual
-information of nodes and graphs, the supervised one learns the labels. Knowledge is transferred by
-maximising the mutual information between their representations of the same graph, so that no
-encoder has to serve both objectives.
+InfoGraph* (Sun et al., 2020) has two encoders, so that none has to serve both objectives: one
+maximises the mutual information of nodes and graphs, the other learns the labels. Knowledge is
+transferred by maximising the mutual information of their representations of the same graph.
 """
 
 import copy

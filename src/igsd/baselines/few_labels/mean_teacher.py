@@ -47,10 +47,8 @@ class MeanTeacherNetwork(Network):
         """
         (epoch, number), settings = step.place, self.settings
         # Two draws per step: student and teacher see different perturbations.
-        first, second = (
-            step.source.views(step.batch, step.indices, (epoch, 2 * number + draw))[0]
-            for draw in range(2)
-        )
+        places = ((epoch, 2 * number), (epoch, 2 * number + 1))
+        first, second = (step.source.views(step.batch, step.indices, p)[0] for p in places)
         with torch.no_grad():
             guessed = self.teacher.head(self.teacher.encoder(second))
         outputs = self.student.head(self.student.encoder(first))

@@ -24,10 +24,9 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
     """Base of estimators that take graphs and keep what they learned as arrays and plain values.
 
     A subclass defines its ``Settings``, ``_fit``, ``_transform`` and ``n_features_out_``. It keeps
-    what it learned in ``state_``, a dictionary of arrays and JSON values, which is all that
-    ``save`` and ``load`` need. It reads its settings from ``config_``, so that a parameter changed
-    after ``fit`` has no effect before the next ``fit``. ``head`` is the model that protocols fit to
-    its vectors.
+    what it learned in ``state_``, arrays and JSON values, which is all that ``save`` writes, and
+    reads its settings from ``config_``: a parameter changed after ``fit`` waits for the next
+    ``fit``. ``head`` is the model that protocols fit to its vectors.
 
     Learned: ``config_``, ``state_``, ``n_features_out_`` and ``notes_``, sentences about what was
     done differently than asked, e.g. degrees used in place of node labels.
@@ -117,21 +116,20 @@ class PatternKernelConfig(KernelConfig):
 class KernelEstimator(ShallowEstimator):
     """Base of graph kernels: ``kernel(X)`` for an SVM, ``transform(X)`` for everything else.
 
-    A subclass defines ``_represent(graphs)``, what graphs are compared by, ``_products(a, b)``, the
-    kernel of all graphs of one set with all of another, and ``_squares(a)``, the kernel of each
-    graph with itself. ``normalise`` scales the latter to 1. ``columns`` says what ``transform``
-    returns: similarities to the graphs of ``fit``, vectors whose products are the kernel, or counts
-    of the commonest patterns.
+    A subclass defines ``_represent(graphs)``, by default vectors [G, d] float64 whose products are
+    the kernel. A kernel without such vectors also defines ``_products(a, b)``, the kernel of all
+    graphs of one set with all of another, and ``_squares(a)``, that of each graph with itself.
+    ``columns`` says what ``transform`` returns: these vectors, counts of the commonest patterns, or
+    similarities to the graphs of ``fit``.
     """
 
-    columns: ClassVar[str] = "similarities"
+    columns: ClassVar[str] = "vectors"
 
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
         """Return the kernel of the graphs X with the graphs Y (with X), [n, m] float64.
 
-        For ``cross_validate(K, y, kernel="precomputed")`` and ``SVC(kernel="precomputed")``. Both
-        may hold graphs that ``fit`` has not seen; a value depends only on its two graphs and on
-        ``fit``.
+        For ``cross_validate(K, y, kernel="precomputed")`` and ``SVC(kernel="precomputed")``. A
+        value depends only on its two graphs, which may be new, and on ``fit``.
         """
         check_is_fitted(self, "config_")
         a = self._represent(as_graphset(X))
@@ -157,30 +155,17 @@ class KernelEstimator(ShallowEstimator):
         raise NotImplementedError
 
     def _products(self, a: Any, b: Any) -> np.ndarray:
-        raise NotImplementedError
-
-    def _squares(self, a: Any) -> np.ndarray:
-        raise NotImplementedError
-
-
-class VectorKernel(KernelEstimator):
-    """Base of kernels with a short explicit map: ``_represent`` returns it, [G, d] float64."""
-
-    columns = "vectors"
-
-    def _products(self, a: np.ndarray, b: np.ndarray | None) -> np.ndarray:
         other = a if b is None else b
         reserve(16.0 * len(a) * len(other), f"a kernel matrix of {len(a)} x {len(other)} graphs")
         return a @ other.T
 
-    def _squares(self, a: np.ndarray) -> np.ndarray:
+    def _squares(self, a: Any) -> np.ndarray:
         return (a * a).sum(axis=1)
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         vectors = self._represent(graphs)
-        if self.config_.normalise:
-            vectors = vectors * _inverse_root(self._squares(vectors))[:, None]
-        return vectors
+        scale = _inverse_root(self._squares(vectors))[:, None]
+        return vectors * scale if self.config_.normalise else vectors
 
 
 class PatternKernel(KernelEstimator):
@@ -215,11 +200,10 @@ class PatternKernel(KernelEstimator):
         return a.squares()
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
-        patterns = self._represent(graphs)
-        width = self.n_features_out_
+        patterns, width = self._represent(graphs), self.n_features_out_
         reserve(8.0 * len(graphs) * width, f"a table of {len(graphs)} x {width} numbers")
-        columns = patterns.columns(self.state_["columns"].view(np.uint64))
-        table = columns.astype(np.float32).toarray()
+        keys = self.state_["columns"].view(np.uint64)
+        table = patterns.columns(keys).astype(np.float32).toarray()
         if self.config_.normalise:
             table *= _inverse_root(patterns.squares())[:, None].astype(np.float32)
         return table

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from igsd.baselines.kernels.base import KernelConfig, VectorKernel
+from igsd.baselines.kernels.base import KernelConfig, KernelEstimator
 from igsd.baselines.kernels.patterns import inverse_root, walk_matrix
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
@@ -21,9 +21,8 @@ _ROUNDS = 30
 def spherical_kmeans(points: Rows, num_centres: int, rng: np.random.Generator) -> Rows:
     """Return the centres [<= num_centres, d] of spherical k-means on points [n, d], unit vectors.
 
-    Points are scaled to length 1; zeros are left out. The start is that of k-means++: each next
-    centre is a point drawn in proportion to 1 - cosine to the nearest centre so far. There are
-    fewer centres if there are fewer different points.
+    Zeros are left out, and there are no more centres than different points. The start is that of
+    k-means++: a next centre is drawn in proportion to 1 - cosine to the nearest centre so far.
     """
     reserve(16.0 * len(points) * (num_centres + points.shape[1]), "the samples of k-means")
     length = np.linalg.norm(points, axis=1, keepdims=True)
@@ -70,7 +69,7 @@ class GCKNConfig(KernelConfig):
 
 
 @settings_as_parameters(GCKNConfig)
-class GCKN(VectorKernel):
+class GCKN(KernelEstimator):
     """Compares graphs by the walks that start at each node, and by the trees that these walks form.
 
     Three layers, each pooled over the nodes of a graph. Layer 0: labels (or degrees), one-hot.
@@ -79,8 +78,7 @@ class GCKN(VectorKernel):
     node, which describe the tree of its walks. Both kernels are projected on ``num_anchors`` points
     (Nystrom), found by spherical k-means on samples of ``fit``. Departs from the paper: walks
     instead of paths, so that the sum over all walks of a node is a few sparse products instead of
-    an enumeration. ``alpha`` is 1 / sigma^2. ``pooling``: "sum" or "mean", of the walks of a node
-    and of the nodes of a graph.
+    an enumeration. ``pooling`` is that of the walks of a node and of the nodes of a graph.
     """
 
     def _fit(self, graphs: GraphSet) -> None:

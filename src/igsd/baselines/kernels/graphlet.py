@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from igsd.baselines.kernels.base import KernelConfig, VectorKernel
+from igsd.baselines.kernels.base import KernelConfig, KernelEstimator
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
@@ -22,6 +22,7 @@ _BLOCK = 2_000_000
 
 def graphlet_counts(graphs: GraphSet, g: int) -> NDArray[np.float64]:
     """Return how often each of ``GRAPHLETS`` is an induced subgraph of graph ``g``, [15]."""
+    check_time("the graphlet kernel")
     A = dense_adjacency(graphs, g)
     n, edges = len(A), A.sum() / 2
     (path3, triangle), four = connected_counts(A)
@@ -43,9 +44,8 @@ def graphlet_counts(graphs: GraphSet, g: int) -> NDArray[np.float64]:
 def connected_counts(A: NDArray[np.float64]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the counts of (path, triangle) and of (star, path, paw, cycle, diamond, clique).
 
-    A [n, n] is an adjacency matrix. Matrix products count subgraphs that need not be induced;
-    each graphlet contains a known number of those with fewer edges, which is subtracted, densest
-    first.
+    Products of the adjacency A [n, n] count subgraphs that need not be induced; each graphlet
+    contains a known number of those with fewer edges, which is subtracted, densest first.
     """
     degree = A.sum(axis=1)
     u, v = np.nonzero(np.triu(A))
@@ -92,14 +92,16 @@ def _choose(count: np.ndarray | float, size: int) -> np.ndarray:
 
 
 @settings_as_parameters(KernelConfig)
-class GraphletKernel(VectorKernel):
+class GraphletKernel(KernelEstimator):
     """Compares graphs by how often each small graph is an induced subgraph of them.
 
     After Shervashidze et al. (2009), without their sampling: all fifteen graphs of three and four
     nodes, connected or not, are counted exactly, by products of adjacency matrices. Node labels are
     not read. GraKeL samples or enumerates graphlets too, but its counts depend on the order of the
-    nodes (0.1.11). Deterministic: ``random_state`` exists because every method has one.
+    nodes (0.1.11). Deterministic, whatever ``random_state`` is.
     """
+
+    n_features_out_ = len(GRAPHLETS)
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
         """Return the names of the graphlets."""
@@ -107,13 +109,4 @@ class GraphletKernel(VectorKernel):
         return np.array(GRAPHLETS, dtype=object)
 
     def _represent(self, graphs: GraphSet) -> np.ndarray:
-        counts = np.empty((len(graphs), len(GRAPHLETS)))
-        for g in range(len(graphs)):
-            check_time("the graphlet kernel")
-            counts[g] = graphlet_counts(graphs, g)
-        return counts
-
-    @property
-    def n_features_out_(self) -> int:
-        """The number of graphlets."""
-        return len(GRAPHLETS)
+        return np.stack([graphlet_counts(graphs, g) for g in range(len(graphs))])

@@ -21,7 +21,6 @@ from igsd.settings.fields import setting
 
 _BLOCK = 200_000
 
-
 Array = NDArray[np.float64]
 
 
@@ -42,12 +41,9 @@ class Gaussians:
 
 def graph_gaussians(graphs: GraphSet, features: Array, eta: float, gamma: float) -> Gaussians:
     """Return the Gaussian of each whole graph; ``features`` [N, d] are its nodes' features."""
-    d = features.shape[1]
-    S = np.empty((len(graphs), d, d))
-    for g in range(len(graphs)):
-        A, U = dense_adjacency(graphs, g), _nodes(graphs, features, g)
-        S[g] = _covariances(A, U, np.ones((1, len(A))), eta)[0]
-    return _gaussians(S, gamma)
+    pairs = ((dense_adjacency(graphs, g), _nodes(graphs, features, g)) for g in range(len(graphs)))
+    S = [_covariances(A, U, np.ones((1, len(A))), eta) for A, U in pairs]
+    return _gaussians(np.concatenate(S), gamma)
 
 
 def neighbourhood_gaussians(
@@ -91,9 +87,8 @@ def _nodes(graphs: GraphSet, features: Array, g: int) -> Array:
 
 def _within(A: Array, radius: int) -> Array:
     """Return 1 where two nodes are at most ``radius`` steps apart, [n, n]."""
-    step = A + np.eye(len(A))
-    reached = np.eye(len(A))
-    for _ in range(radius):
+    step = reached = A + np.eye(len(A))
+    for _ in range(radius - 1):
         reached = np.minimum(reached @ step, 1.0)
     return reached
 
@@ -107,8 +102,7 @@ def _covariances(A: Array, U: Array, masks: Array, eta: float) -> Array:
     n = len(A)
     reserve(32.0 * len(masks) * n * n, f"{len(masks)} Laplacians of {n} nodes")
     inside = A * masks[:, :, None] * masks[:, None, :]
-    L = -inside
-    diagonal = np.arange(n)
+    L, diagonal = -inside, np.arange(n)
     L[:, diagonal, diagonal] += inside.sum(axis=2) + np.where(masks > 0, eta, 1.0)
     features = U * masks[:, :, None]
     return features.transpose(0, 2, 1) @ np.linalg.solve(L, features)
@@ -133,13 +127,14 @@ class MultiscaleLaplacianConfig(KernelConfig):
 class MultiscaleLaplacian(KernelEstimator):
     """Compares graphs by their Laplacians in a space of features that compare neighbourhoods.
 
-    Node features start as labels (or degrees). On each of ``levels`` scales a
-    node gets new ones: how its neighbourhood of that radius compares, by the feature-space
-    Laplacian kernel on the last features, with those of ``num_samples`` nodes drawn by ``fit``,
-    projected on the ``dim`` main directions. Then whole graphs are compared. ``eta`` and
-    ``gamma`` keep the inverses finite. There is no short explicit map: ``transform`` gives the
-    similarities to each graph of ``fit``.
+    Node features start as labels (or degrees). On each of ``levels`` scales a node gets new ones:
+    how its neighbourhood of that radius compares, by the feature-space Laplacian kernel on the last
+    features, with those of ``num_samples`` nodes drawn by ``fit``, projected on the ``dim`` main
+    directions. Then whole graphs are compared. ``eta`` and ``gamma`` keep the inverses finite.
+    There is no short explicit map: ``transform`` gives the similarities to each graph of ``fit``.
     """
+
+    columns = "similarities"
 
     def _fit(self, graphs: GraphSet) -> None:
         s, state = self.config_, self.state_

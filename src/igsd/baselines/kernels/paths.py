@@ -13,6 +13,9 @@ from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
 from igsd.settings.fields import setting
 
+Walks = tuple[np.ndarray, Keys, np.ndarray]
+"""The last node of each walk, the hash of the labels on its way, the number of such walks."""
+
 _THREE, _FIVE = np.uint64(3), np.uint64(5)
 
 
@@ -33,49 +36,38 @@ class RandomWalkKernel(PatternKernel):
     counts of sequences, and no product of graphs is ever built. Without labels all nodes count as
     equal: with degrees nearly every walk would be a sequence of its own. The series is cut after
     ``steps``, so that it converges for dense graphs too; the number of sequences grows with every
-    step. Deterministic: ``random_state`` exists because every method has one.
+    step. Deterministic, whatever ``random_state`` is.
     """
 
     fallback = "none"
 
     def _represent(self, graphs: GraphSet) -> Patterns:
         s, keys = self.config_, node_keys(graphs, self.state_["source"])
-        node, sequence, count = walk_sequences(graphs, keys, s.steps)
-        weights = [c * s.decay ** (step / 2) for step, c in enumerate(count)]
-        graph = graphs.graph_of_node()[np.concatenate(node)]
-        every = np.concatenate(sequence)
+        nodes, sequences, counts = zip(*walk_sequences(graphs, keys, s.steps), strict=True)
+        weights = [count * s.decay ** (step / 2) for step, count in enumerate(counts)]
+        graph, every = graphs.graph_of_node()[np.concatenate(nodes)], np.concatenate(sequences)
         return Patterns.count(graph, every, len(graphs), np.concatenate(weights))
 
 
-def walk_sequences(
-    graphs: GraphSet, keys: Keys, steps: int
-) -> tuple[list[np.ndarray], list[Keys], list[np.ndarray]]:
-    """Return, for each number of steps from 0, (last node, hash of the labels, number) of walks.
-
-    Walks that end at one node with the same labels ``keys`` [N] on their way are one entry with
-    their number. Three lists of ``steps`` + 1 arrays.
-    """
+def walk_sequences(graphs: GraphSet, keys: Keys, steps: int) -> list[Walks]:
+    """Return the walks of 0 to ``steps`` steps; equal nodes and labels ``keys`` are one row."""
     columns, row_ptr = graphs.adjacency.global_columns(graphs.node_ptr), graphs.adjacency.row_ptr
-    nodes = [np.arange(graphs.num_nodes)]
-    sequences, counts = [splitmix64(keys)], [np.ones(graphs.num_nodes)]
+    n = graphs.num_nodes
+    walks = [(np.arange(n), splitmix64(keys), np.ones(n))]
     for step in range(steps):
         check_time("the random-walk kernel")
-        first, last = row_ptr[nodes[-1]], row_ptr[nodes[-1] + 1]
+        node, sequence, count = walks[-1]
+        first, last = row_ptr[node], row_ptr[node + 1]
         total = int((last - first).sum())
         reserve(80.0 * total, f"{total} walks of {step + 1} steps")
         before = np.repeat(np.arange(len(first)), last - first)
         node = columns[ranges(first, last)]
-        sequence = splitmix64(sequences[-1][before] * _THREE + keys[node])
-        node, sequence, count = _merged(node, sequence, counts[-1][before])
-        nodes.append(node)
-        sequences.append(sequence)
-        counts.append(count)
-    return nodes, sequences, counts
+        sequence = splitmix64(sequence[before] * _THREE + keys[node])
+        walks.append(_merged(node, sequence, count[before]))
+    return walks
 
 
-def _merged(
-    node: np.ndarray, sequence: Keys, count: np.ndarray
-) -> tuple[np.ndarray, Keys, np.ndarray]:
+def _merged(node: np.ndarray, sequence: Keys, count: np.ndarray) -> Walks:
     """Return the entries with equal node and sequence merged, their counts added."""
     if not len(node):
         return node, sequence, count
@@ -93,25 +85,22 @@ class ShortestPathKernel(PatternKernel):
 
     k(G, H) = sum over labels a, b and lengths d of count(a, b, d in G) * count(a, b, d in H), over
     all ordered pairs of different nodes that a path joins (Borgwardt and Kriegel, 2005). Graphs
-    without labels use degrees. Deterministic: ``random_state`` exists because every method has one.
+    without labels use degrees. Deterministic, whatever ``random_state`` is.
     """
 
     def _represent(self, graphs: GraphSet) -> Patterns:
         keys = splitmix64(node_keys(graphs, self.state_["source"]))
         pairs = int(graphs.node_counts().max()) ** 2
         reserve(60.0 * pairs, f"the distances of {pairs} pairs of nodes")
-        found, counts = [], []
-        for g in range(len(graphs)):
-            check_time("the shortest-path kernel")
-            pattern, count = np.unique(_graph_keys(graphs, g, keys), return_counts=True)
-            found.append(pattern)
-            counts.append(count)
+        every = (_graph_keys(graphs, g, keys) for g in range(len(graphs)))
+        found, counts = zip(*(np.unique(part, return_counts=True) for part in every), strict=True)
         graph = np.repeat(np.arange(len(graphs)), [len(part) for part in found])
         return Patterns.count(graph, np.concatenate(found), len(graphs), np.concatenate(counts))
 
 
 def _graph_keys(graphs: GraphSet, g: int, keys: Keys) -> Keys:
     """Return the pattern of every ordered pair of nodes of one graph that a path joins."""
+    check_time("the shortest-path kernel")
     start, stop = graphs.node_ptr[g], graphs.node_ptr[g + 1]
     row_ptr = graphs.adjacency.row_ptr[start : stop + 1]
     col, n = graphs.adjacency.col[row_ptr[0] : row_ptr[-1]], int(stop - start)

@@ -1,7 +1,7 @@
 """Counts of patterns in graphs, and the 64-bit keys of nodes that patterns are made of.
 
-Keys are hashes of label names, so that sets with different codes for the same names agree, and a
-label that ``fit`` has not seen is just another key.
+Keys are hashes of label names, the same on every machine, so that sets with different codes for the
+same names agree, and a label that ``fit`` has not seen is just another key.
 """
 
 import hashlib
@@ -46,10 +46,7 @@ def key_source(graphs: GraphSet, fallback: str = "degree") -> tuple[str, tuple[s
 
 
 def node_keys(graphs: GraphSet, source: str) -> Keys:
-    """Return the key of every node, [N] uint64; raises ``DataError`` if labels are missing.
-
-    Keys of degrees and names are the same in every process and on every machine.
-    """
+    """Return the key of every node, [N] uint64; raises ``DataError`` if labels are missing."""
     if source == "none":
         return np.zeros(graphs.num_nodes, dtype=np.uint64)
     if source == "degree":

@@ -26,10 +26,7 @@ from igsd.views.walks import restart_walks, walked_subgraphs
 
 
 class KeyQueue(nn.Module):
-    """A ring of the last ``size`` keys (He et al., 2020), as buffers, so that checkpoints hold it.
-
-    Initialised with random directions from torch's random state.
-    """
+    """A ring of the last ``size`` keys (He et al., 2020), random directions at first."""
 
     keys: Tensor
     place: Tensor
@@ -52,32 +49,25 @@ def structural_vectors(adjacency: Adjacency, node_ptr: np.ndarray, dim: int) -> 
     """Return a vector for each node, [n, dim] float32.
 
     Its entries are those of the eigenvectors of D^-1/2 A D^-1/2 with the ``dim`` largest
-    eigenvalues (the smallest of the normalised Laplacian), without their arbitrary sign. The vector
-    has length 1, padded with zeros if a graph has fewer than ``dim`` nodes. Edge weights are not
-    used. Graphs of equal size are solved together, so a graph's vectors do not depend on the rest
-    of the batch. The cost grows with the cube of a graph's size.
+    eigenvalues, without their arbitrary sign and without edge weights, scaled to length 1 and
+    padded with zeros. Graphs of equal size are solved together, so a graph's vectors do not depend
+    on the rest of the batch. The cost grows with the cube of a graph's size.
     """
     sizes = np.diff(node_ptr)
     vectors = np.zeros((int(node_ptr[-1]), dim), dtype=np.float32)
     for size in np.unique(sizes):
         graphs = np.flatnonzero(sizes == size)
         rows = ranges(node_ptr[graphs], node_ptr[graphs + 1])
-        _, U = np.linalg.eigh(_normalised(adjacency, node_ptr, graphs, int(size)))
+        # D^-1/2 A D^-1/2 of each of them, [g, size, size].
+        taken, shape = adjacency.take(node_ptr, graphs), (len(graphs), size, size)
+        A = np.zeros((len(rows), size))
+        A[taken.rows(), taken.col] = 1.0
+        scale = 1.0 / np.sqrt(np.maximum(A.sum(axis=1), 1.0)).reshape(shape[:2])
+        _, U = np.linalg.eigh(A.reshape(shape) * scale[:, :, None] * scale[:, None, :])
         largest = np.abs(U[:, :, ::-1][:, :, :dim]).reshape(len(rows), -1)
         lengths = np.linalg.norm(largest, axis=1, keepdims=True)
         vectors[rows, : largest.shape[1]] = largest / np.maximum(lengths, 1e-12)
     return vectors
-
-
-def _normalised(
-    adjacency: Adjacency, node_ptr: np.ndarray, graphs: np.ndarray, size: int
-) -> np.ndarray:
-    """Return D^-1/2 A D^-1/2 of graphs of equal size, [g, size, size] float64."""
-    taken = adjacency.take(node_ptr, graphs)
-    matrices = np.zeros((len(graphs) * size, size))
-    matrices[taken.rows(), taken.col] = 1.0
-    scale = 1.0 / np.sqrt(np.maximum(matrices.sum(axis=1), 1.0)).reshape(len(graphs), size)
-    return matrices.reshape(len(graphs), size, size) * scale[:, :, None] * scale[:, None, :]
 
 
 Taken = tuple[Adjacency, np.ndarray]
@@ -103,8 +93,7 @@ class EgoSource:
         """Yield subgraphs around up to ``egos`` nodes of each graph, some graphs at a time.
 
         The second item [B + 1] says where the subgraphs of each graph begin. The nodes are spread
-        evenly over the order of the graph's nodes. A walk depends on the seed and on the node's
-        index in its graph, not on the other graphs.
+        evenly over the graph. A walk depends on the seed and on the node's index in its graph only.
         """
         for start, stop in chunks(self.graphs.node_ptr, _CHUNK_NODES):
             taken = self._taken(np.arange(start, stop))

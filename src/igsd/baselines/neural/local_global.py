@@ -40,9 +40,7 @@ class LocalGlobal(nn.Module):
 class InfoGraphVectorsConfig(Training, Batches, Features, Encoder):
     """The settings of InfoGraph without labels."""
 
-    discriminator_dim: int = setting(
-        64, "loss", "width of the vectors of nodes and graphs that are compared", low=1
-    )
+    discriminator_dim: int = setting(64, "loss", "width of the vectors that are compared", low=1)
 
 
 class InfoGraphVectors(Network):

@@ -1,10 +1,8 @@
 """GraphCL, Graph Barlow Twins and BYOL: each compares the vectors of two views of a graph."""
 
-from collections.abc import Sequence
 from typing import Any
 
-import torch
-from torch import Tensor
+from torch import Tensor, stack
 
 from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
@@ -29,7 +27,7 @@ class ProjectedNetwork(Network):
         self.projector = build_head(settings, self.encoder.out_dim)
         self.out_dim = self.encoder.out_dim
 
-    def projections(self, step: Step, views: Sequence[Batch]) -> list[Tensor]:
+    def projections(self, step: Step, *views: Batch) -> list[Tensor]:
         """Return z [B, d] of each view; all pass through as one batch because of BatchNorm."""
         z = self.projector(self.encoder(Batch.joined(views))).float()
         return [step.joint(rows) for rows in z.split(len(step.indices))]
@@ -39,13 +37,9 @@ class GraphCLConfig(g.Training, g.Batches, g.Features, g.Encoder, g.Projector, g
     """The settings of GraphCL."""
 
     augmentations: str = setting(
-        "+".join(AUGMENTATIONS),
-        "view",
-        "what each graph's two views are drawn from, joined by +; also edge-drop, ppr or heat",
+        "+".join(AUGMENTATIONS), "view", "kinds of views, joined by +; also edge-drop, ppr, heat"
     )
-    augment_rate: float = setting(
-        0.2, "view", "share of nodes or edges that an augmentation changes", low=0, below=1
-    )
+    augment_rate: float = setting(0.2, "view", "share of nodes or edges changed", low=0, below=1)
     head_hidden_dim: int = setting(256, "heads", "hidden width of the projector", low=1)
     head_batch_norm: bool = setting(False, "heads", "BatchNorm before its ReLU")
     temperature: float = setting(0.2, "loss", "temperature of NT-Xent", above=0)
@@ -81,7 +75,7 @@ class GraphCLNetwork(ProjectedNetwork):
         """Return NT-Xent of two views of the same graphs."""
         rate = self.settings.augment_rate
         views = step.source.two_views(step.indices, step.place, self.kinds, rate)
-        a, b = self.projections(step, views)
+        a, b = self.projections(step, *views)
         return {"total": ntxent(a, b, self.settings.temperature)}
 
 
@@ -99,9 +93,7 @@ class GraphCL(NeuralEstimator):
 class BarlowTwinsConfig(g.Training, g.Batches, g.Features, g.View, g.Encoder, g.Projector):
     """The settings of Graph Barlow Twins."""
 
-    redundancy_weight: float = setting(
-        0.0, "loss", "weight of coordinates that repeat; 0: one over their number", low=0
-    )
+    redundancy_weight: float = setting(0.0, "loss", "weight of redundancy; 0: 1 / width", low=0)
 
 
 class BarlowTwinsNetwork(ProjectedNetwork):
@@ -113,7 +105,7 @@ class BarlowTwinsNetwork(ProjectedNetwork):
 
     def losses(self, step: Step) -> dict[str, Tensor]:
         """Return the Barlow Twins loss of graphs and their views, averaged over the views."""
-        a, *views = self.projections(step, [step.batch, *step.views])
+        a, *views = self.projections(step, step.batch, *step.views)
         weight = self.settings.redundancy_weight or 1.0 / a.shape[1]
         return {"total": sum(barlow(a, b, weight) for b in views) / len(views)}  # type: ignore[dict-item]
 
@@ -152,7 +144,7 @@ class BYOLNetwork(Network):
     def losses(self, step: Step) -> dict[str, Tensor]:
         """Return the mean of L_con(i, i) over graphs and views. Implements Eq. con's diagonal."""
         tables = consistencies(step, self.model.compare(step.batch, step.views))
-        return {"total": torch.stack([table.diagonal().mean() for table in tables]).mean()}
+        return {"total": stack([table.diagonal().mean() for table in tables]).mean()}
 
     def after_step(self) -> None:
         """Let the teacher follow the student. Implements Eq. EMA."""

@@ -26,8 +26,6 @@ class LabelDegreeHistogram(ShallowEstimator):
     The counts of labels (if there are any) and of degrees stand side by side. ``fit`` learns the
     labels and the largest degree; degrees from ``degree_cap`` on share a column, and a label that
     ``fit`` has not seen is not counted, with a warning. Accepts the same graphs as ``igsd.IGSD``.
-    Nothing is drawn: ``random_state`` exists because every method has one.
-
     Learned: ``features_`` (the ``FeatureMap``), ``config_``, ``n_features_out_``.
     """
 
@@ -42,7 +40,6 @@ class LabelDegreeHistogram(ShallowEstimator):
         self.state_["features"] = features.to_json()
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
-        """Return the counts [G, labels + degrees]."""
         features = self.features_
         warn_of_unseen_labels(features, graphs)
         codes, width = features.transform(graphs).codes, features.dim

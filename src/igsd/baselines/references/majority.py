@@ -12,14 +12,10 @@ from igsd.settings.fields import Settings
 class MajorityClass(ShallowEstimator):
     """Vectors without a column: every protocol scores them as the largest class, or as the mean.
 
-    A method that is not better than this has learned nothing. Nothing is drawn: ``random_state``
-    exists because every method has one.
+    A method that is not better than this has learned nothing.
     """
+
+    n_features_out_ = 0
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         return np.zeros((len(graphs), 0), np.float32)
-
-    @property
-    def n_features_out_(self) -> int:
-        """Always 0."""
-        return 0

@@ -7,6 +7,7 @@ import numpy as np
 
 from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.baselines.references.histogram import LabelDegreeHistogram
+from igsd.batches.features import FeatureMap
 from igsd.errors import ConfigError, DataError, need
 from igsd.estimators.base import settings_as_parameters
 from igsd.evaluation.heads import Head
@@ -44,9 +45,7 @@ def morgan_fingerprints(smiles: Sequence[str]) -> np.ndarray:
             if molecule is None:  # as written, without the check of valences
                 molecule = Chem.MolFromSmiles(text, sanitize=False)
                 if molecule is None:
-                    raise DataError(
-                        f"{text!r} is not a molecule in SMILES, so it has no fingerprint."
-                    )
+                    raise DataError(f"{text!r} is not a molecule in SMILES: it has no fingerprint.")
                 molecule.UpdatePropertyCache(strict=False)
                 Chem.FastFindRings(molecule)
             row[:] = generator.GetFingerprintAsNumPy(molecule)
@@ -57,11 +56,11 @@ def morgan_fingerprints(smiles: Sequence[str]) -> np.ndarray:
 class MorganFingerprints(ShallowEstimator):
     """Molecules as Morgan fingerprints, radius 2, folded to 2048 bits; scored by a linear model.
 
-    Graphs must be named by SMILES, as graphs from ``igsd.open_data`` of a SMILES table are. Nothing
-    is learned or drawn: ``random_state`` exists because every method has one.
+    Graphs must be named by SMILES, as graphs from ``igsd.open_data`` of a SMILES table are.
     """
 
     head: ClassVar[Head] = "linear"
+    n_features_out_ = NUM_BITS
 
     def _fit(self, graphs: GraphSet) -> None:
         self._transform(graphs.take(np.arange(min(1, len(graphs)))))
@@ -73,11 +72,6 @@ class MorganFingerprints(ShallowEstimator):
                 f"{graphs.name!r} have no names. Read molecules from a table of SMILES."
             )
         return morgan_fingerprints(graphs.graph_names)
-
-    @property
-    def n_features_out_(self) -> int:
-        """The number of bits."""
-        return NUM_BITS
 
 
 class Descriptors(ShallowEstimator):
@@ -93,23 +87,17 @@ class Descriptors(ShallowEstimator):
         self.state_ = {"features": histogram}
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
-        histogram = self._histogram()
-        if histogram is None:
-            return morgan_fingerprints(graphs.graph_names or ())
-        return histogram.transform(graphs)
-
-    def _histogram(self) -> LabelDegreeHistogram | None:
         if self.state_["features"] is None:
-            return None
+            return morgan_fingerprints(graphs.graph_names or ())
         histogram = LabelDegreeHistogram()
         histogram.config_, histogram.state_ = histogram.config(), self.state_
-        return histogram
+        return histogram.transform(graphs)
 
     @property
     def n_features_out_(self) -> int:
         """The number of bits, or of labels and degrees."""
-        histogram = self._histogram()
-        return NUM_BITS if histogram is None else histogram.n_features_out_
+        features = self.state_["features"]
+        return NUM_BITS if features is None else FeatureMap.from_json(features).dim
 
 
 @settings_as_parameters(Settings)
