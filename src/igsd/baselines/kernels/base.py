@@ -110,7 +110,7 @@ class KernelConfig(Settings):
 class PatternKernelConfig(KernelConfig):
     """The settings of a kernel that counts patterns."""
 
-    max_features: int = setting(4096, "method", "commonest patterns, columns of vectors", low=1)
+    max_features: int = setting(4096, "method", "commonest patterns that become columns", low=1)
 
 
 class KernelEstimator(ShallowEstimator):
