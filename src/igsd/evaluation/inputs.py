@@ -83,36 +83,24 @@ def check_codes(
             "that learn from few labels with protocol semi, which trains on them as graphs "
             "without a label."
         )
-    _check_classes(codes[codes >= 0], names)
-    return codes.astype(np.int64)
-
-
-def _check_classes(known: np.ndarray, names: Sequence[Any]) -> None:
-    """Raise ``DataError`` for classes that cannot be scored."""
-    classes, counts = np.unique(known, return_counts=True)
+    classes, counts = np.unique(codes[codes >= 0], return_counts=True)
     if not len(classes):
         raise DataError("A score needs at least two classes. No graph has a known class.")
+    shown = [repr(names[code]) if code < len(names) else str(code) for code in classes]
     if len(classes) < 2:
         raise DataError(
-            f"A score needs at least two classes. All {len(known)} graphs have the same label, "
-            f"{_name(classes[0], names)}."
+            f"A score needs at least two classes. All {counts[0]} graphs have the same label, "
+            f"{shown[0]}."
         )
-    if counts.min() < SMALLEST_CLASS:
-        small = [
-            f"{_name(code, names)} has {count}"
-            for code, count in zip(classes, counts, strict=True)
-            if count < SMALLEST_CLASS
-        ]
+    pairs = zip(shown, counts, strict=True)
+    small = [f"{name} has {count}" for name, count in pairs if count < SMALLEST_CLASS]
+    if small:
         raise DataError(
             f"For a score every class needs at least {SMALLEST_CLASS} graphs: one to test on and, "
             f"in the training part, one to fit and one to choose C by. Class {enumerated(small)}. "
             "Leave the graphs of such a class out, or merge it with another."
         )
-
-
-def _name(code: Any, names: Sequence[Any]) -> str:
-    """Return the name of a class for a message, or its code."""
-    return repr(names[code]) if code < len(names) else str(code)
+    return codes.astype(np.int64)
 
 
 def check_groups(groups: Any, num_graphs: int) -> IntArray:

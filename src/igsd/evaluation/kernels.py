@@ -4,9 +4,11 @@ Each has ``split(train, test)``, which returns the kernel of the training part [
 test rows against it [m, t]. The training kernel does not depend on the test rows.
 """
 
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 from igsd.errors import ConfigError, nearest
 from igsd.evaluation.inputs import FloatArray, IntArray, check_features, check_kernel
@@ -61,11 +63,8 @@ def rbf_kernel_among(distances: FloatArray, rows: IntArray | None, gamma: float)
     kernel = np.empty((size, size))
     for start in range(0, size, _BLOCK):
         stop = min(start + _BLOCK, size)
-        if rows is None:
-            part = distances[start:stop, start:]
-        else:
-            part = distances[np.ix_(rows[start:stop], rows[start:])]
-        block = rbf_kernel(part, gamma)
+        part = np.s_[start:stop, start:] if rows is None else np.ix_(rows[start:stop], rows[start:])
+        block = rbf_kernel(distances[part], gamma)
         kernel[start:stop, start:] = block
         kernel[stop:, start:stop] = block[:, stop - start :].T
     return kernel
@@ -75,23 +74,12 @@ Kernel = Literal["rbf", "linear", "precomputed"]
 Standardise = Literal["no", "yes", "search"]
 
 
-class KernelSource(Protocol):
-    """A kernel that gives its two blocks for a split into training and test part."""
-
-    standardised: bool
-
-    def split(self, train: IntArray, test: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the kernels training x training [t, t] and test x training [m, t]."""
-        ...
-
-
+@dataclass(frozen=True, eq=False)
 class PrecomputedKernel:
     """Blocks of a precomputed kernel matrix K [n, n]."""
 
+    K: FloatArray
     standardised = False
-
-    def __init__(self, K: FloatArray) -> None:
-        self.K = K
 
     def split(self, train: IntArray, test: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the two blocks of K."""
@@ -114,19 +102,16 @@ class RBFKernel:
         return among, rbf_kernel(self.distances[np.ix_(test, train)], gamma)
 
 
+@dataclass(frozen=True, eq=False)
 class StandardisedKernel:
     """Kernels of features standardised by the mean and deviation of each training part."""
 
+    X: FloatArray
+    kernel: Kernel
     standardised = True
-
-    def __init__(self, X: FloatArray, kernel: Kernel = "rbf") -> None:
-        self.X = X
-        self.kernel = kernel
 
     def split(self, train: IntArray, test: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the two blocks; the test rows are scaled with the training part's numbers."""
-        from sklearn.preprocessing import StandardScaler
-
         scaler = StandardScaler().fit(self.X[train])
         A, B = scaler.transform(self.X[train]), scaler.transform(self.X[test])
         if self.kernel == "linear":
@@ -134,6 +119,9 @@ class StandardisedKernel:
         gamma = scale_gamma(A)
         among = rbf_kernel_among(squared_distances(A), None, gamma)
         return among, rbf_kernel(squared_distances(B, A), gamma)
+
+
+KernelSource = PrecomputedKernel | RBFKernel | StandardisedKernel
 
 
 def kernel_sources(
@@ -145,13 +133,13 @@ def kernel_sources(
     is. Raises ``ConfigError`` for an unknown name and for standardising a precomputed kernel,
     ``DataError`` if the features or the kernel break the rules of ``inputs``.
     """
-    if kernel not in ("rbf", "linear", "precomputed"):
-        hint = nearest(str(kernel), ("rbf", "linear", "precomputed"))
+    if kernel not in get_args(Kernel):
+        hint = nearest(str(kernel), get_args(Kernel))
         raise ConfigError(f"There is no kernel {kernel!r}. {hint}")
     if standardise is None:
         standardise = "no" if kernel == "precomputed" else "yes"
-    if standardise not in ("no", "yes", "search"):
-        hint = nearest(str(standardise), ("no", "yes", "search"))
+    if standardise not in get_args(Standardise):
+        hint = nearest(str(standardise), get_args(Standardise))
         raise ConfigError(f"'standardise' cannot be {standardise!r}. {hint}")
     if kernel == "precomputed":
         if standardise != "no":
@@ -162,9 +150,9 @@ def kernel_sources(
         return (PrecomputedKernel(check_kernel(X)),)
     features = check_features(X)
     sources: list[KernelSource] = []
-    if standardise in ("no", "search"):
-        plain = RBFKernel(features) if kernel == "rbf" else PrecomputedKernel(features @ features.T)
-        sources.append(plain)
-    if standardise in ("yes", "search"):
+    if standardise != "yes":
+        linear = kernel == "linear"
+        sources.append(PrecomputedKernel(features @ features.T) if linear else RBFKernel(features))
+    if standardise != "no":
         sources.append(StandardisedKernel(features, kernel))
     return tuple(sources)

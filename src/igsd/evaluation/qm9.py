@@ -8,7 +8,7 @@ MAE of the same encoder trained on the same 5,000 molecules alone.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,20 +43,6 @@ class QM9Split(SemiSplit):
 
     validation: IntArray
 
-    def scored(self) -> dict[str, IntArray]:
-        """Return the parts whose error is reported, by name."""
-        return {"test": self.test, "validation": self.validation}
-
-
-class TargetEstimator(Protocol):
-    """The methods of an estimator that the protocol needs."""
-
-    def fit(self, X: Any, y: Any, *, target_names: Any) -> Any:
-        """Train on graphs whose targets ``y`` are partly NaN."""
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the targets [n, t] of graphs, in their own units."""
-
 
 def qm9_split(num_graphs: int, seed: int, sizes: QM9Sizes = SIZES) -> QM9Split:
     """Return the random split of a set for one seed.
@@ -76,25 +62,19 @@ def qm9_split(num_graphs: int, seed: int, sizes: QM9Sizes = SIZES) -> QM9Split:
 
 def mean_absolute_errors(predicted: np.ndarray, targets: np.ndarray) -> list[float]:
     """Return the MAE of each target over the molecules where it is known; both are [n, t]."""
-    return [float(value) for value in np.nanmean(np.abs(predicted - targets), axis=0)]
+    return np.nanmean(np.abs(predicted - targets), axis=0).tolist()
 
 
 def score_targets(
-    estimator: TargetEstimator,
-    graphs: GraphSet,
-    targets: np.ndarray,
-    names: tuple[str, ...],
-    split: QM9Split,
+    estimator: Any, graphs: GraphSet, targets: np.ndarray, names: tuple[str, ...], split: QM9Split
 ) -> Errors:
     """Train a method inside a split and return its MAE on ``test`` and ``validation``, [t] each.
 
-    ``targets`` [G, t]: those of all graphs. The test part is used once, after training.
+    ``estimator``: an unfitted regressor whose ``fit`` takes ``target_names``. ``targets`` [G, t]:
+    those of all graphs. The test part is used once, after training.
     """
     estimator.fit(graphs.take(split.train), split.training_targets(targets), target_names=names)
-    return {
-        name: mean_absolute_errors(estimator.predict(graphs.take(part)), targets[part])
-        for name, part in split.scored().items()
-    }
+    return _errors(estimator.predict, graphs, targets, split)
 
 
 def score_target_vectors(
@@ -112,10 +92,17 @@ def score_target_vectors(
     X, known = vectors(graphs.take(split.labelled)), targets[split.labelled]
     model = fit_targets(X, known, head) if X.shape[1] else None
 
-    def errors(part: IntArray) -> list[float]:
+    def predict(part: GraphSet) -> np.ndarray:
         if model is None:
-            return mean_absolute_errors(known.mean(axis=0), targets[part])
-        predicted = model.predict(vectors(graphs.take(part))).reshape(len(part), -1)
-        return mean_absolute_errors(predicted, targets[part])
+            return known.mean(axis=0)
+        return model.predict(vectors(part)).reshape(len(part), -1)
 
-    return {name: errors(part) for name, part in split.scored().items()}
+    return _errors(predict, graphs, targets, split)
+
+
+def _errors(predict: Callable, graphs: GraphSet, targets: np.ndarray, split: QM9Split) -> Errors:
+    parts = {"test": split.test, "validation": split.validation}
+    return {
+        name: mean_absolute_errors(predict(graphs.take(part)), targets[part])
+        for name, part in parts.items()
+    }

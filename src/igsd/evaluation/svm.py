@@ -5,11 +5,12 @@ product. Only savings that cannot change a prediction are used; tests compare wi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn import config_context
+from sklearn.svm import SVC
 
 from igsd.errors import ConfigError
 from igsd.evaluation.folds import Split, inner_folds
@@ -34,10 +35,9 @@ def predict(model: Any, K_test: FloatArray) -> IntArray:
     if (np.abs(decisions) <= _ROUNDING * margin).any():
         return np.asarray(model.predict(K_test), dtype=np.int64)
     votes = np.zeros((len(K_test), len(model.classes_)), dtype=np.int64)
-    for column, (first, second) in enumerate(pairs):
-        won = decisions[:, column] > 0
-        votes[won, first] += 1
-        votes[~won, second] += 1
+    for won, (first, second) in zip((decisions > 0).T, pairs, strict=True):
+        votes[:, first] += won
+        votes[:, second] += ~won
     return np.asarray(model.classes_[votes.argmax(axis=1)], dtype=np.int64)
 
 
@@ -51,18 +51,16 @@ def _pair_weights(model: Any, num_train: int, pairs: list[tuple[int, int]]) -> F
     weights = np.zeros((len(pairs), num_train))
     ends = np.cumsum(model.n_support_)
     rows = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
-    sign = 1.0 if len(pairs) > 1 else -1.0
     for pair, (first, second) in enumerate(pairs):
         for own, row in ((first, second - 1), (second, first)):
-            weights[pair, model.support_[rows[own]]] = sign * model.dual_coef_[row, rows[own]]
-    return weights
+            weights[pair, model.support_[rows[own]]] = model.dual_coef_[row, rows[own]]
+    return weights if len(pairs) > 1 else -weights
 
 
 C_GRID: tuple[float, ...] = tuple(float(c) for c in 10.0 ** np.arange(-3, 4))
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The C and the kernel that a search chose, and the validation accuracy if there was any."""
 
     C: float
@@ -143,6 +141,14 @@ def choose_by_validation(
     return Choice(grid[row], best, float(scores[best, row]))
 
 
+def predict_chosen(
+    sources: Sequence[KernelSource], y: IntArray, split: Split, choice: Choice
+) -> IntArray:
+    """Return the codes [m] of the test part, from the chosen kernel and C on the training part."""
+    K_train, K_test = sources[choice.source].split(*split)
+    return predict_grid(K_train, y[split[0]], K_test, (choice.C,))[0]
+
+
 def middle_of_best(scores: FloatArray) -> int:
     """Return the position of the best score; of several, the middle one, or the upper of two.
 
@@ -160,9 +166,6 @@ def accuracy(predicted: IntArray, y: IntArray) -> Any:
 
 def _fit(K: FloatArray, y: IntArray, C: float) -> Any:
     """Return a fitted SVC on a precomputed kernel, with a cache that holds all of it."""
-    from sklearn import config_context
-    from sklearn.svm import SVC
-
     megabytes = max(200.0, 1.1 * 4 * len(K) ** 2 / 2**20)
     # The kernel was checked already: checking it again for every C costs a tenth.
     with config_context(assume_finite=True, skip_parameter_validation=True):

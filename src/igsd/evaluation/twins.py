@@ -22,7 +22,12 @@ def twin_groups(graphs: GraphSet, rounds: int = ROUNDS) -> IntArray:
     by their first graph. Multisets are compared by 128-bit sums of random numbers, one for each
     colour, so a wrong merge is practically impossible.
     """
-    neighbours = _neighbours(graphs)
+    # Products with this adjacency [N, N], 0 for a self loop, sum hashes modulo 2^64 without a copy
+    # for every entry: COLLAB has 25 million.
+    columns = graphs.adjacency.global_columns(graphs.node_ptr)
+    ones = (columns != graphs.adjacency.rows()).astype(np.uint64)
+    shape = (graphs.num_nodes, graphs.num_nodes)
+    neighbours = csr_array((ones, columns, graphs.adjacency.row_ptr), shape=shape)
     # A fixed stream: the groups must not depend on a seed.
     random = np.random.default_rng(20201120)
     labels = graphs.node_labels
@@ -30,30 +35,15 @@ def twin_groups(graphs: GraphSet, rounds: int = ROUNDS) -> IntArray:
     if labels is not None:
         colours = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     for _ in range(rounds):
-        hashes = _colour_hashes(colours, random)
-        around = neighbours @ hashes
+        around = neighbours @ _colour_hashes(colours, random)
         colours = _number_rows(np.column_stack([colours.astype(np.uint64), around]))
     whole = _segment_sums(_colour_hashes(colours, random), graphs.node_ptr)
     return _by_first_use(_number_rows(whole))
 
 
-def _neighbours(graphs: GraphSet) -> csr_array:
-    """Return the adjacency of all nodes [N, N] with entries of 1, 0 for a self loop.
-
-    Its product with hashes sums them modulo 2^64 without a copy for every entry: COLLAB has 25
-    million.
-    """
-    columns = graphs.adjacency.global_columns(graphs.node_ptr)
-    ones = (columns != graphs.adjacency.rows()).astype(np.uint64)
-    shape = (graphs.num_nodes, graphs.num_nodes)
-    return csr_array((ones, columns, graphs.adjacency.row_ptr), shape=shape)
-
-
 def _colour_hashes(colours: IntArray, random: np.random.Generator) -> Hashes:
     """Return 128 random bits for every node, the same for nodes of one colour, [N, 2]."""
-    count = int(colours.max()) + 1
-    table = random.integers(0, 2**64, size=(count, 2), dtype=np.uint64)
-    return table[colours]
+    return random.integers(0, 2**64, size=(int(colours.max()) + 1, 2), dtype=np.uint64)[colours]
 
 
 def _segment_sums(values: Hashes, ptr: IntArray) -> Hashes:
@@ -100,21 +90,10 @@ class Twins:
 
 def count_twins(graphs: GraphSet) -> Twins:
     """Return the figures of a set's twins, by colour refinement with its node labels."""
-    groups = twin_groups(graphs)
+    groups, codes, ceiling = twin_groups(graphs), graphs.classes, None
     sizes = np.bincount(groups)
-    return Twins(
-        graphs=len(graphs),
-        distinct=len(sizes),
-        shared=int(sizes[sizes > 1].sum()),
-        largest=int(sizes.max()),
-        ceiling=_ceiling(graphs, groups),
-    )
-
-
-def _ceiling(graphs: GraphSet, groups: np.ndarray) -> float | None:
-    codes = graphs.classes
-    if codes is None or (codes < 0).any():
-        return None
-    width = len(graphs.class_names)
-    table = np.bincount(groups * width + codes, minlength=(int(groups.max()) + 1) * width)
-    return float(table.reshape(-1, width).max(axis=1).sum() / len(graphs))
+    if codes is not None and (codes >= 0).all():
+        table = np.zeros((len(sizes), len(graphs.class_names)), np.int64)
+        np.add.at(table, (groups, codes), 1)
+        ceiling = float(table.max(axis=1).sum() / len(graphs))
+    return Twins(len(graphs), len(sizes), int(sizes[sizes > 1].sum()), int(sizes.max()), ceiling)
