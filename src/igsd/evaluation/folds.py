@@ -1,9 +1,8 @@
 """The folds of the protocols: stratified and seeded, or published with a data set.
 
-Published folds are read by exact member names from two zips. ``gckn-folds.zip`` has training,
-validation and test positions for MUTAG, NCI1, PROTEINS and PTC; ``gin-folds.zip`` has training and
-test positions for more sets, IMDB among them, and the map from the order that MUTAG's folds count
-in to the order of the TU files.
+Published folds are read from two zips. ``gckn-folds.zip`` has training, validation and test
+positions; ``gin-folds.zip`` has training and test positions for more sets, and the map from the
+order that MUTAG's folds count in to the order of the TU files.
 """
 
 import os
@@ -18,12 +17,9 @@ from sklearn.model_selection import StratifiedKFold
 from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.inputs import IntArray
 
-OUTER_FOLDS = 10
-INNER_FOLDS = 5
-GCKN_ZIP = "gckn-folds.zip"
-GIN_ZIP = "gin-folds.zip"
-NUM_PUBLISHED = 10
-VALIDATION_PARTS = 9
+OUTER_FOLDS, INNER_FOLDS = 10, 5
+NUM_PUBLISHED, VALIDATION_PARTS = 10, 9
+GCKN_ZIP, GIN_ZIP = "gckn-folds.zip", "gin-folds.zip"
 
 Split = tuple[IntArray, IntArray]
 
@@ -65,21 +61,13 @@ class Fold(NamedTuple):
         return Fold(train, self.test, *validation)
 
 
-class Folds(NamedTuple):
-    """The folds of one seed, and notes about them for the result."""
-
-    folds: tuple[Fold, ...]
-    notes: tuple[str, ...] = ()
-
-
-def outer_folds(y: IntArray, seed: int, num_folds: int = OUTER_FOLDS) -> Folds:
-    """Return the shuffled stratified folds of class codes y [n] for one seed.
+def outer_folds(
+    y: IntArray, seed: int, num_folds: int = OUTER_FOLDS
+) -> tuple[tuple[Fold, ...], tuple[str, ...]]:
+    """Return the shuffled stratified folds of class codes y [n] for one seed, and notes about them.
 
     Every class must be in every test part, so there are at most as many folds as the smallest class
-    has graphs; a note says so. The splits are those of
-    ``StratifiedKFold(num_folds, shuffle=True, random_state=seed)``.
-
-    Raises ``ConfigError`` if ``num_folds`` is below 2.
+    has graphs; a note says so. Raises ``ConfigError`` if ``num_folds`` is below 2.
     """
     if num_folds < 2:
         raise ConfigError(f"num_folds must be at least 2. Got {num_folds}.")
@@ -88,15 +76,14 @@ def outer_folds(y: IntArray, seed: int, num_folds: int = OUTER_FOLDS) -> Folds:
     splits = StratifiedKFold(count, shuffle=True, random_state=seed).split(y, y)
     size = counted(smallest, "graph")
     note = f"{count} folds instead of {num_folds}: the smallest class has {size}"
-    return Folds(tuple(Fold(*parts) for parts in splits), (note,) if count < num_folds else ())
+    return tuple(Fold(*parts) for parts in splits), (note,) if count < num_folds else ()
 
 
 def inner_folds(y_train: IntArray) -> tuple[Split, ...]:
     """Return the unshuffled stratified folds inside a training part, as GridSearchCV makes them.
 
     A smallest class with fewer than ``INNER_FOLDS`` members gives as many folds as it has members,
-    but at least two. There are no folds if only one class, or one graph of each, is left after
-    removing twins: then there is nothing to choose by.
+    but at least two. There are none if only one class, or one graph of each, is left to choose by.
     """
     counts = np.unique(y_train, return_counts=True)[1]
     if len(counts) < 2 or counts.max() < 2:
@@ -115,7 +102,6 @@ def read_gckn_folds(
 
     ``folder`` holds the two zips; the default is the folder that IGSD_DATA names. Sets without
     published validation parts get a stratified ninth of each training part, drawn with ``seed``.
-
     Raises ``DataError`` for a set without published folds, or if they do not fit n graphs, and
     ``StorageError`` if a zip or a member is missing or unreadable.
     """
@@ -133,33 +119,31 @@ def read_gckn_folds(
         )
     folds = []
     for number in range(1, NUM_PUBLISHED + 1):
-        train, validation, test = _published_parts(Path(root), dataset, number, y, seed)
-        positions = np.sort(np.concatenate([train, validation, test]))
+        train, *validation, test = _published_parts(Path(root), dataset, number)
+        positions = np.sort(np.concatenate([train, *validation, test]))
         if not np.array_equal(positions, np.arange(len(y))):
-            raise _misfit(dataset, number, len(y))
-        folds.append(Fold(train, test, validation))
+            raise DataError(
+                f"Fold {number} of {dataset} does not divide these {len(y)} graphs into three "
+                "parts. Protocol 'gckn' needs the whole data set in the order of its TU files."
+            )
+        if not validation:
+            ninths = StratifiedKFold(VALIDATION_PARTS, shuffle=True, random_state=seed)
+            train, *validation = (train[part] for part in next(ninths.split(train, y[train])))
+        folds.append(Fold(train, test, *validation))
     return tuple(folds)
 
 
-def _published_parts(
-    root: Path, dataset: str, k: int, y: IntArray, seed: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the training, validation and test positions of fold k in TU order."""
-    if dataset in _IN_GCKN:
-        names = (f"inner_folds/train_idx-{k}-1", f"inner_folds/val_idx-{k}-1", f"test_idx-{k}")
-        parts = [_read(root / GCKN_ZIP, f"{dataset}/{name}.txt") for name in names]
-        if dataset == "MUTAG":
-            order = _read(root / GIN_ZIP, "MUTAG/dgcnn_to_tu.txt")
-            parts = [order[part] for part in parts]
-        return parts[0], parts[1], parts[2]
-    prefix = f"{_IN_GIN[dataset]}/10fold_idx"
-    train = _read(root / GIN_ZIP, f"{prefix}/train_idx-{k}.txt")
-    test = _read(root / GIN_ZIP, f"{prefix}/test_idx-{k}.txt")
-    if train.max(initial=-1) >= len(y):
-        raise _misfit(dataset, k, len(y))
-    ninths = StratifiedKFold(VALIDATION_PARTS, shuffle=True, random_state=seed)
-    fit, held_out = next(ninths.split(train, y[train]))
-    return train[fit], train[held_out], test
+def _published_parts(root: Path, dataset: str, k: int) -> list[IntArray]:
+    """Return the training, validation (if published) and test positions of fold k in TU order."""
+    if dataset in _IN_GIN:
+        prefix = f"{_IN_GIN[dataset]}/10fold_idx"
+        return [_read(root / GIN_ZIP, f"{prefix}/{part}_idx-{k}.txt") for part in ("train", "test")]
+    names = (f"inner_folds/train_idx-{k}-1", f"inner_folds/val_idx-{k}-1", f"test_idx-{k}")
+    parts = [_read(root / GCKN_ZIP, f"{dataset}/{name}.txt") for name in names]
+    if dataset == "MUTAG":
+        order = _read(root / GIN_ZIP, "MUTAG/dgcnn_to_tu.txt")
+        parts = [order[part] for part in parts]
+    return parts
 
 
 def _read(path: Path, member: str) -> IntArray:
@@ -174,10 +158,3 @@ def _read(path: Path, member: str) -> IntArray:
         raise StorageError(f"{path} has no member {member}. {_HOW_TO_GET}") from None
     except (OSError, zipfile.BadZipFile, ValueError) as error:
         raise StorageError(f"{path} cannot be read at {member}: {error}. {_HOW_TO_GET}") from error
-
-
-def _misfit(dataset: str, k: int, num_graphs: int) -> DataError:
-    return DataError(
-        f"Fold {k} of {dataset} does not divide these {num_graphs} graphs into three parts. "
-        "Protocol 'gckn' needs the whole data set in the order of its TU files."
-    )

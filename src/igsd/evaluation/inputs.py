@@ -16,10 +16,9 @@ SMALLEST_CLASS = 3
 
 
 def check_features(X: Any, what: str = "features X") -> FloatArray:
-    """Return the features as a C-ordered float64 array [n, d].
+    """Return the features as a C-ordered float64 array [n, d]; ``what``: their name in messages.
 
-    ``what``: their name in messages. Raises ``DataError`` if X is not a table of numbers, is empty,
-    or holds NaN or infinity.
+    Raises ``DataError`` if X is not a table of numbers, is empty, or holds NaN or infinity.
     """
     try:
         array = np.ascontiguousarray(X, dtype=np.float64)
@@ -30,22 +29,18 @@ def check_features(X: Any, what: str = "features X") -> FloatArray:
             f"The {what} must be a table [graphs, features] with at least one row and one "
             f"column. Got shape {array.shape}."
         )
-    finite = np.isfinite(array)
-    if not finite.all():
-        row, column = np.argwhere(~finite)[0]
-        many = f"{int((~finite).any(axis=1).sum())} of {len(array)} rows"
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
         raise DataError(
             f"The {what} must be finite. Row {row}, column {column} (counted from 0) is "
-            f"{array[row, column]}; {many} have such a value."
+            f"{array[row, column]}; {bad.any(axis=1).sum()} of {len(array)} rows have such a value."
         )
     return array
 
 
 def check_kernel(K: Any) -> FloatArray:
-    """Return a precomputed kernel as float64 [n, n].
-
-    Raises ``DataError`` if K is not square, symmetric and finite.
-    """
+    """Return a kernel as float64 [n, n]; ``DataError`` unless it is square, symmetric, finite."""
     array = check_features(K, "kernel K")
     if array.shape[0] != array.shape[1]:
         raise DataError(f"A precomputed kernel must be square [n, n]. Got shape {array.shape}.")
@@ -57,12 +52,11 @@ def check_kernel(K: Any) -> FloatArray:
 def check_codes(
     y: Any, num_graphs: int | None = None, names: Sequence[Any] = (), *, gaps: bool = False
 ) -> IntArray:
-    """Return the class codes as int64 [n].
+    """Return the class codes as int64 [n]; ``names``: the names of the classes for messages.
 
-    ``names``: the names of the classes for messages, by default their codes. ``gaps``: allow graphs
-    of unknown class (code -1). Raises ``DataError`` for an unknown class otherwise, if the number
-    of codes is not ``num_graphs``, if all graphs are of one class, and if a class has fewer than
-    ``SMALLEST_CLASS`` members.
+    ``gaps``: allow graphs of unknown class (code -1). Raises ``DataError`` for an unknown class
+    otherwise, if the number of codes is not ``num_graphs``, if all graphs are of one class, and if
+    a class has fewer than ``SMALLEST_CLASS`` members.
     """
     codes = np.asarray(y)
     if codes.ndim != 1 or not np.issubdtype(codes.dtype, np.integer):

@@ -1,7 +1,7 @@
 """The kernels that an SVM is given, as libsvm defines them: RBF, linear and precomputed.
 
-Each has ``split(train, test)``, which returns the kernel of the training part [t, t] and of the
-test rows against it [m, t]. The training kernel does not depend on the test rows.
+``split(train, test)`` returns the kernel of the training part [t, t], which does not depend on the
+test rows, and of the test rows against it [m, t].
 """
 
 from dataclasses import dataclass
@@ -39,10 +39,7 @@ def squared_distances(A: FloatArray, B: FloatArray | None = None) -> FloatArray:
 
 
 def scale_gamma(X_train: FloatArray) -> float:
-    """Return the RBF width ``1 / (d * var(X_train))``, scikit-learn's ``gamma="scale"``.
-
-    The variance runs over all entries of the training part [n, d]; constant features give 1.
-    """
+    """Return ``1 / (d * var(X_train))``, scikit-learn's ``gamma="scale"``; 1 if X is constant."""
     variance = float(X_train.var())
     return 1.0 / (X_train.shape[1] * variance) if variance != 0.0 else 1.0
 
@@ -56,8 +53,7 @@ def rbf_kernel(distances: FloatArray, gamma: float) -> FloatArray:
 def rbf_kernel_among(distances: FloatArray, rows: IntArray | None, gamma: float) -> FloatArray:
     """Return the RBF kernel [t, t] among chosen rows (None: all) of symmetric distances [n, n].
 
-    Only the blocks on and above the diagonal are computed, the rest is mirrored: the exponential is
-    the most expensive part.
+    The blocks below the diagonal are mirrored: the exponential is the most expensive part.
     """
     size = len(distances) if rows is None else len(rows)
     kernel = np.empty((size, size))
@@ -121,12 +117,12 @@ class StandardisedKernel:
         return among, rbf_kernel(squared_distances(B, A), gamma)
 
 
-KernelSource = PrecomputedKernel | RBFKernel | StandardisedKernel
+Sources = tuple[PrecomputedKernel | RBFKernel | StandardisedKernel, ...]
 
 
 def kernel_sources(
     X: Any, kernel: Kernel = "rbf", standardise: Standardise | None = None
-) -> tuple[KernelSource, ...]:
+) -> Sources:
     """Return the kernels to choose from: one, or both with ``standardise="search"`` (plain first).
 
     By default features are standardised, and a precomputed kernel, which has none, is used as it
@@ -149,10 +145,8 @@ def kernel_sources(
             )
         return (PrecomputedKernel(check_kernel(X)),)
     features = check_features(X)
-    sources: list[KernelSource] = []
-    if standardise != "yes":
-        linear = kernel == "linear"
-        sources.append(PrecomputedKernel(features @ features.T) if linear else RBFKernel(features))
-    if standardise != "no":
-        sources.append(StandardisedKernel(features, kernel))
-    return tuple(sources)
+    sources: Sources = () if standardise == "no" else (StandardisedKernel(features, kernel),)
+    if standardise == "yes":
+        return sources
+    is_rbf = kernel == "rbf"
+    return RBFKernel(features) if is_rbf else PrecomputedKernel(features @ features.T), *sources

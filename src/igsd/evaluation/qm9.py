@@ -13,20 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from igsd.errors import DataError
-from igsd.evaluation.heads import Head, fit_targets
-from igsd.evaluation.inputs import IntArray
-from igsd.evaluation.semi import SemiSplit
+from igsd.evaluation import heads, semi
 from igsd.graphs.graphset import GraphSet
-
-# Apart from the streams of random numbers that other protocols draw their splits from.
-_STREAM = 9
 
 Errors = dict[str, list[float]]
 """The MAE of each target, by part of the split."""
 
 
 class QM9Sizes(NamedTuple):
-    """The numbers of labelled, validation and test molecules."""
+    """The numbers of labelled, validation and test molecules; the defaults are the protocol's."""
 
     labelled: int = 5_000
     validation: int = 10_000
@@ -34,27 +29,23 @@ class QM9Sizes(NamedTuple):
 
 
 SIZES = QM9Sizes()
-"""The sizes that the protocol prescribes."""
 
 
 @dataclass(frozen=True, eq=False)
-class QM9Split(SemiSplit):
+class QM9Split(semi.SemiSplit):
     """Positions of the molecules of each part, ascending and disjoint."""
 
-    validation: IntArray
+    validation: np.ndarray
 
 
 def qm9_split(num_graphs: int, seed: int, sizes: QM9Sizes = SIZES) -> QM9Split:
-    """Return the random split of a set for one seed.
-
-    Raises ``DataError`` if the set is too small to leave an unlabelled molecule.
-    """
+    """Return the random split for a seed; ``DataError`` if no unlabelled molecule is left."""
     if num_graphs <= sum(sizes):
         raise DataError(
             f"Protocol qm9 takes {sizes.labelled:,} labelled, {sizes.validation:,} validation and "
             f"{sizes.test:,} test molecules, and some without labels. The set has {num_graphs:,}."
         )
-    order = np.random.default_rng([seed, _STREAM]).permutation(num_graphs)
+    order = np.random.default_rng([seed, 9]).permutation(num_graphs)
     parts = np.split(order, np.cumsum(sizes))
     labelled, validation, test, unlabelled = (np.sort(part) for part in parts)
     return QM9Split(labelled, unlabelled, test, validation)
@@ -82,7 +73,7 @@ def score_target_vectors(
     graphs: GraphSet,
     targets: np.ndarray,
     split: QM9Split,
-    head: Head = "linear",
+    head: heads.Head = "linear",
 ) -> Errors:
     """Return the MAE of a head on vectors of graphs, fitted to the labelled molecules.
 
@@ -90,7 +81,7 @@ def score_target_vectors(
     the labelled molecules.
     """
     X, known = vectors(graphs.take(split.labelled)), targets[split.labelled]
-    model = fit_targets(X, known, head) if X.shape[1] else None
+    model = heads.fit_targets(X, known, head) if X.shape[1] else None
 
     def predict(part: GraphSet) -> np.ndarray:
         if model is None:
