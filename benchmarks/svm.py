@@ -164,7 +164,7 @@ def ours_side(
     def work() -> Outcome:
         sources = kernel_sources(X, "rbf", "yes" if standardise else "no")
         arguments = [
-            (sources, y, fold.train, fold.test) for fold in outer_folds(y, seed=0).folds[:folds]
+            (sources, y, fold.train, fold.test) for fold in outer_folds(y, seed=0)[0][:folds]
         ]
         return map_folds(_fold, arguments, n_jobs)
 
@@ -190,7 +190,7 @@ def grid_search_side(data: str, path: str, standardise: bool, folds: int) -> Cal
 
     def work() -> Outcome:
         result = []
-        for fold in outer_folds(y, seed=0).folds[:folds]:
+        for fold in outer_folds(y, seed=0)[0][:folds]:
             train, test = fold.train, fold.test
             search = GridSearchCV(model, {"svc__C": list(C_GRID)}, cv=INNER_FOLDS)
             search.fit(X[train], y[train])

@@ -1,27 +1,17 @@
 """igsd: vectors for whole graphs with few labels or none.
 
-The folders follow the data: ``graphs`` -> ``views`` -> ``encoders`` -> ``model`` -> ``losses``
--> ``training`` -> ``evaluation`` -> ``estimators`` -> ``baselines`` -> ``experiments`` ->
-``report`` -> ``cli``. Names are imported when first used, so that ``import igsd`` stays quick.
+Names are imported when first used, so that ``import igsd`` stays quick.
 """
-
-from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
-    "IGSD": "igsd.estimators",
-    "IGSDClassifier": "igsd.estimators",
-    "IGSDRegressor": "igsd.estimators",
-    "GraphSet": "igsd.graphs.graphset",
-    "load_dataset": "igsd.graphs.datasets",
-    "load_model": "igsd.baselines.registry",
-    "make_method": "igsd.baselines.registry",
-    "open_data": "igsd.graphs.open",
-}
+_PUBLIC = dict.fromkeys(("IGSD", "IGSDClassifier", "IGSDRegressor"), "igsd.estimators")
+_PUBLIC |= dict.fromkeys(("load_model", "make_method"), "igsd.baselines.registry")
+_PUBLIC |= {"GraphSet": "igsd.graphs.graphset", "load_dataset": "igsd.graphs.datasets"}
+_PUBLIC |= {"open_data": "igsd.graphs.open"}
 
 __all__ = [
     "IGSD",

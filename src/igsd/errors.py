@@ -4,8 +4,6 @@ Every message names the thing, the rule it broke, the value received, and the wa
 one. The command line prints only the message, without a traceback, and exits with 2.
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import sys
@@ -40,11 +38,8 @@ class ParameterError(ConfigError):
     def __str__(self) -> str:
         return f"The {self.parameter!r} parameter of {self.owner} {self.fault}"
 
-    def of_estimator(self, owner: str) -> ParameterError:
-        """Return the error in the words of an estimator: of ``owner``, whose seed is random_state.
-
-        Settings shared by all methods have the owner IGSD.
-        """
+    def of_estimator(self, owner: str) -> "ParameterError":
+        """Return the error in the words of an estimator, which replaces the general owner IGSD."""
         parameter = "random_state" if self.parameter == "seed" else self.parameter
         return ParameterError(parameter, owner if self.owner == "IGSD" else self.owner, self.fault)
 
@@ -55,15 +50,11 @@ class ParameterError(ConfigError):
 
 
 def need(extra: str, module: str, what: str = "This") -> Any:
-    """Import and return a module of an optional dependency, for the purpose ``what``.
-
-    Raises ``ConfigError`` that names the extra to install if the module is missing.
-    """
-    package = module.split(".")[0]
+    """Return an optional module for the purpose ``what``; ``ConfigError`` names a missing extra."""
     try:
-        importlib.import_module(package)
         return importlib.import_module(module)
     except ImportError as error:
+        package = module.split(".")[0]
         raise ConfigError(
             f'{what} needs {package}, which is not installed: pip install "igsd[{extra}]".'
         ) from error
@@ -96,16 +87,16 @@ def warn_user(text: str, category: type[IGSDWarning] = IGSDWarning) -> None:
     warnings.warn(text, category, stacklevel=level)
 
 
-def nearest(name: str, valid: Iterable[str], *, count: int = 3) -> str:
+def nearest(name: str, valid: Iterable[str]) -> str:
     """Return a sentence with the valid names closest to ``name``, or all if none is close."""
     names = sorted(valid)
-    return did_you_mean(name, names, count=count) or f"Valid names: {', '.join(names)}."
+    return did_you_mean(name, names) or f"Valid names: {', '.join(names)}."
 
 
-def did_you_mean(name: str, valid: Iterable[str], *, count: int = 3) -> str:
+def did_you_mean(name: str, valid: Iterable[str]) -> str:
     """Return a question with the valid names closest to ``name``, empty if none is close."""
     by_lower = {valid_name.lower(): valid_name for valid_name in sorted(valid)}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=count, cutoff=0.5)
+    close = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
     return f"Did you mean {' or '.join(repr(by_lower[c]) for c in close)}?" if close else ""
 
 
@@ -116,6 +107,5 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 def enumerated(items: Sequence[Any], most: int = 5) -> str:
     """Return the items joined by commas; after ``most`` of them only a count of the rest."""
-    shown = ", ".join(str(item) for item in items[:most])
-    more = len(items) - most
-    return shown + (f" and {more} more" if more > 0 else "")
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(str(item) for item in items[:most]) + more

@@ -1,16 +1,15 @@
 """Limits on memory and time, and the errors for exceeding them.
 
 Methods with quadratic cost announce how much memory they are about to allocate (``reserve``) and
-check the clock between blocks of work (``check_time``). This costs nothing, needs no second process
-and keeps everything computed so far. Allocations inside a library cannot be announced; for those
-``igsd.processes`` runs a method in a process of its own and watches it.
+check the clock between blocks of work (``check_time``). Allocations inside a library cannot be
+announced; for those ``igsd.processes`` runs a method in a process of its own and watches it.
 """
 
 import contextlib
 import time
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from igsd.errors import IGSDError, ParameterError
 
@@ -32,40 +31,28 @@ class MemoryLimitError(LimitError):
 class TimeLimitError(LimitError):
     """A computation that takes longer than allowed: ``> limit``, ``> 1 day`` in the paper."""
 
-    word = "> limit"
 
-
-@dataclass(frozen=True)
-class Limits:
-    """Allowed bytes at one time, and a deadline on the clock of ``time.monotonic``.
-
-    ``memory`` None: what the machine has free when asked. ``deadline`` None: no limit.
-    """
+class Limits(NamedTuple):
+    """Bytes allowed at one time (None: those free when asked), and a deadline of ``monotonic``."""
 
     memory: float | None = None
     seconds: float | None = None
     deadline: float | None = None
 
 
-_NONE = Limits()
-_current: ContextVar[Limits] = ContextVar("igsd_limits", default=_NONE)
+_current = ContextVar("igsd_limits", default=Limits())  # noqa: B039, an immutable tuple
 
 
 @contextlib.contextmanager
 def limits(*, memory_gib: float | None = None, seconds: float | None = None) -> Iterator[Limits]:
-    """Set the limits for the block; None keeps the outer limit.
-
-    Raises ``ConfigError`` for a limit that is not positive, ``LimitError`` where one is exceeded.
-    """
+    """Set the limits for the block; None keeps the outer limit. ``ConfigError`` unless positive."""
     for name, value in (("memory_gib", memory_gib), ("seconds", seconds)):
         if value is not None and not value > 0:
             raise ParameterError(name, "limits", f"must be above 0. Got {value!r}.")
     outer = _current.get()
-    inner = Limits(
-        outer.memory if memory_gib is None else memory_gib * GIB,
-        outer.seconds if seconds is None else seconds,
-        outer.deadline if seconds is None else time.monotonic() + seconds,
-    )
+    inner = outer if memory_gib is None else outer._replace(memory=memory_gib * GIB)
+    if seconds is not None:
+        inner = inner._replace(seconds=seconds, deadline=time.monotonic() + seconds)
     token = _current.set(inner)
     try:
         yield inner
@@ -75,10 +62,9 @@ def limits(*, memory_gib: float | None = None, seconds: float | None = None) -> 
 
 def reserve(num_bytes: float, what: str) -> None:
     """Raise ``MemoryLimitError`` if ``what`` needs more bytes than allowed."""
-    allowed = _current.get().memory
-    rule = "the memory limit" if allowed is not None else "the free memory"
+    allowed, rule = _current.get().memory, "the memory limit"
     if allowed is None:
-        allowed = free_memory()
+        allowed, rule = free_memory(), "the free memory"
     if num_bytes > allowed:
         raise MemoryLimitError(
             f"OMR: {what} needs {num_bytes / GIB:.1f} GiB, and {rule} is {allowed / GIB:.1f} GiB. "

@@ -1,11 +1,8 @@
 """Processes and signals: stop between two steps, measure a method in a process of its own.
 
 Only a fresh process tells the memory of one method from that of the methods before it, and only
-from outside can a limit be put on work inside a library that never asks ``igsd.limits``. The child
-is watched and killed when it exceeds a limit; the parent continues.
+from outside can a limit be put on work inside a library that never asks ``igsd.limits``.
 """
-
-from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -17,82 +14,78 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from igsd.errors import ConfigError, IGSDError, TrainingError
-from igsd.limits import GIB, LimitError, MemoryLimitError, TimeLimitError, limits
+from igsd.limits import GIB, MemoryLimitError, TimeLimitError, limits
 
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM asked the program to stop; handled wherever Ctrl-C is."""
 
 
+@contextlib.contextmanager
+def _handled(number: int, handler: Any) -> Iterator[None]:
+    """Handle a signal in the block; only the main thread may, and others change nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 class StopSignals:
     """Records a request to stop, so that a loop can end between two steps with a checkpoint.
 
     A second Ctrl-C stops at once; a second SIGTERM does not, since `timeout` sends it twice.
-    Outside the main thread Python allows no signal handlers, and nothing is held back.
     """
 
     def __init__(self) -> None:
         self.received: int | None = None
-        self._previous: dict[int, Any] = {}
+        self._handled = contextlib.ExitStack()
 
-    def __enter__(self) -> StopSignals:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._previous[number] = signal.signal(number, self._note)
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._handled.enter_context(_handled(number, self._note))
         return self
 
     def __exit__(self, *error: object) -> None:
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)
+        self._handled.close()
 
     def error(self) -> KeyboardInterrupt:
         """Return the exception for the recorded request."""
         return Terminated() if self.received == signal.SIGTERM else KeyboardInterrupt()
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _note(self, number: int, frame: object) -> None:
         if self.received is None:
             self.received = number
         elif number == signal.SIGINT:
             raise KeyboardInterrupt
 
 
-@contextlib.contextmanager
-def deaf_children() -> Iterator[None]:
+def deaf_children() -> contextlib.AbstractContextManager[None]:
     """Make processes started in the block ignore Ctrl-C, which a terminal sends to all of them.
 
-    The parent handles it and ends them; each would print a traceback otherwise, even while it
-    starts. The parent ignores Ctrl-C in the block too, so the block must be short.
+    The parent handles it and ends them. It ignores Ctrl-C in the block too: keep the block short.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return _handled(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
 def sigterm_stops() -> Iterator[None]:
     """Raise ``Terminated`` for SIGTERM in the block, once: `timeout` sends it twice.
 
-    A handler of a program that calls the command line is left alone. Outside the main thread, where
-    Python allows no handlers, nothing changes.
+    A handler of a program that calls the command line is left alone.
     """
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+    if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
     own, is_raised = os.getpid(), False
 
-    def stop(number: int, frame: FrameType | None) -> None:
+    def stop(number: int, frame: object) -> None:
         nonlocal is_raised
         if os.getpid() != own:  # a forked child inherits this handler, but ends at once
             signal.signal(number, signal.SIG_DFL)
@@ -101,41 +94,27 @@ def sigterm_stops() -> Iterator[None]:
             is_raised = True
             raise Terminated
 
-    signal.signal(signal.SIGTERM, stop)
-    try:
+    with _handled(signal.SIGTERM, stop):
         yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def exit_code_of(stop: BaseException) -> int:
     """Return the exit code of a shell: 143 if SIGTERM caused the stop, otherwise 130."""
-    reason: BaseException | None = stop
-    while reason is not None:
-        if isinstance(reason, Terminated):
-            return 128 + signal.SIGTERM
-        reason = reason.__cause__
-    return 128 + signal.SIGINT
+    cause: BaseException | None = stop
+    while cause is not None and not isinstance(cause, Terminated):
+        cause = cause.__cause__
+    return 128 + (signal.SIGINT if cause is None else signal.SIGTERM)
 
 
-_LOOK_EVERY = 0.2
-_LONGEST_START = 600.0
+_LOOK_EVERY, _LONGEST_START = 0.2, 600.0
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """The value of a computation, its seconds, and the peak memory of its process."""
 
     value: Any
     seconds: float
     peak_bytes: int
-
-
-@dataclass(frozen=True)
-class _Ready:
-    """The first message of a child: the memory its process holds before the work begins."""
-
-    held_bytes: int
 
 
 def run_measured(
@@ -148,20 +127,20 @@ def run_measured(
     """Return ``function(*arguments)`` from a fresh process, with its time and peak memory.
 
     The function must be importable by name; its arguments and result must be plain data. The clock
-    starts when the process has imported ``modules``; the memory includes Python and these.
-
-    Raises ``MemoryLimitError`` or ``TimeLimitError`` for an exceeded limit, ``TrainingError`` for a
+    starts when the process has imported ``modules``; the memory includes Python and these. Raises
+    ``MemoryLimitError`` or ``TimeLimitError`` for an exceeded limit, ``TrainingError`` for a
     process that died, and any igsd error that the function raised.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    arguments = (sender, function, arguments, memory_gib, seconds, modules)
+    limit = {"memory_gib": memory_gib, "seconds": seconds}
+    arguments = (sender, function, arguments, limit, modules)
     child = context.Process(target=_child, args=arguments, daemon=True)
     with deaf_children():
         child.start()
     sender.close()
     try:
-        answer = _watch(receiver, child, memory_gib, seconds)
+        answer = _watch(receiver, child, **limit)
     finally:
         child.kill()
         child.join()
@@ -171,9 +150,7 @@ def run_measured(
     return answer
 
 
-def _watch(
-    receiver: Connection, child: Any, memory_gib: float | None, seconds: float | None
-) -> Any:
+def _watch(receiver: Any, child: Any, memory_gib: float | None, seconds: float | None) -> Any:
     """Return the result of the child, or the error of the limit it exceeded."""
     start, is_ready = time.monotonic(), False
     while True:
@@ -182,14 +159,14 @@ def _watch(
                 answer = receiver.recv()
             except EOFError:
                 return _died(child)
-            if not isinstance(answer, _Ready):
+            if not isinstance(answer, int):  # at first the bytes held before the work begins
                 return answer
             start, is_ready = time.monotonic(), True
-            if memory_gib is not None and answer.held_bytes > memory_gib * GIB:
+            if memory_gib is not None and answer > memory_gib * GIB:
                 return MemoryLimitError(
                     f"OMR: of the limit of {memory_gib:g} GiB, Python, its libraries and the "
-                    f"graphs take {answer.held_bytes / GIB:.2f} GiB before the method begins. Use "
-                    "a larger limit."
+                    f"graphs take {answer / GIB:.2f} GiB before the method begins. Use a larger "
+                    "limit."
                 )
         elif not child.is_alive() and not receiver.poll():
             return _died(child)
@@ -214,27 +191,22 @@ def _died(child: Any) -> TrainingError:
 
 
 def _child(
-    sender: Connection,
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    memory_gib: float | None,
-    seconds: float | None,
-    modules: Sequence[str],
+    sender: Any, function: Callable[..., Any], arguments: Any, limit: Any, modules: Sequence[str]
 ) -> None:
-    """Compute and send the result; igsd errors are sent as they are, others as text."""
+    """Send the result of the function; igsd errors are sent as they are, others as text."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         for name in modules:
             with contextlib.suppress(ImportError):  # the method says which extra it misses
                 importlib.import_module(name)
-        sender.send(_Ready(resident_bytes(os.getpid())))
+        sender.send(resident_bytes(os.getpid()))
         start = time.perf_counter()
-        with limits(memory_gib=memory_gib, seconds=seconds):
+        with limits(**limit):
             value = function(*arguments)
         sender.send(Measured(value, time.perf_counter() - start, peak_bytes()))
     except MemoryError:
         sender.send(MemoryLimitError("OMR: the system ran out of memory."))
-    except (LimitError, IGSDError) as error:
+    except IGSDError as error:
         sender.send(error)
     except Exception as error:
         sender.send(TrainingError(f"The method failed: {type(error).__name__}: {error}"))
@@ -260,12 +232,12 @@ def resident_bytes(pid: int) -> int:
 
 def peak_bytes() -> int:
     """Return the peak memory of this process, 0 if the system does not report it."""
-    try:
-        # psutil has no peak on Linux, and with getrusage a process inherits its parent's.
-        with open("/proc/self/status", encoding="ascii") as file:
-            return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
-    except (OSError, ValueError, IndexError, StopIteration):
-        pass
+    # psutil has no peak on Linux, and with getrusage a process inherits its parent's.
+    with (
+        contextlib.suppress(OSError, ValueError, IndexError, StopIteration),
+        open("/proc/self/status", encoding="ascii") as file,
+    ):
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
     try:
         import resource
     except ImportError:  # not on Windows
@@ -283,9 +255,7 @@ def map_folds(
     """Return ``[function(*a) for a in arguments]``, by ``n_jobs`` processes (-1: all cores).
 
     Each call uses one BLAS thread, also with one process: the number of threads changes the last
-    digits of a matrix product, and a score must not depend on the number of cores.
-
-    Raises ``ConfigError`` if ``n_jobs`` is neither positive nor -1.
+    digits of a matrix product. Raises ``ConfigError`` if ``n_jobs`` is neither positive nor -1.
     """
     if n_jobs < 1 and n_jobs != -1:
         raise ConfigError(f"n_jobs must be a positive number, or -1 for all cores. Got {n_jobs}.")
@@ -315,9 +285,8 @@ _DEFAULT, _LARGEST, _NEVER = 128 * 2**10, 32 * 2**20, 2**31 - 1
 def kept_memory() -> Iterator[None]:
     """Keep freed buffers for reuse inside the block, and return them to the system after it.
 
-    Every training step needs buffers of the same few megabytes. By default glibc returns each of
-    them at once and the system clears new pages for the next, thousands a step. Other C libraries
-    are left alone. No result depends on this.
+    Every training step needs buffers of the same few megabytes, and by default glibc returns each
+    of them at once. Other C libraries are left alone. No result depends on this.
     """
     library = _glibc()
     if library is None:

@@ -2,15 +2,10 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
-
-class Advance(Protocol):
-    """Moves a progress bar by some steps and shows a note beside it."""
-
-    def __call__(self, steps: int, note: str = "") -> None:
-        """Move the bar."""
+Advance = Callable[..., None]
+"""``advance(steps, note="")`` moves a progress bar by some steps and shows a note beside it."""
 
 
 @contextlib.contextmanager
@@ -21,7 +16,7 @@ def progress_bar(title: str, total: int, *, shown: bool, done: int = 0) -> Itera
     every tenth. With ``shown=False`` nothing is written.
     """
     if not shown:
-        yield _nothing
+        yield lambda steps, note="": None
     elif sys.stderr.isatty():
         yield from _terminal_bar(title, total, done)
     else:
@@ -29,30 +24,15 @@ def progress_bar(title: str, total: int, *, shown: bool, done: int = 0) -> Itera
 
 
 def _terminal_bar(title: str, total: int, done: int) -> Iterator[Advance]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import console, progress
 
-    columns = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
-    ]
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    texts = ("{task.description}", "{task.completed:.0f}/{task.total:.0f}", "{task.fields[note]}")
+    name, count, notes = (progress.TextColumn(text) for text in texts)
+    times = progress.TimeElapsedColumn(), progress.TimeRemainingColumn()
+    columns = (name, progress.BarColumn(), count, *times, notes)
+    with progress.Progress(*columns, console=console.Console(stderr=True)) as bars:
         task = bars.add_task(title, total=total, completed=done, note="")
-
-        def advance(steps: int, note: str = "") -> None:
-            bars.update(task, advance=steps, note=note)
-
-        yield advance
+        yield lambda steps, note="": bars.update(task, advance=steps, note=note)
 
 
 def _line_writer(title: str, total: int, done: int) -> Advance:
@@ -66,7 +46,3 @@ def _line_writer(title: str, total: int, done: int) -> Advance:
             print(f"{title}: {position}/{total} {note}", file=sys.stderr, flush=True)
 
     return advance
-
-
-def _nothing(steps: int, note: str = "") -> None:
-    """Show nothing."""

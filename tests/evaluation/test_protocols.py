@@ -29,7 +29,7 @@ gckn = partial(cross_validate, protocol="gckn")
 def test_equals_grid_search_fold_by_fold(standardise):
     X, y = graph_like_features(90, 8, 2, 3)
     result = cross_validate(X, y, seed=1, standardise=standardise, num_folds=3)
-    for fold, split in enumerate(outer_folds(y, 1, 3).folds):
+    for fold, split in enumerate(outer_folds(y, 1, 3)[0]):
         train, test = split.train, split.test
         C, score, predicted = grid_search(
             X[train], y[train], X[test], C_GRID, standardise=standardise == "yes"
@@ -68,7 +68,7 @@ def test_random_labels_on_real_embeddings_score_at_chance():
 def test_a_test_graph_never_reaches_selection(standardise):
     X, y = graph_like_features(80, 6, 2, 0)
     before = cross_validate(X, y, standardise=standardise, num_folds=2)
-    test = outer_folds(y, 0, 2).folds[0].test
+    test = outer_folds(y, 0, 2)[0][0].test
     spoiled, random = X.copy(), np.random.default_rng(1)
     spoiled[test] = random.normal(size=(len(test), X.shape[1])) * X.std() * 3
     after = cross_validate(spoiled, y, standardise=standardise, num_folds=2)
@@ -79,7 +79,7 @@ def test_a_test_graph_never_reaches_selection(standardise):
 
 def test_test_labels_never_reach_selection():
     X, y = graph_like_features(80, 6, 2, 0)
-    fold = outer_folds(y, 0, 4).folds[0]
+    fold = outer_folds(y, 0, 4)[0][0]
     flipped = y.copy()
     flipped[fold.test] = 1 - y[fold.test]
     sources = kernel_sources(X, standardise="search")
@@ -121,8 +121,8 @@ def test_same_result_for_any_number_of_processes():
 
 def test_inner_score_is_the_mean_of_the_inner_accuracies():
     X, y = graph_like_features(80, 6, 2, 0)
-    result = cross_validate(X, y, seed=2, num_folds=4)
-    assert inner_score(X, y, 2, num_folds=4) == pytest.approx(np.mean(result.inner))
+    result = cross_validate(X, y, seed=2)
+    assert inner_score(X, y, 2) == pytest.approx(np.mean(result.inner))
 
 
 def test_seed_changes_the_folds_and_same_seed_repeats():
@@ -161,7 +161,7 @@ def test_constant_features_score_the_majority():
 def test_reports_the_c_with_the_best_mean():
     X, y = graph_like_features(80, 6, 2, 0)
     grid = (0.1, 1.0, 10.0)
-    folds = [(fold.train, fold.test) for fold in outer_folds(y, 4, 5).folds]
+    folds = [(fold.train, fold.test) for fold in outer_folds(y, 4, 5)[0]]
     means = [cross_val_score(SVC(C=C), X, y, cv=folds).mean() for C in grid]
     result = paper(X, y, seed=4, grid=grid, num_folds=5, standardise="no")
     assert result.mean == pytest.approx(max(means))
@@ -180,7 +180,7 @@ def test_twins_are_removed_under_paper():
     X, y = graph_like_features(60, 6, 2, 1)
     groups = np.arange(60) // 2
     sizes = paper(X, y, twins=groups, num_folds=3).train_sizes
-    for size, fold in zip(sizes, outer_folds(y, 0, 3).folds, strict=True):
+    for size, fold in zip(sizes, outer_folds(y, 0, 3)[0], strict=True):
         assert size == len(fold.without_twins(groups).train)
 
 

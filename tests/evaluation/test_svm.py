@@ -71,7 +71,7 @@ def test_same_choice_and_predictions_as_grid_search(num_classes, kernel, standar
     X, y = graph_like_features(150, 12, num_classes, seed)
     if kernel == "linear":
         X = X / X.std()
-    fold = outer_folds(y, seed).folds[0]
+    fold = outer_folds(y, seed)[0][0]
     train, test = fold.train, fold.test
     source = kernel_sources(X, kernel, standardise)[0]
     choice = choose([source], y, train, grid)

@@ -1,6 +1,5 @@
 """IGSD as scikit-learn estimators: vectors without labels, classes and numbers with few."""
 
-from igsd.estimators.igsd import IGSD
-from igsd.estimators.labelled import IGSDClassifier, IGSDRegressor
+from igsd.estimators.igsd import IGSD, IGSDClassifier, IGSDRegressor
 
 __all__ = ["IGSD", "IGSDClassifier", "IGSDRegressor"]

@@ -1,43 +1,37 @@
 """What all estimators share: graphs as input, settings as parameters, ``random_state``."""
 
 import inspect
-import re
 import textwrap
 from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_random_state, validation
 
 from igsd.errors import ParameterError
 from igsd.settings.fields import Settings, Values, type_name
 
 C = TypeVar("C", bound=Settings)
 T = TypeVar("T", bound=type)
+_SEED_SOURCE = np.random.RandomState | np.random.Generator | None
 
 
-class GraphInputMixin:
-    """Marks an estimator whose input is graphs; goes before scikit-learn's own mixins."""
-
-    def __sklearn_tags__(self) -> Any:
-        """Return the tags: the input is graphs or strings, which igsd validates itself."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.no_validation = True
-        return tags
-
-
-class ConfiguredEstimator(GraphInputMixin, TransformerMixin, BaseEstimator, Generic[C]):
-    """Base of estimators whose parameters are the settings of ``config_class``.
+class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
+    """Base of estimators of graphs whose parameters are the settings of ``config_class``.
 
     Learned: ``config_``, the settings of ``fit``, and ``n_features_out_``, the width of a vector.
     """
 
     config_class: type[C]
     config_: C
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the tags: the input is graphs or strings, which igsd validates itself."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        tags.no_validation = True
+        return tags
 
     @property
     def n_features_out_(self) -> int:
@@ -56,19 +50,26 @@ class ConfiguredEstimator(GraphInputMixin, TransformerMixin, BaseEstimator, Gene
         If ``random_state`` is not a number, the seed is the one that ``fit`` drew, 0 before it.
         """
         seed = self.get_params(deep=False)["random_state"]
-        if is_drawn(seed):
+        if isinstance(seed, _SEED_SOURCE):
             seed = self.config_.seed if hasattr(self, "config_") else self.config_class.seed
         return self._config_with(seed)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns: igsd0, igsd1, ..."""
-        check_is_fitted(self, "config_")
-        method = re.sub("(classifier|regressor|kernel)$", "", type(self).__name__.lower())
+        validation.check_is_fitted(self, "config_")
+        method = type(self).__name__.lower()
+        for suffix in ("classifier", "regressor", "kernel"):
+            method = method.removesuffix(suffix)
         return np.array([f"{method}{i}" for i in range(self.n_features_out_)], dtype=object)
 
     def _config_of_fit(self) -> C:
-        """Return the settings, with a seed drawn from ``random_state`` for a new fit."""
-        return self._config_with(draw_seed(self.get_params(deep=False)["random_state"]))
+        """Return the settings, with a new seed unless ``random_state`` is a number."""
+        seed = self.get_params(deep=False)["random_state"]
+        if isinstance(seed, np.random.Generator):
+            seed = int(seed.integers(2**32))
+        elif isinstance(seed, _SEED_SOURCE):
+            seed = int(check_random_state(seed).randint(2**32, dtype=np.uint32))
+        return self._config_with(seed)
 
     def _config_with(self, seed: Any) -> C:
         try:
@@ -81,36 +82,13 @@ class ConfiguredEstimator(GraphInputMixin, TransformerMixin, BaseEstimator, Gene
         return self.config_class.known(self.get_params(deep=False))
 
 
-def is_drawn(random_state: Any) -> bool:
-    """Return whether ``random_state`` is a source of seeds (or None) and not a seed itself."""
-    return random_state is None or isinstance(
-        random_state, np.random.RandomState | np.random.Generator
-    )
-
-
-def draw_seed(random_state: Any) -> Any:
-    """Return the seed for ``random_state``, as scikit-learn understands it.
-
-    A number is the seed itself. A ``RandomState``, a ``Generator`` and None, which means NumPy's
-    global state, give a new one each time.
-    """
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**32))
-    if is_drawn(random_state):
-        return int(check_random_state(random_state).randint(2**32, dtype=np.uint32))
-    return random_state
-
-
 _OTHER_PARAMETERS = {
     "random_state": (
         "int, RandomState, Generator or None",
         "seed of everything random. None, a RandomState and a Generator give each fit its own "
         "seed, which is kept in ``config_.seed`` and in the saved file.",
     ),
-    "checkpoint": (
-        "path or None",
-        "file in which training saves itself; fit resumes from it if it exists.",
-    ),
+    "checkpoint": ("path or None", "file for saving training; fit resumes from it if it exists."),
     "log_dir": ("path or None", "folder for TensorBoard curves (extra ``igsd[tensorboard]``)."),
     "verbose": ("bool", "show progress bars."),
 }
@@ -128,14 +106,14 @@ def parameter_docs(config_class: type[Settings]) -> str:
     lines = ["Parameters", "----------"]
     entries = {entry.name: entry for entry in config_class.settings()}
     for name, default in parameter_defaults(config_class).items():
-        if name in entries:
+        if name not in entries:
+            kind, text = _OTHER_PARAMETERS[name]
+        else:
             kind, rule = type_name(entries[name]), entries[name].metadata
             text = f"{rule['help']}."
             if rule["choices"]:
                 text += f" One of {', '.join(map(repr, rule['choices']))}"
                 text += ", or an ``nn.Module`` of your own." if name == "encoder" else "."
-        else:
-            kind, text = _OTHER_PARAMETERS[name]
         lines.append(f"{name} : {kind}, default={default!r}")
         lines += [f"    {line}" for line in textwrap.wrap(text, 88, break_on_hyphens=False)]
     return "\n".join(lines)
@@ -151,19 +129,16 @@ def settings_as_parameters(config_class: type[Settings]) -> Callable[[T], T]:
 
     def decorate(cls: T) -> T:
         def store(self: Any, **arguments: Any) -> None:
-            for name in sorted(arguments.keys() - defaults.keys()):
+            if unknown := sorted(arguments.keys() - defaults.keys()):
                 method = f"{type(self).__name__}.__init__()"
-                raise TypeError(f"{method} got an unexpected keyword argument {name!r}")
+                raise TypeError(f"{method} got an unexpected keyword argument {unknown[0]!r}")
             vars(self).update(defaults | arguments)
 
         make = inspect.Parameter
-        keywords = [
-            make(name, make.KEYWORD_ONLY, default=value) for name, value in defaults.items()
-        ]
+        parameters = [make("self", make.POSITIONAL_OR_KEYWORD)]
+        parameters += [make(k, make.KEYWORD_ONLY, default=v) for k, v in defaults.items()]
         store.__name__, store.__qualname__ = "__init__", f"{cls.__qualname__}.__init__"
-        store.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [make("self", make.POSITIONAL_OR_KEYWORD), *keywords]
-        )
+        store.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         cls.__init__ = store  # type: ignore[misc]
         cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\n{parameter_docs(config_class)}\n"
         cls.config_class = config_class  # type: ignore[attr-defined]

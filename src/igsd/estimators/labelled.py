@@ -1,30 +1,23 @@
 """Classifiers and regressors of graphs that learn from few labels."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
 
 from igsd.errors import DataError
-from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
 from igsd.estimators.targets import TargetScale, check_known, codes_of, encode_classes, read_targets
 from igsd.files.arrays import Header
-from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
-from igsd.model.semi import SemiModel
-from igsd.settings.igsd import SemiConfig, SemiRegressionConfig
 from igsd.training.fit import Fitted, Watched
 from igsd.training.self_training import PseudoLabels, warn_if_never
 from igsd.training.task import Labels
-
-Judge = Callable[[np.ndarray], dict[str, float]]
-"""Turns the outputs [G, C] of watched graphs into named figures."""
 
 _PSEUDO = ("graphs", "codes", "confidence", "rounds")
 
@@ -32,8 +25,7 @@ _PSEUDO = ("graphs", "codes", "confidence", "rounds")
 class LabelEstimator(NeuralEstimator):
     """Fits a network on graphs of which some have a label.
 
-    Learned: as in ``NeuralEstimator``, and ``pseudo_labels_`` and ``pretraining_history_`` (the
-    losses of the pretraining).
+    Learned besides: ``pseudo_labels_`` and ``pretraining_history_`` (losses of the pretraining).
     """
 
     _weights_prefix: ClassVar[str] = "network."
@@ -41,40 +33,23 @@ class LabelEstimator(NeuralEstimator):
     pretraining_history_: list[dict[str, float]]
     pseudo_labels_: PseudoLabels
 
-    def _fit(
-        self, graphs: GraphSet, labels: Labels | None = None, watched: Watched | None = None
-    ) -> Self:
-        config = self._config_of_fit()
-        if labels is not None and len(labels.unlabelled) and getattr(config, "self_training", 0):
-            warn_if_never(config.epochs, config.self_training_start)
-        return super()._fit(graphs, labels, watched)
-
     def _outputs(self, X: Any) -> np.ndarray:
         """Return the network's outputs [G, C] float32 of graphs."""
         check_is_fitted(self, "network_")
         return np.concatenate(list(self._chunks(X, self.network_.outputs, "predicting")))
 
-    def _watched(
-        self, eval_set: tuple[Any, Any] | None, judge: Callable[[Any, int], Judge]
-    ) -> Watched | None:
-        """Return the graphs of ``eval_set`` with the function that scores their outputs."""
-        if eval_set is None:
-            return None
-        graphs = as_graphset(eval_set[0])
-        return Watched(graphs, judge(eval_set[1], len(graphs)))
-
-    def _set_fitted(self, config: Any, own: nn.Module | None, fitted: Fitted) -> Self:
+    def _set_fitted(self, config: Any, own: torch.nn.Module | None, fitted: Fitted) -> Self:
         if fitted.pseudo is not None:  # a loaded model has its own already
             self.pseudo_labels_, self.pretraining_history_ = fitted.pseudo, fitted.before
         return super()._set_fitted(config, own, fitted)
 
-    def _state(self) -> tuple[dict[str, Tensor], Header]:
+    def _state(self) -> tuple[dict[str, torch.Tensor], Header]:
         columns = ((name, np.array(getattr(self.pseudo_labels_, name))) for name in _PSEUDO)
         tensors = {f"pseudo.{name}": torch.from_numpy(column) for name, column in columns}
         header = {"pretraining": self.pretraining_history_, "labels": self._labels_to_json()}
         return tensors, header
 
-    def _set_state(self, tensors: Mapping[str, Tensor], header: Header) -> None:
+    def _set_state(self, tensors: Mapping[str, torch.Tensor], header: Header) -> None:
         self._labels_from_json(header["labels"])
         self.pseudo_labels_ = PseudoLabels(*(tensors[f"pseudo.{name}"].numpy() for name in _PSEUDO))
         self.pretraining_history_ = list(header.get("pretraining", ()))
@@ -103,7 +78,15 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         """
         graphs = as_graphset(X)
         codes, classes = encode_classes(y, len(graphs))
-        watched = self._watched(eval_set, lambda y, count: _judge(codes_of(y, classes, count)))
+        config, watched = self.config(), None
+        if (codes < 0).any() and getattr(config, "self_training", False):
+            warn_if_never(config.epochs, config.self_training_start)
+        if eval_set is not None:
+            unseen = as_graphset(eval_set[0])
+            known = codes_of(eval_set[1], classes, len(unseen))
+            if not (known >= 0).any():
+                raise DataError("eval_set needs labels, but its y has none.")
+            watched = Watched(unseen, lambda outputs: _eval_accuracy(known, outputs))
         self._fit(graphs, Labels(codes, len(classes)), watched)
         self.classes_ = classes
         return self
@@ -128,8 +111,8 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         if not (codes >= 0).any():
             raise DataError("A score needs labels, but y has none.")
         hits = self._outputs(graphs).argmax(axis=1) == codes
-        weight = None if sample_weight is None else np.asarray(sample_weight)[codes >= 0]
-        return float(np.average(hits[codes >= 0], weights=weight))
+        weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight)
+        return float(np.average(hits[codes >= 0], weights=weights[codes >= 0]))
 
     def _num_outputs(self) -> int:
         return len(self.classes_)
@@ -150,14 +133,7 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
 
     scale_: TargetScale
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        eval_set: tuple[Any, Any] | None = None,
-        target_names: Sequence[str] | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, *, eval_set: Any = None, target_names: Any = None) -> Self:
         """Train on graphs and return self.
 
         ``target_names``: names of the targets; by default the columns of a data frame.
@@ -167,9 +143,15 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
         graphs = as_graphset(X)
         targets, is_single = read_targets(y, len(graphs))
         check_known(targets)
-        names = _column_names(y, targets.shape[1]) if target_names is None else tuple(target_names)
-        scale = TargetScale.fit(targets, is_single=is_single, names=names)
-        watched = self._watched(eval_set, lambda y, n: _judge_targets(read_targets(y, n)[0], scale))
+        if target_names is None:
+            columns = [str(name) for name in getattr(y, "columns", ())]
+            target_names = columns if len(columns) == targets.shape[1] else ()
+        scale = TargetScale.fit(targets, is_single=is_single, names=tuple(target_names))
+        watched = None
+        if eval_set is not None:
+            unseen = as_graphset(eval_set[0])
+            known = _read_like(eval_set[1], len(unseen), scale)
+            watched = Watched(unseen, lambda outputs: _eval_errors(known, scale, outputs))
         self._fit(graphs, Labels(scale.standardised(targets), targets.shape[1]), watched)
         self.scale_ = scale
         return self
@@ -181,20 +163,16 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean R^2 over the targets; graphs with an unknown target are left out."""
-        from sklearn.metrics import r2_score
-
         check_is_fitted(self, "network_")
         graphs = as_graphset(X)
-        targets, _ = read_targets(y, len(graphs))
-        _check_width(targets, self.scale_)
+        targets = _read_like(y, len(graphs), self.scale_)
         predicted = self.predict(graphs).reshape(len(graphs), -1)
-        scores = []
-        for column, known in enumerate(~np.isnan(targets).T):
-            if not known.any():
-                continue
-            weight = None if sample_weight is None else np.asarray(sample_weight)[known]
-            pair = targets[known, column], predicted[known, column]
-            scores.append(r2_score(*pair, sample_weight=weight))
+        weights = np.ones(len(graphs)) if sample_weight is None else np.asarray(sample_weight)
+        scores = [
+            r2_score(targets[known, i], predicted[known, i], sample_weight=weights[known])
+            for i, known in enumerate(~np.isnan(targets).T)
+            if known.any()
+        ]
         if not scores:
             raise DataError("A score needs targets, but y has none.")
         return float(np.mean(scores))
@@ -209,78 +187,23 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
         self.scale_ = TargetScale.from_json(value)
 
 
-@settings_as_parameters(SemiConfig)
-class IGSDClassifier(GraphClassifier):
-    """Predicts the class of a graph by semi-supervised IGSD, from few labels and many graphs.
-
-    ``fit`` takes a ``GraphSet``, or a list of NetworkX graphs, PyTorch Geometric ``Data`` objects
-    or SMILES strings, and ``y``: one class per graph, text or whole numbers, None or NaN if there
-    is none (-1 also means none if all other labels are whole numbers >= 0). It can then
-    ``predict`` graphs that it has never seen.
-
-    Learned: ``classes_``, ``pseudo_labels_`` (graph, class, confidence and round of each),
-    ``history_``, ``pretraining_history_``, ``network_``, ``features_``, ``config_``.
-
-    >>> from igsd import IGSDClassifier, load_dataset
-    >>> graphs = load_dataset("MUTAG")
-    >>> y = [c if i % 10 == 0 else None for i, c in enumerate(graphs.classes)]
-    >>> model = IGSDClassifier(epochs=5, self_training=False).fit(graphs, y)
-    >>> model.predict(graphs).shape
-    (188,)
-    """
-
-    network_class = SemiModel
+def _eval_accuracy(codes: np.ndarray, outputs: np.ndarray) -> dict[str, float]:
+    hits = outputs.argmax(axis=1) == codes
+    return {"eval_accuracy": float(hits[codes >= 0].mean())}
 
 
-@settings_as_parameters(SemiRegressionConfig)
-class IGSDRegressor(GraphRegressor):
-    """Predicts numbers for a graph by semi-supervised IGSD, from few labels and many graphs.
-
-    ``fit`` takes graphs as ``igsd.IGSD`` does, and ``y``: one or several numbers per graph, NaN or
-    None if unknown. There are no classes, so neither Eq. supcon nor self-training.
-
-    Learned: ``scale_``, ``history_``, ``pretraining_history_``, ``network_``, ``features_``,
-    ``config_``.
-    """
-
-    network_class = SemiModel
+def _eval_errors(targets: np.ndarray, scale: TargetScale, outputs: np.ndarray) -> dict[str, float]:
+    """Return the mean absolute error in the targets' own units, and that of each of several."""
+    errors = np.abs(outputs.astype(np.float64) * scale.scale + scale.mean - targets)
+    per_target = np.nanmean(errors, axis=0)
+    each = enumerate(per_target if len(per_target) > 1 else ())
+    return {"eval_mae": float(per_target.mean())} | {f"eval_mae_{i}": float(v) for i, v in each}
 
 
-def _judge(codes: np.ndarray) -> Judge:
-    """Return the function that measures the accuracy on the labelled graphs."""
-    labelled = codes >= 0
-    if not labelled.any():
-        raise DataError("eval_set needs labels, but its y has none.")
-
-    def judge(outputs: np.ndarray) -> dict[str, float]:
-        hits = outputs.argmax(axis=1) == codes
-        return {"eval_accuracy": float(hits[labelled].mean())}
-
-    return judge
-
-
-def _judge_targets(targets: np.ndarray, scale: TargetScale) -> Judge:
-    """Return the function that measures the mean absolute error in the targets' own units."""
-    _check_width(targets, scale)
-
-    def judge(outputs: np.ndarray) -> dict[str, float]:
-        errors = np.abs(outputs.astype(np.float64) * scale.scale + scale.mean - targets)
-        per_target = np.nanmean(errors, axis=0)
-        figures = {"eval_mae": float(per_target.mean())}
-        if len(per_target) > 1:
-            figures |= {f"eval_mae_{i}": float(value) for i, value in enumerate(per_target)}
-        return figures
-
-    return judge
-
-
-def _column_names(y: Any, count: int) -> tuple[str, ...]:
-    """Return the names of a data frame's columns, () for anything else."""
-    names = tuple(str(name) for name in getattr(y, "columns", ()))
-    return names if len(names) == count else ()
-
-
-def _check_width(targets: np.ndarray, scale: TargetScale) -> None:
-    found, expected = targets.shape[1], len(scale.mean)
-    if found != expected:
+def _read_like(y: Any, num_graphs: int, scale: TargetScale) -> np.ndarray:
+    """Return the targets [G, t] of ``y``; raises ``DataError`` unless they are the model's."""
+    targets, expected = read_targets(y, num_graphs)[0], len(scale.mean)
+    if targets.shape[1] != expected:
+        found = targets.shape[1]
         raise DataError(f"The model predicts {expected} targets per graph. Got y with {found}.")
+    return targets

@@ -7,23 +7,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
 
 from igsd.batches.batch import CHUNK_NODES, chunks
 from igsd.batches.features import FeatureMap, warn_of_unseen_labels
 from igsd.errors import ConfigError, ParameterError, StorageError
 from igsd.estimators.base import ConfiguredEstimator
-from igsd.files.arrays import Header
-from igsd.files.models import read_model, whole_model, write_model
+from igsd.files import arrays, models
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.model.network import Dims, Network, Step
 from igsd.processes import kept_memory
 from igsd.progress import progress_bar
-from igsd.settings.fields import Values
-from igsd.settings.text import load_recipe
+from igsd.settings import fields, text
 from igsd.training.fit import Fitted, Watched, fit, view_of
-from igsd.training.task import Labels
 from igsd.views.source import Source
 
 DISTINCT_CHUNK_NODES = 250_000
@@ -33,8 +29,7 @@ DISTINCT_CHUNK_NODES = 250_000
 class NeuralEstimator(ConfiguredEstimator[Any]):
     """Learns vectors of graphs by training a network. Takes the same graphs as ``igsd.IGSD``.
 
-    A method is a subclass with a ``network_class``, and with settings given by
-    ``@settings_as_parameters``.
+    A method is a subclass with a ``network_class`` and ``@settings_as_parameters``.
 
     Learned: ``network_``, ``features_``, ``history_`` (mean losses per epoch), ``config_``,
     ``own_encoder_`` (the class of the user's own encoder, or None) and ``n_features_out_``.
@@ -51,7 +46,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     @classmethod
     def from_recipe(cls, name: str, **changes: Any) -> Self:
         """Return an unfitted estimator with the settings of a shipped recipe, some changed."""
-        return cls.from_config(load_recipe(name, cls.config_class)).set_params(**changes)
+        return cls.from_config(text.load_recipe(name, cls.config_class)).set_params(**changes)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
@@ -70,8 +65,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator atomically to one file at exactly ``path``."""
         check_is_fitted(self, "network_")
-        state, prefix = self.network_.state_dict(), self._weights_prefix
-        tensors = {f"{prefix}{name}": tensor for name, tensor in state.items()}
+        tensors = self.network_.state_dict(prefix=self._weights_prefix)
         header = {
             "estimator": type(self).__name__,
             "config": self._fitted_config().to_json(),
@@ -80,18 +74,18 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             "history": self.history_,
         }
         more_tensors, more_header = self._state()
-        write_model(path, tensors | more_tensors, header | more_header)
+        models.write_model(path, tensors | more_tensors, header | more_header)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, encoder: nn.Module | None = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, encoder: torch.nn.Module | None = None) -> Self:
         """Return the estimator that ``save`` wrote; its results are bit-equal.
 
         ``path``: the file, or a run folder of ``igsd train``. ``encoder``: your own module, if it
         was trained with one: a file holds numbers, never code. Raises ``StorageError`` for any
         other file, and ``ConfigError`` if the encoder is missing or does not fit.
         """
-        tensors, header = read_model(path, cls.__name__)
-        with whole_model(path):
+        tensors, header = models.read_model(path, cls.__name__)
+        with models.whole_model(path):
             own, history = header.get("own_encoder"), list(header["history"])
             config = cls.config_class.from_json(header["config"])
             features = FeatureMap.from_json(header["features"])
@@ -103,7 +97,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         estimator = cls.from_config(config)
         if encoder is not None:
             estimator.set_params(encoder=encoder)
-        with whole_model(path):
+        with models.whole_model(path):
             estimator._set_state(tensors, header)
             with torch.random.fork_rng(devices=[]):
                 dims = Dims(features, estimator._num_outputs(), encoder)
@@ -130,38 +124,27 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         self.network_.settings = self._fitted_config()
         return int(self.network_.out_dim)
 
-    def _fit(
-        self, graphs: GraphSet, labels: Labels | None = None, watched: Watched | None = None
-    ) -> Self:
+    def _fit(self, graphs: GraphSet, labels: Any = None, watched: Watched | None = None) -> Self:
         config, own = self._config_of_fit(), self._own_encoder()
         parameters = self.get_params(deep=False)
+        options = {name: parameters[name] for name in ("checkpoint", "log_dir", "verbose")}
+        options |= {"labels": labels, "encoder": own, "watched": watched}
+        name = config.section or type(self).__name__
         try:
-            fitted = fit(
-                graphs,
-                config,
-                self.network_class,
-                name=config.section or type(self).__name__,
-                labels=labels,
-                encoder=own,
-                watched=watched,
-                checkpoint=parameters["checkpoint"],
-                log_dir=parameters["log_dir"],
-                verbose=parameters["verbose"],
-            )
+            fitted = fit(graphs, config, self.network_class, name=name, **options)
         except ParameterError as error:
             raise error.of_estimator(type(self).__name__) from error
         return self._set_fitted(config, own, fitted)
 
-    def _set_fitted(self, config: Any, own: nn.Module | None, fitted: Fitted) -> Self:
+    def _set_fitted(self, config: Any, own: torch.nn.Module | None, fitted: Fitted) -> Self:
         self.network_, self.features_ = fitted.network, fitted.features
         self.history_, self.config_ = fitted.history, config
         self.own_encoder_ = None if own is None else type(own).__qualname__
         return self
 
     def _chunks(
-        self, X: Any, compute: Callable[[Step], Tensor], title: str
+        self, X: Any, compute: Callable[[Step], torch.Tensor], title: str
     ) -> Iterator[np.ndarray]:
-        """Yield what the network computes for graphs, a chunk of them at a time."""
         graphs, network = as_graphset(X), self.network_.eval()
         warn_of_unseen_labels(self.features_, graphs)
         config, device = network.settings, next(network.parameters()).device
@@ -177,12 +160,12 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
                 yield rows
                 advance(len(rows))
 
-    def _own_encoder(self) -> nn.Module | None:
+    def _own_encoder(self) -> torch.nn.Module | None:
         """Return the module given as ``encoder``, or None if it is a name."""
         encoder = self.get_params(deep=False)["encoder"]
-        return encoder if isinstance(encoder, nn.Module) else None
+        return encoder if isinstance(encoder, torch.nn.Module) else None
 
-    def _named_settings(self) -> Values:
+    def _named_settings(self) -> fields.Values:
         named = super()._named_settings()
         if self._own_encoder() is not None:
             named["encoder"] = self.config_class.encoder
@@ -201,9 +184,9 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         """Return the number of outputs of the network: 0 without labels."""
         return 0
 
-    def _state(self) -> tuple[dict[str, Tensor], Header]:
+    def _state(self) -> tuple[dict[str, torch.Tensor], arrays.Header]:
         """Return the (tensors, header entries) that ``save`` writes besides the network."""
         return {}, {}
 
-    def _set_state(self, tensors: Mapping[str, Tensor], header: Header) -> None:
+    def _set_state(self, tensors: Mapping[str, torch.Tensor], header: arrays.Header) -> None:
         """Restore what ``_state`` returned."""

@@ -17,9 +17,9 @@ def prediction_columns(
 ) -> Columns:
     """Return the columns of a table of predictions, one entry per graph.
 
-    ``graph``, ``line``, ``id`` and ``name`` (if there are any); then ``class``, ``probability`` and
-    one ``p_CLASS`` per class, or one column per target (``value`` if it has no name). Raises
-    ``ConfigError`` for a model that was trained without labels.
+    Those of ``about_graphs``; then ``class``, ``probability`` and one ``p_CLASS`` per class, or one
+    column per target (``value`` if it has no name). Raises ``ConfigError`` for a model that was
+    trained without labels.
     """
     if not isinstance(model, GraphClassifier | GraphRegressor):
         raise ConfigError(
@@ -33,40 +33,30 @@ def prediction_columns(
         codes = probabilities.argmax(axis=1)
         columns["class"] = model.classes_[codes].tolist()
         columns["probability"] = probabilities.max(axis=1).tolist()
-        for code, name in enumerate(model.classes_.tolist()):
-            columns[f"p_{name}"] = probabilities[:, code].tolist()
-        return columns
+        names = (f"p_{name}" for name in model.classes_.tolist())
+        return columns | dict(zip(names, probabilities.T.tolist(), strict=True))
     values = model.predict(graphs).reshape(len(graphs), -1)
-    for place, name in enumerate(_value_names(model, values.shape[1])):
+    unnamed = [f"value{i}" for i in range(values.shape[1])] if values.shape[1] > 1 else ["value"]
+    for name, column in zip(model.scale_.names or unnamed, values.T.tolist(), strict=True):
         # A target may have the name of a column about the graph.
-        columns[f"predicted_{name}" if name in columns else name] = values[:, place].tolist()
+        columns[f"predicted_{name}" if name in columns else name] = column
     return columns
-
-
-def _value_names(model: GraphRegressor, count: int) -> tuple[str, ...]:
-    if model.scale_.names:
-        return model.scale_.names
-    return ("value",) if count == 1 else tuple(f"value{i}" for i in range(count))
 
 
 def about_graphs(graphs: GraphSet) -> dict[str, list[object]]:
     """Return the columns that identify the graph of each row."""
-    columns: dict[str, list[object]] = {"graph": list(range(len(graphs)))}
-    if graphs.lines is not None:
-        columns["line"] = graphs.lines.tolist()
-    if graphs.ids is not None:
-        columns["id"] = list(graphs.ids)
-    if graphs.graph_names is not None:
-        columns["name"] = list(graphs.graph_names)
-    return columns
+    lines = None if graphs.lines is None else graphs.lines.tolist()
+    columns = {"graph": range(len(graphs)), "line": lines}
+    columns |= {"id": graphs.ids, "name": graphs.graph_names}
+    return {name: list(column) for name, column in columns.items() if column is not None}
 
 
 def given_columns(metrics: Mapping[str, Any], graphs: GraphSet, data: str) -> Columns:
     """Return the known labels of ``data``, of the kind that a model was trained on.
 
     ``metrics``: those of the run folder. One column ``given``, or ``given_T`` for each of several
-    targets, None if unknown; no column if ``data`` has no such label, as with new graphs. A file of
-    labels only applies to the graphs of the training.
+    targets, None if unknown; no column if ``data`` has no such label. A file of labels only applies
+    to the graphs of the training.
     """
     labels, trained_on = metrics.get("labels", {}), metrics.get("data", {}).get("checksum")
     if os.path.isfile(labels.get("source", "")) and graphs.checksum != trained_on:

@@ -15,47 +15,46 @@ from igsd.graphs.labels import MARKERS, drop_missing, is_minus_one
 def encode_classes(y: Any, num_graphs: int) -> tuple[np.ndarray, np.ndarray]:
     """Return (codes [G] int64, -1 without a label; the classes in order, [C]).
 
-    Missing labels are recognised by ``igsd.graphs.labels.drop_missing``: None, NaN, empty text,
-    the missing-value words of tables, and -1 beside two or more other classes that are all whole
-    numbers >= 0. Whole numbers in a float array are read as integers. Raises ``DataError`` if the
-    length is wrong, if values are not classes or of different types, and if there are fewer than
-    two classes. Warns of a class with a single graph.
+    Missing labels are recognised by ``igsd.graphs.labels.drop_missing``. Whole numbers in a float
+    array are read as integers. Raises ``DataError`` if the length is wrong, if values are not
+    classes or of different types, and if there are fewer than two classes. Warns of a class with a
+    single graph.
     """
     if y is None:
         raise DataError(
             "A classifier needs labels: give y, with None or NaN for graphs without one. "
             "igsd.IGSD learns without any."
         )
-    values = [_plain(value, place) for place, value in enumerate(_as_list(y, num_graphs))]
-    values = drop_missing(values, "y")
+    values = drop_missing(_plain_labels(y, num_graphs), "y")
     known = [value for value in values if value is not None]
     if not known:
         raise DataError(
             f"y has no label: {counted(num_graphs, 'entry', 'entries')}, all missing. A classifier "
             "needs some graphs of each class; igsd.IGSD needs no labels."
         )
-    kinds = {"text" if isinstance(value, str) else "numbers" for value in known}
-    if len(kinds) > 1:
+    if len({isinstance(value, str) for value in known}) > 1:
         raise DataError("The classes in y must be all text or all whole numbers. Got both.")
     classes = sorted(set(known))
     if len(classes) < 2:
         raise DataError(
-            f"A classifier needs labelled graphs of at least two classes. All "
+            "A classifier needs labelled graphs of at least two classes. All "
             f"{counted(len(known), 'label')} in y are {classes[0]!r}."
         )
     table = {value: code for code, value in enumerate(classes)}
     codes = np.array([-1 if v is None else table[v] for v in values], np.int64)
-    _warn_of_single_graphs(codes, classes)
+    single = [classes[i] for i in np.flatnonzero(np.bincount(codes[codes >= 0]) == 1)]
+    if single:
+        warn_user(
+            f"{counted(len(single), 'class has', 'classes have')} a single labelled graph: "
+            f"{enumerated(single)}. A model cannot learn from one graph what they have in common."
+        )
     return codes, np.array(classes)
 
 
 def codes_of(y: Any, classes: np.ndarray, num_graphs: int) -> np.ndarray:
-    """Return the codes of labels, -1 if missing, [G] int64.
-
-    Raises ``DataError`` for a class that is not among ``classes``.
-    """
+    """Return the codes [G] int64 of labels, -1 if missing; ``DataError`` for an unknown class."""
     table = {value.item(): code for code, value in enumerate(classes)}
-    values = [_plain(value, place) for place, value in enumerate(_as_list(y, num_graphs))]
+    values = _plain_labels(y, num_graphs)
     # A marker that is not a class of the model can only mean a missing label.
     markers = {v for v in values if v == "" or is_minus_one(v) or str(v).lower() in MARKERS}
     markers -= set(table)
@@ -70,21 +69,21 @@ def codes_of(y: Any, classes: np.ndarray, num_graphs: int) -> np.ndarray:
     return np.array([-1 if v is None else table[v] for v in values], np.int64)
 
 
-def _as_list(y: Any, num_graphs: int) -> list[Any]:
-    """Return ``y`` as a list of values; raises ``DataError`` if shape or length are wrong."""
+def _plain_labels(y: Any, num_graphs: int) -> list[Any]:
+    """Return the labels as by ``_plain``; raises ``DataError`` if shape or length are wrong."""
     if isinstance(y, str) or not hasattr(y, "__len__"):
         raise DataError(f"y must be a list with one label per graph. Got {type(y).__name__}.")
-    array = y if isinstance(y, list | tuple) else np.asarray(y)
+    array: Any = y if isinstance(y, list | tuple) else np.asarray(y)
     if getattr(array, "ndim", 1) != 1:
         raise DataError(
-            f"y must have one class per graph, shape ({num_graphs},). Got shape {array.shape}."  # type: ignore[union-attr]
+            f"y must have one class per graph, shape ({num_graphs},). Got shape {array.shape}."
         )
     if len(array) != num_graphs:
         raise DataError(
             f"y must have one label per graph, None or NaN if it is unknown. Got "
             f"{counted(len(array), 'label')} for {counted(num_graphs, 'graph')}."
         )
-    return list(array)
+    return [_plain(value, place) for place, value in enumerate(array)]
 
 
 def _plain(value: Any, place: int) -> Any:
@@ -96,9 +95,9 @@ def _plain(value: Any, place: int) -> Any:
         return None
     if isinstance(value, str | bool | int):
         return value
-    if isinstance(value, numbers.Real) and float(value).is_integer():
-        return int(float(value))
     if isinstance(value, numbers.Real):
+        if float(value).is_integer():
+            return int(float(value))
         raise DataError(
             f"A class must be text or a whole number. Graph {place} has {value}. To predict "
             "numbers, use a regressor."
@@ -107,22 +106,11 @@ def _plain(value: Any, place: int) -> Any:
     raise DataError(f"A class must be text, a whole number or None. Graph {place} has a {kind}.")
 
 
-def _warn_of_single_graphs(codes: np.ndarray, classes: list[Any]) -> None:
-    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
-    single = [classes[code] for code in np.flatnonzero(counts == 1)]
-    if single:
-        warn_user(
-            f"{counted(len(single), 'class has', 'classes have')} a single labelled graph: "
-            f"{enumerated(single)}. A model cannot learn from one graph what they have in common.",
-        )
-
-
 @dataclass(frozen=True)
 class TargetScale:
     """Mean and standard deviation of each target over the labelled training graphs.
 
-    ``is_single``: ``y`` has one number per graph, and so have predictions. ``names``: of the
-    targets, if they have any.
+    ``is_single``: ``y`` and predictions are [G]. ``names``: of the targets, if they have any.
     """
 
     mean: np.ndarray
@@ -132,16 +120,13 @@ class TargetScale:
 
     @classmethod
     def fit(cls, targets: np.ndarray, *, is_single: bool, names: tuple[str, ...] = ()) -> Self:
-        """Return the scale of targets [G, t], ignoring NaN.
-
-        A constant target has scale 0, so that its value is always predicted.
-        """
+        """Return the scale of targets [G, t], ignoring NaN; 0 if constant, to predict the value."""
         is_constant = np.nanmin(targets, axis=0) == np.nanmax(targets, axis=0)
         if is_constant.any():
             which = [str(names[i]) if names else str(i) for i in np.flatnonzero(is_constant)]
             warn_user(
                 f"All known values of target {', '.join(which)} are equal, so there is nothing to "
-                "learn and that value is predicted. Is it the right column?",
+                "learn and that value is predicted. Is it the right column?"
             )
         # Mean and deviation of equal numbers may be off by rounding.
         mean = np.where(is_constant, np.nanmin(targets, axis=0), np.nanmean(targets, axis=0))
@@ -187,29 +172,24 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
             f"{error}."
         ) from error
     if values.ndim not in (1, 2) or 0 in values.shape:
-        raise DataError(
-            f"y must be numbers of shape [graphs] or [graphs, targets]. Got shape {values.shape}."
-        )
+        raise DataError(f"y must have shape [graphs] or [graphs, targets]. Got {values.shape}.")
     if len(values) != num_graphs:
         raise DataError(
             "y must have one target, or one row of targets, per graph, NaN where unknown. Got "
             f"{len(values)} for {counted(num_graphs, 'graph')}."
         )
-    is_single = values.ndim == 1
-    values = values.reshape(num_graphs, -1)
-    if np.isinf(values).any():
-        place = int(np.argwhere(np.isinf(values))[0][0])
-        raise DataError(f"Targets must be finite or NaN. Graph {place} has {values[place]}.")
-    return values, is_single
+    targets = values.reshape(num_graphs, -1)
+    if np.isinf(targets).any():
+        place = int(np.argwhere(np.isinf(targets))[0][0])
+        raise DataError(f"Targets must be finite or NaN. Graph {place} has {targets[place]}.")
+    return targets, values.ndim == 1
 
 
 def check_known(targets: np.ndarray) -> None:
     """Raise ``DataError`` unless every target is known for at least two graphs."""
     known = (~np.isnan(targets)).sum(axis=0)
     if not known.any():
-        raise DataError(
-            "y has no target, only NaN. A regressor needs some numbers; igsd.IGSD needs none."
-        )
+        raise DataError("y has no target, only NaN. A regressor needs some; igsd.IGSD needs none.")
     few = [f"{column} ({known[column]})" for column in np.flatnonzero(known < 2)]
     if few:
         raise DataError(

@@ -1,41 +1,31 @@
 """The folds of the protocols: stratified and seeded, or published with a data set.
 
-Published folds are read by exact member names from two zips. ``gckn-folds.zip`` has training,
-validation and test positions for MUTAG, NCI1, PROTEINS and PTC; ``gin-folds.zip`` has training and
-test positions for more sets, IMDB among them, and the map from the order that MUTAG's folds count
-in to the order of the TU files.
+Published folds are read from two zips. ``gckn-folds.zip`` has training, validation and test
+positions; ``gin-folds.zip`` has training and test positions for more sets, and the map from the
+order that MUTAG's folds count in to the order of the TU files.
 """
-
-from __future__ import annotations
 
 import os
 import warnings
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
 
 from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.inputs import IntArray
 
-OUTER_FOLDS = 10
-INNER_FOLDS = 5
-GCKN_ZIP = "gckn-folds.zip"
-GIN_ZIP = "gin-folds.zip"
-NUM_PUBLISHED = 10
-VALIDATION_PARTS = 9
+OUTER_FOLDS, INNER_FOLDS = 10, 5
+NUM_PUBLISHED, VALIDATION_PARTS = 10, 9
+GCKN_ZIP, GIN_ZIP = "gckn-folds.zip", "gin-folds.zip"
 
 Split = tuple[IntArray, IntArray]
 
 _IN_GCKN = ("MUTAG", "NCI1", "PROTEINS", "PTC")
-_IN_GIN = {
-    "IMDB-BINARY": "IMDBBINARY",
-    "IMDB-MULTI": "IMDBMULTI",
-    "COLLAB": "COLLAB",
-    "DD": "DD",
-    "PTC_MR": "PTC_MR",
-}
+_IN_GIN = {"IMDB-BINARY": "IMDBBINARY", "IMDB-MULTI": "IMDBMULTI"}
+_IN_GIN |= {name: name for name in ("COLLAB", "DD", "PTC_MR")}
 _HOW_TO_GET = (
     f"Set IGSD_DATA to the folder that holds both. {GCKN_ZIP} is `datasets/fold-idx` of the "
     f"repository claying/GCKN, zipped from inside; {GIN_ZIP} holds `NAME/10fold_idx` of "
@@ -43,8 +33,7 @@ _HOW_TO_GET = (
 )
 
 
-@dataclass(frozen=True)
-class Fold:
+class Fold(NamedTuple):
     """Positions of the training and test part of a fold, and of a validation part if it has one."""
 
     train: IntArray
@@ -54,80 +43,56 @@ class Fold:
     @property
     def fitted(self) -> IntArray:
         """The positions that the final model is fitted on: training and validation part."""
-        if self.validation is None:
-            return self.train
-        return np.concatenate([self.train, self.validation])
+        return np.concatenate([p for p in (self.train, self.validation) if p is not None])
 
-    def without_twins(self, groups: IntArray) -> Fold:
+    def without_twins(self, groups: IntArray) -> "Fold":
         """Return the fold without the training graphs that share a group with a test graph.
 
         ``groups`` [n]: equal numbers mark graphs that message passing cannot tell apart. Raises
         ``DataError`` if nothing is left to train on, or to validate with.
         """
-        validation = self.validation
-        if validation is not None:
-            validation = _without_twins(validation, self.test, groups)
-        return Fold(_without_twins(self.train, self.test, groups), self.test, validation)
+        parts = [p for p in (self.train, self.validation) if p is not None]
+        train, *validation = [p[~np.isin(groups[p], groups[self.test])] for p in parts]
+        if not all(part.size for part in (train, *validation)):
+            raise DataError(
+                "No training graph is left after removing the twins of the test graphs: every "
+                "graph is indistinguishable from one in the test part. Score with twins instead."
+            )
+        return Fold(train, self.test, *validation)
 
 
-@dataclass(frozen=True)
-class Folds:
-    """The folds of one seed, and notes about them for the result."""
-
-    folds: tuple[Fold, ...]
-    notes: tuple[str, ...] = ()
-
-
-def outer_folds(y: IntArray, seed: int, num_folds: int = OUTER_FOLDS) -> Folds:
-    """Return the shuffled stratified folds of class codes y [n] for one seed.
+def outer_folds(
+    y: IntArray, seed: int, num_folds: int = OUTER_FOLDS
+) -> tuple[tuple[Fold, ...], tuple[str, ...]]:
+    """Return the shuffled stratified folds of class codes y [n] for one seed, and notes about them.
 
     Every class must be in every test part, so there are at most as many folds as the smallest class
-    has graphs; a note says so. The splits are those of
-    ``StratifiedKFold(num_folds, shuffle=True, random_state=seed)``.
-
-    Raises ``ConfigError`` if ``num_folds`` is below 2.
+    has graphs; a note says so. Raises ``ConfigError`` if ``num_folds`` is below 2.
     """
-    from sklearn.model_selection import StratifiedKFold
-
     if num_folds < 2:
         raise ConfigError(f"num_folds must be at least 2. Got {num_folds}.")
     smallest = int(np.unique(y, return_counts=True)[1].min())
     count = min(num_folds, smallest)
     splits = StratifiedKFold(count, shuffle=True, random_state=seed).split(y, y)
-    notes: tuple[str, ...] = ()
-    if count < num_folds:
-        size = counted(smallest, "graph")
-        notes = (f"{count} folds instead of {num_folds}: the smallest class has {size}",)
-    return Folds(tuple(Fold(train, test) for train, test in splits), notes)
+    size = counted(smallest, "graph")
+    note = f"{count} folds instead of {num_folds}: the smallest class has {size}"
+    return tuple(Fold(*parts) for parts in splits), (note,) if count < num_folds else ()
 
 
-def inner_folds(y_train: IntArray, num_folds: int = INNER_FOLDS) -> tuple[Split, ...]:
+def inner_folds(y_train: IntArray) -> tuple[Split, ...]:
     """Return the unshuffled stratified folds inside a training part, as GridSearchCV makes them.
 
-    A smallest class with fewer than ``num_folds`` members gives as many folds as it has members,
-    but at least two. There are no folds if only one class, or one graph of each, is left after
-    removing twins: then there is nothing to choose by.
+    A smallest class with fewer than ``INNER_FOLDS`` members gives as many folds as it has members,
+    but at least two. There are none if only one class, or one graph of each, is left to choose by.
     """
-    from sklearn.model_selection import StratifiedKFold
-
     counts = np.unique(y_train, return_counts=True)[1]
     if len(counts) < 2 or counts.max() < 2:
         return ()
-    count = min(num_folds, max(2, int(counts.min())))
+    count = min(INNER_FOLDS, max(2, int(counts.min())))
     with warnings.catch_warnings():
         # A class of one member (twins removed) cannot be in both parts; that is no error here.
         warnings.simplefilter("ignore", UserWarning)
         return tuple(StratifiedKFold(count).split(y_train, y_train))
-
-
-def _without_twins(train: IntArray, test: IntArray, groups: IntArray) -> IntArray:
-    kept = train[~np.isin(groups[train], groups[test])]
-    if not kept.size:
-        raise DataError(
-            "No training graph is left after removing the twins of the test graphs: every graph "
-            "is indistinguishable from one in the test part. Score with twins instead."
-        )
-    return kept
 
 
 def read_gckn_folds(
@@ -137,7 +102,6 @@ def read_gckn_folds(
 
     ``folder`` holds the two zips; the default is the folder that IGSD_DATA names. Sets without
     published validation parts get a stratified ninth of each training part, drawn with ``seed``.
-
     Raises ``DataError`` for a set without published folds, or if they do not fit n graphs, and
     ``StorageError`` if a zip or a member is missing or unreadable.
     """
@@ -155,35 +119,31 @@ def read_gckn_folds(
         )
     folds = []
     for number in range(1, NUM_PUBLISHED + 1):
-        train, validation, test = _published_parts(Path(root), dataset, number, y, seed)
-        together = np.sort(np.concatenate([train, validation, test]))
-        if not np.array_equal(together, np.arange(len(y))):
-            raise _misfit(dataset, number, len(y))
-        folds.append(Fold(train, test, validation))
+        train, *validation, test = _published_parts(Path(root), dataset, number)
+        positions = np.sort(np.concatenate([train, *validation, test]))
+        if not np.array_equal(positions, np.arange(len(y))):
+            raise DataError(
+                f"Fold {number} of {dataset} does not divide these {len(y)} graphs into three "
+                "parts. Protocol 'gckn' needs the whole data set in the order of its TU files."
+            )
+        if not validation:
+            ninths = StratifiedKFold(VALIDATION_PARTS, shuffle=True, random_state=seed)
+            train, *validation = (train[part] for part in next(ninths.split(train, y[train])))
+        folds.append(Fold(train, test, *validation))
     return tuple(folds)
 
 
-def _published_parts(
-    root: Path, dataset: str, k: int, y: IntArray, seed: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the training, validation and test positions of fold k in TU order."""
-    from sklearn.model_selection import StratifiedKFold
-
-    if dataset in _IN_GCKN:
-        names = (f"inner_folds/train_idx-{k}-1", f"inner_folds/val_idx-{k}-1", f"test_idx-{k}")
-        parts = [_read(root / GCKN_ZIP, f"{dataset}/{name}.txt") for name in names]
-        if dataset == "MUTAG":
-            order = _read(root / GIN_ZIP, "MUTAG/dgcnn_to_tu.txt")
-            parts = [order[part] for part in parts]
-        return parts[0], parts[1], parts[2]
-    prefix = f"{_IN_GIN[dataset]}/10fold_idx"
-    train = _read(root / GIN_ZIP, f"{prefix}/train_idx-{k}.txt")
-    test = _read(root / GIN_ZIP, f"{prefix}/test_idx-{k}.txt")
-    if train.max(initial=-1) >= len(y):
-        raise _misfit(dataset, k, len(y))
-    ninths = StratifiedKFold(VALIDATION_PARTS, shuffle=True, random_state=seed)
-    fit, validation = next(ninths.split(train, y[train]))
-    return train[fit], train[validation], test
+def _published_parts(root: Path, dataset: str, k: int) -> list[IntArray]:
+    """Return the training, validation (if published) and test positions of fold k in TU order."""
+    if dataset in _IN_GIN:
+        prefix = f"{_IN_GIN[dataset]}/10fold_idx"
+        return [_read(root / GIN_ZIP, f"{prefix}/{part}_idx-{k}.txt") for part in ("train", "test")]
+    names = (f"inner_folds/train_idx-{k}-1", f"inner_folds/val_idx-{k}-1", f"test_idx-{k}")
+    parts = [_read(root / GCKN_ZIP, f"{dataset}/{name}.txt") for name in names]
+    if dataset == "MUTAG":
+        order = _read(root / GIN_ZIP, "MUTAG/dgcnn_to_tu.txt")
+        parts = [order[part] for part in parts]
+    return parts
 
 
 def _read(path: Path, member: str) -> IntArray:
@@ -198,10 +158,3 @@ def _read(path: Path, member: str) -> IntArray:
         raise StorageError(f"{path} has no member {member}. {_HOW_TO_GET}") from None
     except (OSError, zipfile.BadZipFile, ValueError) as error:
         raise StorageError(f"{path} cannot be read at {member}: {error}. {_HOW_TO_GET}") from error
-
-
-def _misfit(dataset: str, k: int, num_graphs: int) -> DataError:
-    return DataError(
-        f"Fold {k} of {dataset} does not divide these {num_graphs} graphs into three parts. "
-        "Protocol 'gckn' needs the whole data set in the order of its TU files."
-    )

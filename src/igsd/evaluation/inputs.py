@@ -16,10 +16,9 @@ SMALLEST_CLASS = 3
 
 
 def check_features(X: Any, what: str = "features X") -> FloatArray:
-    """Return the features as a C-ordered float64 array [n, d].
+    """Return the features as a C-ordered float64 array [n, d]; ``what``: their name in messages.
 
-    ``what``: their name in messages. Raises ``DataError`` if X is not a table of numbers, is empty,
-    or holds NaN or infinity.
+    Raises ``DataError`` if X is not a table of numbers, is empty, or holds NaN or infinity.
     """
     try:
         array = np.ascontiguousarray(X, dtype=np.float64)
@@ -30,22 +29,18 @@ def check_features(X: Any, what: str = "features X") -> FloatArray:
             f"The {what} must be a table [graphs, features] with at least one row and one "
             f"column. Got shape {array.shape}."
         )
-    finite = np.isfinite(array)
-    if not finite.all():
-        row, column = np.argwhere(~finite)[0]
-        many = f"{int((~finite).any(axis=1).sum())} of {len(array)} rows"
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
         raise DataError(
             f"The {what} must be finite. Row {row}, column {column} (counted from 0) is "
-            f"{array[row, column]}; {many} have such a value."
+            f"{array[row, column]}; {bad.any(axis=1).sum()} of {len(array)} rows have such a value."
         )
     return array
 
 
 def check_kernel(K: Any) -> FloatArray:
-    """Return a precomputed kernel as float64 [n, n].
-
-    Raises ``DataError`` if K is not square, symmetric and finite.
-    """
+    """Return a kernel as float64 [n, n]; ``DataError`` unless it is square, symmetric, finite."""
     array = check_features(K, "kernel K")
     if array.shape[0] != array.shape[1]:
         raise DataError(f"A precomputed kernel must be square [n, n]. Got shape {array.shape}.")
@@ -57,12 +52,11 @@ def check_kernel(K: Any) -> FloatArray:
 def check_codes(
     y: Any, num_graphs: int | None = None, names: Sequence[Any] = (), *, gaps: bool = False
 ) -> IntArray:
-    """Return the class codes as int64 [n].
+    """Return the class codes as int64 [n]; ``names``: the names of the classes for messages.
 
-    ``names``: the names of the classes for messages, by default their codes. ``gaps``: allow graphs
-    of unknown class (code -1). Raises ``DataError`` for an unknown class otherwise, if the number
-    of codes is not ``num_graphs``, if all graphs are of one class, and if a class has fewer than
-    ``SMALLEST_CLASS`` members.
+    ``gaps``: allow graphs of unknown class (code -1). Raises ``DataError`` for an unknown class
+    otherwise, if the number of codes is not ``num_graphs``, if all graphs are of one class, and if
+    a class has fewer than ``SMALLEST_CLASS`` members.
     """
     codes = np.asarray(y)
     if codes.ndim != 1 or not np.issubdtype(codes.dtype, np.integer):
@@ -83,36 +77,24 @@ def check_codes(
             "that learn from few labels with protocol semi, which trains on them as graphs "
             "without a label."
         )
-    _check_classes(codes[codes >= 0], names)
-    return codes.astype(np.int64)
-
-
-def _check_classes(known: np.ndarray, names: Sequence[Any]) -> None:
-    """Raise ``DataError`` for classes that cannot be scored."""
-    classes, counts = np.unique(known, return_counts=True)
+    classes, counts = np.unique(codes[codes >= 0], return_counts=True)
     if not len(classes):
         raise DataError("A score needs at least two classes. No graph has a known class.")
+    shown = [repr(names[code]) if code < len(names) else str(code) for code in classes]
     if len(classes) < 2:
         raise DataError(
-            f"A score needs at least two classes. All {len(known)} graphs have the same label, "
-            f"{_name(classes[0], names)}."
+            f"A score needs at least two classes. All {counts[0]} graphs have the same label, "
+            f"{shown[0]}."
         )
-    if counts.min() < SMALLEST_CLASS:
-        small = [
-            f"{_name(code, names)} has {count}"
-            for code, count in zip(classes, counts, strict=True)
-            if count < SMALLEST_CLASS
-        ]
+    pairs = zip(shown, counts, strict=True)
+    small = [f"{name} has {count}" for name, count in pairs if count < SMALLEST_CLASS]
+    if small:
         raise DataError(
             f"For a score every class needs at least {SMALLEST_CLASS} graphs: one to test on and, "
             f"in the training part, one to fit and one to choose C by. Class {enumerated(small)}. "
             "Leave the graphs of such a class out, or merge it with another."
         )
-
-
-def _name(code: Any, names: Sequence[Any]) -> str:
-    """Return the name of a class for a message, or its code."""
-    return repr(names[code]) if code < len(names) else str(code)
+    return codes.astype(np.int64)
 
 
 def check_groups(groups: Any, num_graphs: int) -> IntArray:

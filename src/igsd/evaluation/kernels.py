@@ -1,12 +1,14 @@
 """The kernels that an SVM is given, as libsvm defines them: RBF, linear and precomputed.
 
-Each has ``split(train, test)``, which returns the kernel of the training part [t, t] and of the
-test rows against it [m, t]. The training kernel does not depend on the test rows.
+``split(train, test)`` returns the kernel of the training part [t, t], which does not depend on the
+test rows, and of the test rows against it [m, t].
 """
 
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 from igsd.errors import ConfigError, nearest
 from igsd.evaluation.inputs import FloatArray, IntArray, check_features, check_kernel
@@ -37,10 +39,7 @@ def squared_distances(A: FloatArray, B: FloatArray | None = None) -> FloatArray:
 
 
 def scale_gamma(X_train: FloatArray) -> float:
-    """Return the RBF width ``1 / (d * var(X_train))``, scikit-learn's ``gamma="scale"``.
-
-    The variance runs over all entries of the training part [n, d]; constant features give 1.
-    """
+    """Return ``1 / (d * var(X_train))``, scikit-learn's ``gamma="scale"``; 1 if X is constant."""
     variance = float(X_train.var())
     return 1.0 / (X_train.shape[1] * variance) if variance != 0.0 else 1.0
 
@@ -54,18 +53,14 @@ def rbf_kernel(distances: FloatArray, gamma: float) -> FloatArray:
 def rbf_kernel_among(distances: FloatArray, rows: IntArray | None, gamma: float) -> FloatArray:
     """Return the RBF kernel [t, t] among chosen rows (None: all) of symmetric distances [n, n].
 
-    Only the blocks on and above the diagonal are computed, the rest is mirrored: the exponential is
-    the most expensive part.
+    The blocks below the diagonal are mirrored: the exponential is the most expensive part.
     """
     size = len(distances) if rows is None else len(rows)
     kernel = np.empty((size, size))
     for start in range(0, size, _BLOCK):
         stop = min(start + _BLOCK, size)
-        if rows is None:
-            part = distances[start:stop, start:]
-        else:
-            part = distances[np.ix_(rows[start:stop], rows[start:])]
-        block = rbf_kernel(part, gamma)
+        part = np.s_[start:stop, start:] if rows is None else np.ix_(rows[start:stop], rows[start:])
+        block = rbf_kernel(distances[part], gamma)
         kernel[start:stop, start:] = block
         kernel[stop:, start:stop] = block[:, stop - start :].T
     return kernel
@@ -75,23 +70,12 @@ Kernel = Literal["rbf", "linear", "precomputed"]
 Standardise = Literal["no", "yes", "search"]
 
 
-class KernelSource(Protocol):
-    """A kernel that gives its two blocks for a split into training and test part."""
-
-    standardised: bool
-
-    def split(self, train: IntArray, test: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the kernels training x training [t, t] and test x training [m, t]."""
-        ...
-
-
+@dataclass(frozen=True, eq=False)
 class PrecomputedKernel:
     """Blocks of a precomputed kernel matrix K [n, n]."""
 
+    K: FloatArray
     standardised = False
-
-    def __init__(self, K: FloatArray) -> None:
-        self.K = K
 
     def split(self, train: IntArray, test: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the two blocks of K."""
@@ -114,19 +98,16 @@ class RBFKernel:
         return among, rbf_kernel(self.distances[np.ix_(test, train)], gamma)
 
 
+@dataclass(frozen=True, eq=False)
 class StandardisedKernel:
     """Kernels of features standardised by the mean and deviation of each training part."""
 
+    X: FloatArray
+    kernel: Kernel
     standardised = True
-
-    def __init__(self, X: FloatArray, kernel: Kernel = "rbf") -> None:
-        self.X = X
-        self.kernel = kernel
 
     def split(self, train: IntArray, test: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the two blocks; the test rows are scaled with the training part's numbers."""
-        from sklearn.preprocessing import StandardScaler
-
         scaler = StandardScaler().fit(self.X[train])
         A, B = scaler.transform(self.X[train]), scaler.transform(self.X[test])
         if self.kernel == "linear":
@@ -136,22 +117,25 @@ class StandardisedKernel:
         return among, rbf_kernel(squared_distances(B, A), gamma)
 
 
+Sources = tuple[PrecomputedKernel | RBFKernel | StandardisedKernel, ...]
+
+
 def kernel_sources(
     X: Any, kernel: Kernel = "rbf", standardise: Standardise | None = None
-) -> tuple[KernelSource, ...]:
+) -> Sources:
     """Return the kernels to choose from: one, or both with ``standardise="search"`` (plain first).
 
     By default features are standardised, and a precomputed kernel, which has none, is used as it
     is. Raises ``ConfigError`` for an unknown name and for standardising a precomputed kernel,
     ``DataError`` if the features or the kernel break the rules of ``inputs``.
     """
-    if kernel not in ("rbf", "linear", "precomputed"):
-        hint = nearest(str(kernel), ("rbf", "linear", "precomputed"))
+    if kernel not in get_args(Kernel):
+        hint = nearest(str(kernel), get_args(Kernel))
         raise ConfigError(f"There is no kernel {kernel!r}. {hint}")
     if standardise is None:
         standardise = "no" if kernel == "precomputed" else "yes"
-    if standardise not in ("no", "yes", "search"):
-        hint = nearest(str(standardise), ("no", "yes", "search"))
+    if standardise not in get_args(Standardise):
+        hint = nearest(str(standardise), get_args(Standardise))
         raise ConfigError(f"'standardise' cannot be {standardise!r}. {hint}")
     if kernel == "precomputed":
         if standardise != "no":
@@ -161,10 +145,8 @@ def kernel_sources(
             )
         return (PrecomputedKernel(check_kernel(X)),)
     features = check_features(X)
-    sources: list[KernelSource] = []
-    if standardise in ("no", "search"):
-        plain = RBFKernel(features) if kernel == "rbf" else PrecomputedKernel(features @ features.T)
-        sources.append(plain)
-    if standardise in ("yes", "search"):
-        sources.append(StandardisedKernel(features, kernel))
-    return tuple(sources)
+    sources: Sources = () if standardise == "no" else (StandardisedKernel(features, kernel),)
+    if standardise == "yes":
+        return sources
+    is_rbf = kernel == "rbf"
+    return RBFKernel(features) if is_rbf else PrecomputedKernel(features @ features.T), *sources

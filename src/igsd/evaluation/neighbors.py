@@ -26,7 +26,7 @@ def nearest_graphs(vectors: np.ndarray, query: int, k: int) -> tuple[np.ndarray,
     scaled = unit_columns(vectors)
     squares = ((scaled - scaled[query]) ** 2).sum(axis=1)
     distances = np.sqrt(squares / max(scaled.shape[1], 1))
-    order = np.lexsort((np.arange(len(scaled)), distances))
+    order = np.argsort(distances, kind="stable")
     order = order[order != query][:k]
     return order, distances[order]
 

@@ -7,39 +7,19 @@
 | ``gckn`` | published with the data set | the fold's validation part |
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from igsd.errors import ConfigError, nearest
-from igsd.evaluation import PROTOCOLS
-from igsd.evaluation.folds import OUTER_FOLDS, Fold, Folds, outer_folds, read_gckn_folds
-from igsd.evaluation.heads import Head, fit_classes
-from igsd.evaluation.inputs import FloatArray, IntArray, check_codes, check_features, check_groups
-from igsd.evaluation.kernels import Kernel, KernelSource, Standardise, kernel_sources
+from igsd.evaluation import PROTOCOLS, heads, inputs, kernels, svm
+from igsd.evaluation.folds import OUTER_FOLDS, Fold, outer_folds, read_gckn_folds
 from igsd.evaluation.result import ProtocolResult
-from igsd.evaluation.svm import (
-    C_GRID,
-    Choice,
-    accuracy,
-    check_grid,
-    choose,
-    choose_by_validation,
-    grid_scores,
-    predict_grid,
-)
 from igsd.processes import map_folds
 
-Outcome = tuple[float, Choice | None]
+Outcome = tuple[float, svm.Choice | None]
 """The test accuracy of a fold, and what was chosen for it."""
-
-TWINS_NOTE = "twins of test graphs removed from training"
-OPTIMISTIC = (
-    "optimistic: C chosen by the test folds",
-    "optimistic: C and standardising chosen by the test folds",
-)
 
 
 def cross_validate(
@@ -48,10 +28,10 @@ def cross_validate(
     *,
     protocol: str = "nested",
     seed: int = 0,
-    standardise: Standardise | None = None,
-    kernel: Kernel = "rbf",
-    head: Head = "svm",
-    grid: Sequence[float] | None = None,
+    standardise: kernels.Standardise | None = None,
+    kernel: kernels.Kernel = "rbf",
+    head: heads.Head = "svm",
+    grid: svm.Grid | None = None,
     num_folds: int = OUTER_FOLDS,
     twins: Any | None = None,
     dataset: str | None = None,
@@ -65,50 +45,58 @@ def cross_validate(
     y: class codes [n].
     protocol: ``nested``, ``paper`` or ``gckn``. ``paper`` departs from the paper in one thing: the
     number of epochs is the recipe's and is not chosen by the test parts as well.
-    seed: draws the folds; for ``gckn`` only the validation parts that are not published.
+    seed: draws ``num_folds`` folds; for ``gckn`` only the validation parts that are not published.
     standardise: standardise features inside each training part (the default), use them as they are
     (``"no"``), or choose between both as C is chosen (``"search"``).
     head: fit another model than an SVM to the features as they are, see ``heads``.
     grid: the values of C; the default is 1e-3 ... 1e3, for ``gckn`` the 60 values of ``gckn_grid``.
-    num_folds: the number of stratified folds.
     twins: group numbers [n]; training graphs in the group of a test graph are left out.
     dataset, folder: for ``gckn``, the data set and where its published folds are.
     n_jobs: the number of processes; it changes no result.
 
-    Raises ``DataError`` if features, labels or groups break the rules of ``inputs`` or published
-    folds do not fit, ``ConfigError`` for an invalid setting, ``StorageError`` if the files of the
-    published folds are missing.
+    Raises ``DataError`` if X, y or twins break the rules of ``inputs`` or published folds do not
+    fit, ``ConfigError`` for an invalid setting, ``StorageError`` for missing published folds.
     """
     if protocol not in PROTOCOLS:
         raise ConfigError(f"There is no protocol {protocol!r}. {nearest(protocol, PROTOCOLS)}")
     knows_nothing = np.ndim(X) == 2 and np.shape(X)[1] == 0
     uses_svm = head == "svm" and not knows_nothing
-    sources = tuple(kernel_sources(X, kernel, standardise)) if uses_svm else ()
-    codes = check_codes(y, len(X))
-    found = _folds(protocol, codes, seed, num_folds, dataset, folder)
-    folds, notes = found.folds, found.notes
+    sources = kernels.kernel_sources(X, kernel, standardise) if uses_svm else ()
+    codes = inputs.check_codes(y, len(X))
+    if protocol != "gckn":
+        folds, notes = outer_folds(codes, seed, num_folds)
+    elif dataset is None:
+        raise ConfigError("Protocol 'gckn' needs the name of a data set with published folds.")
+    else:
+        folds = read_gckn_folds(dataset, codes, folder=folder, seed=seed)
+        notes = (f"published folds of {dataset}",)
     if twins is not None:
-        groups = check_groups(twins, len(codes))
+        groups = inputs.check_groups(twins, len(codes))
         folds = tuple(fold.without_twins(groups) for fold in folds)
-        notes = (*notes, TWINS_NOTE)
-    values = C_GRID if grid is None else check_grid(grid)
+        notes = (*notes, "twins of test graphs removed from training")
+    values = svm.C_GRID if grid is None else svm.check_grid(grid)
     outcomes: list[Outcome]
     if knows_nothing:
         # The largest class of the set, not of each training part: where classes are nearly even, a
         # fold with more test graphs of a class has fewer training graphs of it.
         guess = np.bincount(codes).argmax(axis=0, keepdims=True)
-        outcomes = [(float(accuracy(guess, codes[fold.test])), None) for fold in folds]
+        outcomes = [(float(svm.accuracy(guess, codes[fold.test])), None) for fold in folds]
     elif not uses_svm:
-        features = check_features(X)
-        heads = [(features, codes, fold, head) for fold in folds]
-        outcomes = [(score, None) for score in map_folds(_score_head, heads, n_jobs)]
+        features = inputs.check_features(X)
+        parts = [(features, codes, fold, head) for fold in folds]
+        outcomes = [(score, None) for score in map_folds(_score_head, parts, n_jobs)]
     elif protocol == "paper":
-        outcomes = _score_by_test_parts(sources, codes, folds, values, n_jobs)
-        notes = (*notes, OPTIMISTIC[len(sources) > 1])
+        splits = [(sources, codes, [(fold.train, fold.test)], values) for fold in folds]
+        scores = np.concatenate(map_folds(svm.grid_scores, splits, n_jobs), axis=-1)
+        best, row = divmod(int(scores.mean(axis=-1).argmax()), len(values))
+        choice = svm.Choice(values[row], best, None)
+        outcomes = [(float(score), choice) for score in scores[best, row]]
+        chosen = "C and standardising" if len(sources) > 1 else "C"
+        notes = (*notes, f"optimistic: {chosen} chosen by the test folds")
     else:
         own_grid = protocol == "gckn" and grid is None
         grids = [gckn_grid(len(fold.train)) if own_grid else values for fold in folds]
-        work = [(sources, codes, fold, row) for fold, row in zip(folds, grids, strict=True)]
+        work = [(sources, codes, *parts) for parts in zip(folds, grids, strict=True)]
         outcomes = map_folds(_score_fold, work, n_jobs)
     choices = [choice for _, choice in outcomes if choice is not None]
     return ProtocolResult(
@@ -126,23 +114,17 @@ def cross_validate(
 
 
 def inner_score(
-    X: Any,
-    y: Any,
-    seed: int = 0,
-    *,
-    standardise: Standardise | None = None,
-    num_folds: int = OUTER_FOLDS,
-    n_jobs: int = 1,
+    X: Any, y: Any, seed: int = 0, *, standardise: kernels.Standardise = "yes", n_jobs: int = 1
 ) -> float:
     """Return the mean over the folds of ``nested`` of the best accuracy inside training parts.
 
     For choosing a recipe: no SVM here sees the test part of its fold. Arguments and errors as in
     ``cross_validate``.
     """
-    sources, codes = kernel_sources(X, "rbf", standardise), check_codes(y, len(X))
-    folds = outer_folds(codes, seed, num_folds).folds
-    choices = map_folds(choose, [(sources, codes, fold.train, C_GRID) for fold in folds], n_jobs)
-    return float(np.mean([choice.score for choice in choices]))
+    sources, codes = kernels.kernel_sources(X, "rbf", standardise), inputs.check_codes(y, len(X))
+    folds, _ = outer_folds(codes, seed)
+    work = [(sources, codes, fold.train, svm.C_GRID) for fold in folds]
+    return float(np.mean([choice.score for choice in map_folds(svm.choose, work, n_jobs)]))
 
 
 def gckn_grid(num_train: int) -> tuple[float, ...]:
@@ -150,52 +132,19 @@ def gckn_grid(num_train: int) -> tuple[float, ...]:
     return tuple(float(c) for c in np.logspace(-3, 4, 60) / num_train)
 
 
-def _folds(
-    protocol: str,
-    codes: IntArray,
-    seed: int,
-    num_folds: int,
-    dataset: str | None,
-    folder: str | Path | None,
-) -> Folds:
-    """Return the folds of a protocol, drawn or published, with the notes about them."""
-    if protocol != "gckn":
-        return outer_folds(codes, seed, num_folds)
-    if dataset is None:
-        raise ConfigError("Protocol 'gckn' needs the name of a data set with published folds.")
-    folds = read_gckn_folds(dataset, codes, folder=folder, seed=seed)
-    return Folds(folds, (f"published folds of {dataset}",))
-
-
 def _score_fold(
-    sources: Sequence[KernelSource], y: IntArray, fold: Fold, grid: Sequence[float]
+    sources: kernels.Sources, y: inputs.IntArray, fold: Fold, grid: svm.Grid
 ) -> Outcome:
     """Return the test accuracy of one fold and the choice made without its test part."""
     if fold.validation is None:
-        choice = choose(sources, y, fold.train, grid)
+        choice = svm.choose(sources, y, fold.train, grid)
     else:
-        choice = choose_by_validation(sources, y, (fold.train, fold.validation), grid)
-    K_train, K_test = sources[choice.source].split(fold.fitted, fold.test)
-    predicted = predict_grid(K_train, y[fold.fitted], K_test, (choice.C,))[0]
-    return float(accuracy(predicted, y[fold.test])), choice
+        choice = svm.choose_by_validation(sources, y, (fold.train, fold.validation), grid)
+    predicted = svm.predict_chosen(sources, y, (fold.fitted, fold.test), choice)
+    return float(svm.accuracy(predicted, y[fold.test])), choice
 
 
-def _score_head(X: FloatArray, y: IntArray, fold: Fold, head: Head) -> float:
+def _score_head(X: inputs.FloatArray, y: inputs.IntArray, fold: Fold, head: heads.Head) -> float:
     """Return the test accuracy of a head fitted to the training part of one fold."""
-    model = fit_classes(X[fold.fitted], y[fold.fitted], head)
-    return float(accuracy(model.predict(X[fold.test]), y[fold.test]))
-
-
-def _score_by_test_parts(
-    sources: Sequence[KernelSource],
-    y: IntArray,
-    folds: Sequence[Fold],
-    grid: Sequence[float],
-    n_jobs: int,
-) -> list[Outcome]:
-    """Return the accuracies of all folds at the kernel and C whose mean over them is best."""
-    work = [(sources, y, [(fold.train, fold.test)], grid) for fold in folds]
-    scores = np.concatenate(map_folds(grid_scores, work, n_jobs), axis=-1)
-    best, row = divmod(int(scores.mean(axis=-1).argmax()), len(grid))
-    choice = Choice(grid[row], best, None)
-    return [(float(score), choice) for score in scores[best, row]]
+    model = heads.fit_classes(X[fold.fitted], y[fold.fitted], head)
+    return float(svm.accuracy(model.predict(X[fold.test]), y[fold.test]))

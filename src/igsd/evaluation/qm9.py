@@ -8,25 +8,20 @@ MAE of the same encoder trained on the same 5,000 molecules alone.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from igsd.errors import DataError
-from igsd.evaluation.heads import Head, fit_targets
-from igsd.evaluation.inputs import IntArray
-from igsd.evaluation.semi import SemiSplit
+from igsd.evaluation import heads, semi
 from igsd.graphs.graphset import GraphSet
-
-# Apart from the streams of random numbers that other protocols draw their splits from.
-_STREAM = 9
 
 Errors = dict[str, list[float]]
 """The MAE of each target, by part of the split."""
 
 
 class QM9Sizes(NamedTuple):
-    """The numbers of labelled, validation and test molecules."""
+    """The numbers of labelled, validation and test molecules; the defaults are the protocol's."""
 
     labelled: int = 5_000
     validation: int = 10_000
@@ -34,41 +29,23 @@ class QM9Sizes(NamedTuple):
 
 
 SIZES = QM9Sizes()
-"""The sizes that the protocol prescribes."""
 
 
 @dataclass(frozen=True, eq=False)
-class QM9Split(SemiSplit):
+class QM9Split(semi.SemiSplit):
     """Positions of the molecules of each part, ascending and disjoint."""
 
-    validation: IntArray
-
-    def scored(self) -> dict[str, IntArray]:
-        """Return the parts whose error is reported, by name."""
-        return {"test": self.test, "validation": self.validation}
-
-
-class TargetEstimator(Protocol):
-    """The methods of an estimator that the protocol needs."""
-
-    def fit(self, X: Any, y: Any, *, target_names: Any) -> Any:
-        """Train on graphs whose targets ``y`` are partly NaN."""
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the targets [n, t] of graphs, in their own units."""
+    validation: np.ndarray
 
 
 def qm9_split(num_graphs: int, seed: int, sizes: QM9Sizes = SIZES) -> QM9Split:
-    """Return the random split of a set for one seed.
-
-    Raises ``DataError`` if the set is too small to leave an unlabelled molecule.
-    """
+    """Return the random split for a seed; ``DataError`` if no unlabelled molecule is left."""
     if num_graphs <= sum(sizes):
         raise DataError(
             f"Protocol qm9 takes {sizes.labelled:,} labelled, {sizes.validation:,} validation and "
             f"{sizes.test:,} test molecules, and some without labels. The set has {num_graphs:,}."
         )
-    order = np.random.default_rng([seed, _STREAM]).permutation(num_graphs)
+    order = np.random.default_rng([seed, 9]).permutation(num_graphs)
     parts = np.split(order, np.cumsum(sizes))
     labelled, validation, test, unlabelled = (np.sort(part) for part in parts)
     return QM9Split(labelled, unlabelled, test, validation)
@@ -76,25 +53,19 @@ def qm9_split(num_graphs: int, seed: int, sizes: QM9Sizes = SIZES) -> QM9Split:
 
 def mean_absolute_errors(predicted: np.ndarray, targets: np.ndarray) -> list[float]:
     """Return the MAE of each target over the molecules where it is known; both are [n, t]."""
-    return [float(value) for value in np.nanmean(np.abs(predicted - targets), axis=0)]
+    return np.nanmean(np.abs(predicted - targets), axis=0).tolist()
 
 
 def score_targets(
-    estimator: TargetEstimator,
-    graphs: GraphSet,
-    targets: np.ndarray,
-    names: tuple[str, ...],
-    split: QM9Split,
+    estimator: Any, graphs: GraphSet, targets: np.ndarray, names: tuple[str, ...], split: QM9Split
 ) -> Errors:
     """Train a method inside a split and return its MAE on ``test`` and ``validation``, [t] each.
 
-    ``targets`` [G, t]: those of all graphs. The test part is used once, after training.
+    ``estimator``: an unfitted regressor whose ``fit`` takes ``target_names``. ``targets`` [G, t]:
+    those of all graphs. The test part is used once, after training.
     """
     estimator.fit(graphs.take(split.train), split.training_targets(targets), target_names=names)
-    return {
-        name: mean_absolute_errors(estimator.predict(graphs.take(part)), targets[part])
-        for name, part in split.scored().items()
-    }
+    return _errors(estimator.predict, graphs, targets, split)
 
 
 def score_target_vectors(
@@ -102,7 +73,7 @@ def score_target_vectors(
     graphs: GraphSet,
     targets: np.ndarray,
     split: QM9Split,
-    head: Head = "linear",
+    head: heads.Head = "linear",
 ) -> Errors:
     """Return the MAE of a head on vectors of graphs, fitted to the labelled molecules.
 
@@ -110,12 +81,19 @@ def score_target_vectors(
     the labelled molecules.
     """
     X, known = vectors(graphs.take(split.labelled)), targets[split.labelled]
-    model = fit_targets(X, known, head) if X.shape[1] else None
+    model = heads.fit_targets(X, known, head) if X.shape[1] else None
 
-    def errors(part: IntArray) -> list[float]:
+    def predict(part: GraphSet) -> np.ndarray:
         if model is None:
-            return mean_absolute_errors(known.mean(axis=0), targets[part])
-        predicted = model.predict(vectors(graphs.take(part))).reshape(len(part), -1)
-        return mean_absolute_errors(predicted, targets[part])
+            return known.mean(axis=0)
+        return model.predict(vectors(part)).reshape(len(part), -1)
 
-    return {name: errors(part) for name, part in split.scored().items()}
+    return _errors(predict, graphs, targets, split)
+
+
+def _errors(predict: Callable, graphs: GraphSet, targets: np.ndarray, split: QM9Split) -> Errors:
+    parts = {"test": split.test, "validation": split.validation}
+    return {
+        name: mean_absolute_errors(predict(graphs.take(part)), targets[part])
+        for name, part in parts.items()
+    }

@@ -1,10 +1,8 @@
 """``ProtocolResult``: accuracy and choices of every fold, with their summary."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -45,10 +43,8 @@ class ProtocolResult:
         return {**values, "mean": self.mean, "std": self.std}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ProtocolResult:
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the result whose ``to_dict`` gave these values; others are ignored."""
-        known = {entry.name for entry in fields(cls)}
-        plain: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in known
-        }
+        known = {k.name: values[k.name] for k in fields(cls) if k.name in values}
+        plain: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in known.items()}
         return cls(**plain)

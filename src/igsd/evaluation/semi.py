@@ -11,21 +11,19 @@ other graphs are in the training part, also those of unknown value.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from igsd.errors import ConfigError, DataError, counted
-from igsd.evaluation.heads import Head, fit_classes, fit_numbers
+from igsd.evaluation import heads, kernels, svm
 from igsd.evaluation.inputs import IntArray, check_codes
-from igsd.evaluation.kernels import kernel_sources
 from igsd.evaluation.result import ProtocolResult
-from igsd.evaluation.svm import C_GRID, accuracy, choose, predict_grid
 from igsd.graphs.graphset import GraphSet
 
 TEST_SHARE = 0.1
 LABEL_RATE = 0.05
-EPOCH_NOTE = "the epoch was chosen on the test part"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,43 +52,29 @@ class SemiSplit:
         return hidden
 
 
-class FewLabelEstimator(Protocol):
-    """The methods of an estimator that the protocol needs."""
-
-    history_: list[dict[str, float]]
-
-    def fit(self, X: Any, y: Any, *, eval_set: tuple[Any, Any]) -> Any:
-        """Train on partly labelled graphs; record ``eval_accuracy`` after every epoch."""
-
-
 def semi_split(
     y: Any, seed: int, *, label_rate: float = LABEL_RATE, test_share: float = TEST_SHARE
 ) -> SemiSplit:
     """Return the split of class codes y [n], -1 where unknown, for one seed, stratified by class.
 
     ``test_share`` of the graphs with a class are for the test; ``label_rate`` of the others keep
-    their label, at least one of each class. With ``label_rate=1`` all of them do.
-
-    Raises ``DataError`` if a class is too small to be in both parts, ``ConfigError`` for an invalid
-    share.
+    their label, at least one of each class. Raises ``DataError`` if a class is too small to be in
+    both parts, ``ConfigError`` for an invalid share.
     """
-    check_shares(label_rate=label_rate, test_share=test_share)
+    _check_shares(label_rate, test_share)
     codes = check_codes(y, gaps=True)
     rng = np.random.default_rng([seed, 5])
     known = np.flatnonzero(codes >= 0)
     test = stratified_sample(known, codes[known], test_share, rng)
     others = np.setdiff1d(known, test)
     if len(np.unique(codes[others])) < len(np.unique(codes[known])):
-        raise DataError(
-            "Every class needs a graph in the training part, but one class has too few graphs."
-        )
+        raise DataError("Every class needs a graph in the training part; one has too few graphs.")
     labelled = stratified_sample(others, codes[others], label_rate, rng)
     rest = np.setdiff1d(np.arange(len(codes)), np.concatenate([test, labelled]))
     return SemiSplit(labelled, rest, test)
 
 
-def check_shares(*, label_rate: float, test_share: float) -> None:
-    """Raise ``ConfigError`` for a share outside (0, 1]; ``test_share`` must be below 1."""
+def _check_shares(label_rate: float, test_share: float) -> None:
     for name, value in (("label_rate", label_rate), ("test_share", test_share)):
         if not 0 < value <= 1 or (name == "test_share" and value == 1):
             raise ConfigError(f"{name} must be a share between 0 and 1. Got {value}.")
@@ -110,45 +94,39 @@ def stratified_sample(
     missing = int(np.floor(len(codes) * share + 0.5)) - int(taken.sum())
     taken[np.argsort(taken - exact, kind="stable")[:missing]] += 1
     taken = np.maximum(taken, 1)
-    chosen = [
-        rng.permutation(positions[codes == code])[:count]
-        for code, count in zip(classes, taken, strict=True)
-    ]
+    pairs = zip(classes, taken, strict=True)
+    chosen = [rng.permutation(positions[codes == code])[:count] for code, count in pairs]
     return np.sort(np.concatenate(chosen))
 
 
 def score_split(
-    estimator: FewLabelEstimator, graphs: GraphSet, y: Any, split: SemiSplit, seed: int
+    estimator: Any, graphs: GraphSet, y: Any, split: SemiSplit, seed: int
 ) -> tuple[ProtocolResult, ProtocolResult]:
     """Train a method inside a split and return its results under ``semi`` and ``semi-paper``.
 
-    The test graphs are only scored: they are not among the unlabelled graphs of training.
+    ``estimator``: an unfitted classifier whose ``fit`` takes an ``eval_set``. The test graphs are
+    only scored: they are not among the unlabelled graphs of training.
     """
     codes = check_codes(y, len(graphs), gaps=True)
     watched = (graphs.take(split.test), codes[split.test])
     estimator.fit(graphs.take(split.train), split.training_labels(codes), eval_set=watched)
     curve = [entry["eval_accuracy"] for entry in estimator.history_]
     if not curve:
-        raise ConfigError(
-            "Protocol 'semi' needs at least one epoch. Got 0: set epochs to 1 or more."
-        )
+        raise ConfigError("Protocol 'semi' needs at least one epoch. Got 0: set epochs to 1.")
     best = int(np.argmax(curve))
-    chosen = f"{EPOCH_NOTE}: {best + 1} of {len(curve)}"
-    return (
-        _result("semi", seed, curve[-1], split),
-        _result("semi-paper", seed, curve[best], split, chosen),
-    )
+    note = f"the epoch was chosen on the test part: {best + 1} of {len(curve)}"
+    last = _result("semi", seed, curve[-1], split)
+    return last, _result("semi-paper", seed, curve[best], split, note)
 
 
 def score_vectors(
-    X: np.ndarray, y: Any, split: SemiSplit, seed: int, *, head: Head = "svm"
+    X: np.ndarray, y: Any, split: SemiSplit, seed: int, *, head: heads.Head = "svm"
 ) -> tuple[ProtocolResult, float | None]:
     """Return the result under ``semi`` of vectors X [n, d] with a head, and the area under ROC.
 
-    For vectors that no label has touched, such as a histogram's: the head is fitted to the labelled
-    graphs alone, and its settings are chosen by cross-validation among them. Vectors without a
-    column, [n, 0], are scored as the most frequent class of the labelled graphs. The area is None
-    for more than two classes, and for a head without probabilities.
+    The head is fitted to the labelled graphs alone, and its settings are chosen by cross-validation
+    among them. Vectors without a column, [n, 0], are scored as the most frequent class of the
+    labelled graphs. The area is None for more than two classes, and for ``head="svm"``.
     """
     codes = check_codes(y, len(X), gaps=True)
     known, true = codes[split.labelled], codes[split.test]
@@ -156,26 +134,20 @@ def score_vectors(
     if X.shape[1] == 0:
         predicted = np.bincount(known).argmax(axis=0, keepdims=True)
     elif head == "svm":
-        sources = kernel_sources(X, "rbf", "yes")
-        choice = choose(sources, codes, split.labelled, C_GRID)
-        K_train, K_test = sources[choice.source].split(split.labelled, split.test)
-        predicted = predict_grid(K_train, known, K_test, (choice.C,))[0]
+        sources = kernels.kernel_sources(X, "rbf", "yes")
+        choice = svm.choose(sources, codes, split.labelled, svm.C_GRID)
+        predicted = svm.predict_chosen(sources, codes, (split.labelled, split.test), choice)
     else:
-        model = fit_classes(X[split.labelled], known, head)
+        model = heads.fit_classes(X[split.labelled], known, head)
         probabilities = model.predict_proba(X[split.test])
         predicted = model.classes_[probabilities.argmax(axis=1)]
         area = roc_auc(codes, probabilities, split)
-    return _result("semi", seed, float(accuracy(predicted, true)), split), area
+    return _result("semi", seed, svm.accuracy(predicted, true), split), area
 
 
-def roc_auc(y: Any, probabilities: np.ndarray, split: SemiSplit) -> float | None:
-    """Return the area under the ROC curve of the test part, None unless there are two classes.
-
-    ``probabilities`` [test, 2]: of the classes in order.
-    """
-    from sklearn.metrics import roc_auc_score
-
-    true = check_codes(y, gaps=True)[split.test]
+def roc_auc(codes: IntArray, probabilities: np.ndarray, split: SemiSplit) -> float | None:
+    """Return the area under the ROC curve of probabilities [test, C], None unless C is 2."""
+    true = codes[split.test]
     if probabilities.shape[1] != 2 or len(np.unique(true)) != 2:
         return None
     return float(roc_auc_score(true, probabilities[:, 1]))
@@ -185,8 +157,8 @@ def _result(
     protocol: str, seed: int, score: float, split: SemiSplit, *notes: str
 ) -> ProtocolResult:
     return ProtocolResult(
-        protocol=protocol,
-        seed=seed,
+        protocol,
+        seed,
         accuracies=(float(score),),
         train_sizes=(len(split.train),),
         test_sizes=(len(split.test),),
@@ -196,18 +168,13 @@ def _result(
 
 
 def value_split(
-    values: np.ndarray,
-    seed: int,
-    *,
-    label_rate: float = LABEL_RATE,
-    test_share: float = TEST_SHARE,
+    values: np.ndarray, seed: int, label_rate: float = LABEL_RATE, test_share: float = TEST_SHARE
 ) -> SemiSplit:
     """Return the split of graphs with values [G], NaN where unknown, for one seed.
 
-    Raises ``DataError`` if fewer than two values are left to learn from or one to test on,
-    ``ConfigError`` for an invalid share.
+    Raises ``DataError`` for too few values, ``ConfigError`` for an invalid share.
     """
-    check_shares(label_rate=label_rate, test_share=test_share)
+    _check_shares(label_rate, test_share)
     known = np.flatnonzero(~np.isnan(values))
     shuffled = np.random.default_rng([seed, 6]).permutation(known)
     num_test = round(len(known) * test_share)
@@ -224,25 +191,19 @@ def value_split(
 
 
 def score_values(regressor: Any, graphs: GraphSet, values: np.ndarray, split: SemiSplit) -> float:
-    """Train a method inside a split and return its mean absolute error on the test part.
-
-    ``regressor``: an unfitted estimator of numbers. The error is that of the last epoch.
-    """
+    """Train a regressor inside a split and return its mean absolute error on the test part."""
     regressor.fit(graphs.take(split.train), split.training_targets(values))
     return _error(regressor.predict(graphs.take(split.test)), values, split)
 
 
 def score_value_vectors(
-    X: np.ndarray, values: np.ndarray, split: SemiSplit, *, head: Head = "linear"
+    X: np.ndarray, values: np.ndarray, split: SemiSplit, *, head: heads.Head = "linear"
 ) -> float:
-    """Return the mean absolute error of a head on vectors X [G, d], fitted to the labelled alone.
-
-    Vectors without a column, [G, 0], are scored as the mean of the labelled values.
-    """
+    """Return the mean absolute error of a head on X [G, d], fitted to the labelled; d = 0: mean."""
     known = values[split.labelled]
     if X.shape[1] == 0:
         return _error(np.full(len(split.test), known.mean()), values, split)
-    model = fit_numbers(X[split.labelled], known, head)
+    model = heads.fit_numbers(X[split.labelled], known, head)
     return _error(model.predict(X[split.test]), values, split)
 
 

@@ -1,20 +1,23 @@
 """SVMs over a grid of C, much faster than ``GridSearchCV`` and with the same predictions.
 
 The kernel matrix of a training part is computed once and serves every C; predictions are one matrix
-product. Only savings that cannot change a prediction are used; tests compare with ``GridSearchCV``.
+product. Only savings that cannot change a prediction are used.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn import config_context
+from sklearn.svm import SVC
 
 from igsd.errors import ConfigError
 from igsd.evaluation.folds import Split, inner_folds
 from igsd.evaluation.inputs import FloatArray, IntArray
-from igsd.evaluation.kernels import KernelSource
+from igsd.evaluation.kernels import Sources
+
+Grid = Sequence[float]
 
 # Sums of products taken in another order differ by less than this share of their absolute sum.
 _ROUNDING = 1e-11
@@ -34,35 +37,31 @@ def predict(model: Any, K_test: FloatArray) -> IntArray:
     if (np.abs(decisions) <= _ROUNDING * margin).any():
         return np.asarray(model.predict(K_test), dtype=np.int64)
     votes = np.zeros((len(K_test), len(model.classes_)), dtype=np.int64)
-    for column, (first, second) in enumerate(pairs):
-        won = decisions[:, column] > 0
-        votes[won, first] += 1
-        votes[~won, second] += 1
+    for won, (first, second) in zip((decisions > 0).T, pairs, strict=True):
+        votes[:, first] += won
+        votes[:, second] += ~won
     return np.asarray(model.classes_[votes.argmax(axis=1)], dtype=np.int64)
 
 
 def _pair_weights(model: Any, num_train: int, pairs: list[tuple[int, int]]) -> FloatArray:
     """Return the signed multipliers of every pair of classes over the training rows, [pairs, t].
 
-    scikit-learn keeps them as [classes - 1, support vectors], sorted by class, where a support
-    vector of class i meets class j in row j - 1 for j > i and in row j for j < i. With two classes
-    the sign is flipped, so that a positive decision means the second class.
+    scikit-learn keeps them as [classes - 1, support vectors], sorted by class: class i meets class
+    j > i in row j - 1, and j < i in row j. With two classes the sign is flipped.
     """
     weights = np.zeros((len(pairs), num_train))
     ends = np.cumsum(model.n_support_)
     rows = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
-    sign = 1.0 if len(pairs) > 1 else -1.0
     for pair, (first, second) in enumerate(pairs):
         for own, row in ((first, second - 1), (second, first)):
-            weights[pair, model.support_[rows[own]]] = sign * model.dual_coef_[row, rows[own]]
-    return weights
+            weights[pair, model.support_[rows[own]]] = model.dual_coef_[row, rows[own]]
+    return weights if len(pairs) > 1 else -weights
 
 
-C_GRID: tuple[float, ...] = tuple(float(c) for c in 10.0 ** np.arange(-3, 4))
+C_GRID: tuple[float, ...] = tuple((10.0 ** np.arange(-3, 4)).tolist())
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The C and the kernel that a search chose, and the validation accuracy if there was any."""
 
     C: float
@@ -70,7 +69,7 @@ class Choice:
     score: float | None
 
 
-def check_grid(grid: Sequence[float]) -> tuple[float, ...]:
+def check_grid(grid: Grid) -> tuple[float, ...]:
     """Return the values of C, ascending; raises ``ConfigError`` unless they are positive."""
     values = tuple(sorted({float(c) for c in grid}))
     if not values or not all(np.isfinite(c) and c > 0 for c in values):
@@ -79,7 +78,7 @@ def check_grid(grid: Sequence[float]) -> tuple[float, ...]:
 
 
 def predict_grid(
-    K_train: FloatArray, y_train: IntArray, K_test: FloatArray, grid: Sequence[float]
+    K_train: FloatArray, y_train: IntArray, K_test: FloatArray, grid: Grid
 ) -> IntArray:
     """Return the predicted codes [len(grid), m] of one SVM for each C of an ascending grid.
 
@@ -99,9 +98,7 @@ def predict_grid(
     return predictions
 
 
-def grid_scores(
-    sources: Sequence[KernelSource], y: IntArray, splits: Sequence[Split], grid: Sequence[float]
-) -> FloatArray:
+def grid_scores(sources: Sources, y: IntArray, splits: Sequence[Split], grid: Grid) -> FloatArray:
     """Return the accuracy of every kernel and C on every split, [kernels, len(grid), splits]."""
     scores = np.empty((len(sources), len(grid), len(splits)))
     for number, (train, test) in enumerate(splits):
@@ -112,9 +109,7 @@ def grid_scores(
     return scores
 
 
-def choose(
-    sources: Sequence[KernelSource], y: IntArray, train: IntArray, grid: Sequence[float]
-) -> Choice:
+def choose(sources: Sources, y: IntArray, train: IntArray, grid: Grid) -> Choice:
     """Return the kernel and C with the best mean accuracy over the inner folds of a training part.
 
     Ties go to the first kernel, then to the smaller C. Only rows and codes of ``train`` are read.
@@ -129,18 +124,21 @@ def choose(
     return Choice(grid[row], best, float(means[best, row]))
 
 
-def choose_by_validation(
-    sources: Sequence[KernelSource], y: IntArray, split: Split, grid: Sequence[float]
-) -> Choice:
+def choose_by_validation(sources: Sources, y: IntArray, split: Split, grid: Grid) -> Choice:
     """Return the kernel and C with the best accuracy on the validation part of a split.
 
-    Ties go to the first kernel, then to the middle C: on a small validation part many values are
-    equally good, and the smallest of them hardly fits anything.
+    Ties go to the first kernel, then to the middle C: the smallest one hardly fits anything.
     """
     scores = grid_scores(sources, y, [split], grid)[..., 0]
     best = int(scores.max(axis=1).argmax())
     row = middle_of_best(scores[best])
     return Choice(grid[row], best, float(scores[best, row]))
+
+
+def predict_chosen(sources: Sources, y: IntArray, split: Split, choice: Choice) -> IntArray:
+    """Return the codes [m] of the test part, from the chosen kernel and C on the training part."""
+    K_train, K_test = sources[choice.source].split(*split)
+    return predict_grid(K_train, y[split[0]], K_test, (choice.C,))[0]
 
 
 def middle_of_best(scores: FloatArray) -> int:
@@ -160,9 +158,6 @@ def accuracy(predicted: IntArray, y: IntArray) -> Any:
 
 def _fit(K: FloatArray, y: IntArray, C: float) -> Any:
     """Return a fitted SVC on a precomputed kernel, with a cache that holds all of it."""
-    from sklearn import config_context
-    from sklearn.svm import SVC
-
     megabytes = max(200.0, 1.1 * 4 * len(K) ** 2 / 2**20)
     # The kernel was checked already: checking it again for every C costs a tenth.
     with config_context(assume_finite=True, skip_parameter_validation=True):

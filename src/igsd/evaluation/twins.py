@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from igsd.evaluation.inputs import IntArray
@@ -11,59 +10,42 @@ from igsd.graphs.graphset import GraphSet
 
 ROUNDS = 4
 
-Hashes = NDArray[np.uint64]
-
 
 def twin_groups(graphs: GraphSet, rounds: int = ROUNDS) -> IntArray:
     """Return a group number per graph, [G]: equal numbers, equal colours after the rounds of 1-WL.
 
     Colours start as the node labels (one colour without labels) and are refined by the multiset of
-    the neighbours' colours. Self loops, edge labels and attributes are ignored. Groups are numbered
-    by their first graph. Multisets are compared by 128-bit sums of random numbers, one for each
-    colour, so a wrong merge is practically impossible.
+    the neighbours' colours, compared by 128-bit sums of a random number for each colour. Self
+    loops, edge labels and attributes are ignored. Groups are numbered by their first graph.
     """
-    neighbours = _neighbours(graphs)
-    # A fixed stream: the groups must not depend on a seed.
-    random = np.random.default_rng(20201120)
-    labels = graphs.node_labels
-    colours = np.zeros(graphs.num_nodes, dtype=np.int64)
-    if labels is not None:
-        colours = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    for _ in range(rounds):
-        hashes = _colour_hashes(colours, random)
-        around = neighbours @ hashes
-        colours = _number_rows(np.column_stack([colours.astype(np.uint64), around]))
-    whole = _segment_sums(_colour_hashes(colours, random), graphs.node_ptr)
-    return _by_first_use(_number_rows(whole))
-
-
-def _neighbours(graphs: GraphSet) -> csr_array:
-    """Return the adjacency of all nodes [N, N] with entries of 1, 0 for a self loop.
-
-    Its product with hashes sums them modulo 2^64 without a copy for every entry: COLLAB has 25
-    million.
-    """
+    # Products with this adjacency [N, N], 0 for a self loop, sum hashes modulo 2^64 without a copy
+    # for every entry: COLLAB has 25 million.
     columns = graphs.adjacency.global_columns(graphs.node_ptr)
     ones = (columns != graphs.adjacency.rows()).astype(np.uint64)
     shape = (graphs.num_nodes, graphs.num_nodes)
-    return csr_array((ones, columns, graphs.adjacency.row_ptr), shape=shape)
+    neighbours = csr_array((ones, columns, graphs.adjacency.row_ptr), shape=shape)
+    # A fixed stream: the groups must not depend on a seed.
+    random = np.random.default_rng(20201120)
+    colours = np.zeros(graphs.num_nodes, dtype=np.int64)
+    if graphs.node_labels is not None:
+        colours = np.unique(graphs.node_labels, return_inverse=True)[1].astype(np.int64)
+    for _ in range(rounds):
+        around = neighbours @ _colour_hashes(colours, random)
+        colours = _number_rows(np.column_stack([colours.astype(np.uint64), around]))
+    # Sums over the nodes of each graph; unlike reduceat, 0 for a graph without nodes.
+    running = np.zeros((graphs.num_nodes + 1, 2), dtype=np.uint64)
+    np.cumsum(_colour_hashes(colours, random), axis=0, out=running[1:])
+    numbers = _number_rows(np.diff(running[graphs.node_ptr], axis=0))
+    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
 
 
-def _colour_hashes(colours: IntArray, random: np.random.Generator) -> Hashes:
+def _colour_hashes(colours: IntArray, random: np.random.Generator) -> np.ndarray:
     """Return 128 random bits for every node, the same for nodes of one colour, [N, 2]."""
-    count = int(colours.max()) + 1
-    table = random.integers(0, 2**64, size=(count, 2), dtype=np.uint64)
-    return table[colours]
+    return random.integers(0, 2**64, size=(int(colours.max()) + 1, 2), dtype=np.uint64)[colours]
 
 
-def _segment_sums(values: Hashes, ptr: IntArray) -> Hashes:
-    """Return the sums of rows ``ptr[i]:ptr[i + 1]`` modulo 2^64; unlike reduceat, 0 for none."""
-    running = np.zeros((len(values) + 1, values.shape[1]), dtype=np.uint64)
-    np.cumsum(values, axis=0, out=running[1:])
-    return running[ptr[1:]] - running[ptr[:-1]]
-
-
-def _number_rows(keys: Hashes) -> IntArray:
+def _number_rows(keys: np.ndarray) -> IntArray:
     """Return a number per row of keys [n, k], equal for equal rows."""
     order = np.lexsort(keys.T)
     ordered = keys[order]
@@ -72,14 +54,6 @@ def _number_rows(keys: Hashes) -> IntArray:
     numbers = np.empty(len(keys), dtype=np.int64)
     numbers[order] = np.cumsum(is_new)
     return numbers
-
-
-def _by_first_use(numbers: IntArray) -> IntArray:
-    """Return the same groups, numbered in the order of first appearance."""
-    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
 
 
 @dataclass(frozen=True)
@@ -100,21 +74,10 @@ class Twins:
 
 def count_twins(graphs: GraphSet) -> Twins:
     """Return the figures of a set's twins, by colour refinement with its node labels."""
-    groups = twin_groups(graphs)
+    groups, codes, ceiling = twin_groups(graphs), graphs.classes, None
     sizes = np.bincount(groups)
-    return Twins(
-        graphs=len(graphs),
-        distinct=len(sizes),
-        shared=int(sizes[sizes > 1].sum()),
-        largest=int(sizes.max()),
-        ceiling=_ceiling(graphs, groups),
-    )
-
-
-def _ceiling(graphs: GraphSet, groups: np.ndarray) -> float | None:
-    codes = graphs.classes
-    if codes is None or (codes < 0).any():
-        return None
-    width = len(graphs.class_names)
-    table = np.bincount(groups * width + codes, minlength=(int(groups.max()) + 1) * width)
-    return float(table.reshape(-1, width).max(axis=1).sum() / len(graphs))
+    if codes is not None and (codes >= 0).all():
+        table = np.zeros((len(sizes), len(graphs.class_names)), np.int64)
+        np.add.at(table, (groups, codes), 1)
+        ceiling = float(table.max(axis=1).sum() / len(graphs))
+    return Twins(len(graphs), len(sizes), int(sizes[sizes > 1].sum()), int(sizes.max()), ceiling)
