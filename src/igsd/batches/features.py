@@ -1,8 +1,8 @@
 """``FeatureMap``: what an encoder sees of a node, and ``LinkFeatures``: of two linked atoms.
 
-Both are fitted on the training graphs and stored with the model. What is seen of a link is the kind
-of its bond and how far apart its atoms are, in bins. Both are categories, so all links of a set
-fall into few different ones, and what a network computes for a link is computed once per category.
+Both are fitted on the training graphs and stored with the model. The kind of a bond and the binned
+distance of its atoms are categories, so what a network computes for a link is computed once per
+category.
 """
 
 from dataclasses import asdict, dataclass
@@ -93,8 +93,7 @@ class LinkFeatures:
                 f"The model was trained on graphs with edge labels, but {graphs.name!r} has none. "
                 "Give the edges the same kind of label."
             )
-        known = {name: code for code, name in enumerate(self.bond_names)}
-        codes = [known.get(name, self.no_bond) for name in graphs.edge_label_names]
+        codes = [self.bond_code(name) for name in graphs.edge_label_names]
         # The last slot is for a missing label (-1), which counts as no bond.
         return np.array([*codes, self.no_bond], np.int64)[graphs.edge_labels]
 
@@ -240,7 +239,6 @@ class FeatureMap:
         return cls(**fields, links=None if links is None else LinkFeatures.from_json(links))
 
     def _label_codes(self, graphs: GraphSet) -> np.ndarray:
-        """Return the code of every node label, -1 for an unknown one."""
         if graphs.node_labels is None:
             raise DataError(
                 f"The model was trained on graphs with node labels, but {graphs.name!r} has none. "
@@ -252,7 +250,6 @@ class FeatureMap:
         return table[graphs.node_labels]
 
     def _standardised(self, graphs: GraphSet) -> np.ndarray:
-        """Return the node attributes, standardised by the training set, float32."""
         width = len(self.attribute_mean)
         if graphs.node_attributes is None or graphs.node_attributes.shape[1] != width:
             found = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
@@ -295,32 +292,28 @@ _MOST_NAMES = 8
 def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
     """Warn if nodes of ``graphs`` have labels that were not seen in training.
 
-    Such nodes count as nodes without a label. If no label is known at all, the two sets are
-    probably labelled differently (by symbols and by numbers, say), and the warning says so.
+    If no label is known at all, the two sets are probably labelled differently (by symbols and by
+    numbers, say), and the warning says so.
     """
     if graphs.node_labels is None or "label" not in features.parts:
         return
     known = set(features.label_names)
     unknown = [code for code, name in enumerate(graphs.node_label_names) if name not in known]
-    if not unknown:
-        return
-    counts = np.bincount(
-        graphs.node_labels[graphs.node_labels >= 0], minlength=len(graphs.node_label_names)
-    )
+    labels = graphs.node_labels[graphs.node_labels >= 0]
+    counts = np.bincount(labels, minlength=len(graphs.node_label_names))
     names = [graphs.node_label_names[code] for code in unknown if counts[code]]
     unseen, labelled = int(counts[unknown].sum()), int(counts.sum())
     if not unseen:
         return
     if unseen < labelled:
-        text = (
+        warn_user(
             f"{unseen} of {counted(graphs.num_nodes, 'node')} of {graphs.name!r} have labels that "
             f"the model has not seen ({enumerated(names, _MOST_NAMES)}): they count as no label."
         )
     else:
-        text = (
+        warn_user(
             f"Not one node label of {graphs.name!r} was seen in training: it has "
             f"{enumerated(names, _MOST_NAMES)}, the model knows "
             f"{enumerated(features.label_names, _MOST_NAMES)}. All nodes count as without a label, "
             "so the vectors are hardly useful. Are the labels spelled differently?"
         )
-    warn_user(text)

@@ -1,10 +1,9 @@
 """Diffusion of a graph too large to solve densely: a truncated series with a stated error.
 
-S_K = sum_{k <= K} theta_k T^k, a block of columns at a time. Because ||T||_2 <= 1, every entry of
-T^k is at most 1 in absolute value, so truncation changes no entry of S by more than the tail
-sum_{k > K} theta_k. K is the smallest for which the tail is within the tolerance; the rest is
-rounding in float64. An entry within the tolerance of the threshold may therefore be kept although
-the exact one would be dropped, or the other way round.
+S_K = sum_{k <= K} theta_k T^k, a block of columns at a time. Because ||T||_2 <= 1, truncation
+changes no entry of S by more than the tail sum_{k > K} theta_k. K is the smallest for which the
+tail is within the tolerance. Whether an entry within the tolerance of the threshold is kept may
+therefore differ from the exact diffusion.
 """
 
 import math
@@ -15,14 +14,7 @@ from scipy import sparse
 
 from igsd.graphs.adjacency import Adjacency
 from igsd.settings.groups import Diffusion
-from igsd.views.diffusion import (
-    TOLERANCE,
-    Piece,
-    heat_coefficients,
-    keep_threshold,
-    keep_top_k_of_row,
-    ppr_coefficients,
-)
+from igsd.views import diffusion
 
 BLOCK_ENTRIES = 1 << 19
 """Entries of one dense block, 4 MiB in float64; smaller and larger blocks are slower."""
@@ -30,14 +22,12 @@ BLOCK_ENTRIES = 1 << 19
 
 def series_piece(
     adjacency: Adjacency, node_ptr: np.ndarray, graph: int, settings: Diffusion
-) -> Piece:
-    """Return the sparsified truncated diffusion of one graph.
+) -> diffusion.Piece:
+    """Return the sparsified diffusion of one graph, Eq. diffusion truncated at K.
 
-    Implements Eq. diffusion with the series truncated at K; see the top of this file for the error.
     Memory: a few blocks of ``BLOCK_ENTRIES``, and a few times the entries that are kept.
     """
-    T = sparse_transition(adjacency, node_ptr, graph)
-    theta = series_coefficients(settings)
+    T, theta = sparse_transition(adjacency, node_ptr, graph), series_coefficients(settings)
     n = T.shape[0]
     width = max(1, BLOCK_ENTRIES // n)
     blocks = [
@@ -50,7 +40,7 @@ def series_piece(
     S = S.maximum(S.T).tocsr()
     S.sort_indices()
     counts = np.diff(S.indptr).astype(np.int64)
-    return Piece(np.array([graph]), counts, S.indices.astype(np.int32), S.data)
+    return diffusion.Piece(np.array([graph]), counts, S.indices.astype(np.int32), S.data)
 
 
 def sparse_transition(adjacency: Adjacency, node_ptr: np.ndarray, graph: int) -> sparse.csr_array:
@@ -70,15 +60,15 @@ def series_coefficients(settings: Diffusion) -> np.ndarray:
     The tail sum_{k > K} theta_k is (1 - alpha)^(K + 1) for PPR; for the heat kernel it is summed
     from the small end so that no digits are lost.
     """
+    tolerance = diffusion.TOLERANCE
     if settings.view == "ppr":
-        K = max(0, math.ceil(math.log(TOLERANCE) / math.log1p(-settings.teleport)) - 1)
-        return ppr_coefficients(settings.teleport, K)
+        K = max(0, math.ceil(math.log(tolerance) / math.log1p(-settings.teleport)) - 1)
+        return diffusion.ppr_coefficients(settings.teleport, K)
     # Far beyond the mean of the Poisson weights nothing is left: a safe end for the tail sums.
     t = settings.heat_time
-    far = int(t + 12.0 * math.sqrt(t) - 2.0 * math.log(TOLERANCE)) + 20
-    theta = heat_coefficients(t, far)
-    tails = np.cumsum(theta[::-1])[::-1]
-    K = int(np.argmax(tails <= TOLERANCE)) - 1
+    far = int(t + 12.0 * math.sqrt(t) - 2.0 * math.log(tolerance)) + 20
+    theta = diffusion.heat_coefficients(t, far)
+    K = int(np.argmax(np.cumsum(theta[::-1])[::-1] <= tolerance)) - 1
     return theta[: max(K, 0) + 1]
 
 
@@ -99,6 +89,8 @@ def diffuse_columns(T: sparse.csr_array, theta: np.ndarray, start: int, stop: in
 def _sparsify_rows(columns: np.ndarray, settings: Diffusion) -> sparse.csr_array:
     """Return a block of columns as rows, which they are by symmetry, sparsified, in float32."""
     S = torch.from_numpy(np.ascontiguousarray(columns.T, dtype=np.float32))
-    k, threshold = settings.top_k, settings.threshold
-    keep = keep_top_k_of_row(S, k) if k else keep_threshold(S, threshold)
+    if settings.top_k:
+        keep = diffusion.keep_top_k_of_row(S, settings.top_k)
+    else:
+        keep = diffusion.keep_threshold(S, settings.threshold)
     return sparse.csr_array((S * keep).numpy())

@@ -1,14 +1,12 @@
 """``Source``: batches of the graphs of one set and of their views, for training and embedding.
 
-All methods use it. A fixed view (Eq. diffusion, or one diffusion per kind of bond) is computed once
-for the whole set, when first used. A random view is a pure function of (seed, epoch, step), so
-that a resumed run sees the same views.
+A fixed view (Eq. diffusion, or one diffusion per kind of bond) is computed once for the whole set,
+when first used. A random view is a pure function of (seed, epoch, step).
 
 A molecule may have K views. View k is Eq. diffusion over the bonds of the k-th kind only, the most
-common kind first; atoms without such a bond are isolated (S_ii = 1). For an encoder that
-distinguishes links, the entries of S replace the molecule's links: each counts as a bond of that
-kind, and S_ij multiplies the message along it. A molecule without any bond of a kind becomes a set
-of atoms without links, so a rare kind is a harsh view; choose the number of views by validation.
+common kind first; atoms without such a bond are isolated (S_ii = 1), so a rare kind is a harsh
+view. For an encoder that distinguishes links, the entries of S replace the molecule's links: each
+counts as a bond of that kind, and S_ij multiplies the message along it.
 """
 
 from dataclasses import replace
@@ -17,10 +15,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from igsd.batches.alike import merge_adjacency, merged
-from igsd.batches.batch import Batch, small_first
+from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
 from igsd.batches.molecules import MoleculeCollator, make_collator
 from igsd.errors import ConfigError, DataError
@@ -71,10 +68,7 @@ def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
 
 
 def bond_type_view(graphs: GraphSet, bond: Name, view: View, *, cache: bool = True) -> Adjacency:
-    """Return the diffusion S of every graph over the edges of one label, cached like any view.
-
-    Implements Eq. diffusion for one kind of bond.
-    """
+    """Return S of every graph over the edges of one label. Implements Eq. diffusion."""
     part = only_bonds(graphs, bond)
     if view.view == "bond-types":
         view = view.updated({"view": "ppr", "num_views": 1})
@@ -137,16 +131,13 @@ class Source:
         drawn = [names[codes] for codes in draw_two(indices, len(names), seeds[2])]
         if len(kinds) == 1 and self.view is not None:
             drawn[0] = np.full(len(indices), "graph")
-        first, second = (
-            self._changed(x, indices, chosen, rate, seed)
-            for chosen, seed in zip(drawn, seeds[:2], strict=True)
-        )
+        pairs = zip(drawn, seeds[:2], strict=True)
+        first, second = (self._changed(x, indices, names, rate, seed) for names, seed in pairs)
         return first, second
 
     def by_size(self, indices: np.ndarray) -> np.ndarray:
         """Return the graphs ``indices`` from small to large, which is faster to multiply."""
-        node_ptr = self.collator.node_ptr
-        return small_first(indices, node_ptr[indices + 1] - node_ptr[indices])
+        return indices[np.argsort(np.diff(self._ptr(indices)), kind="stable")]
 
     @cached_property
     def fixed_views(self) -> list[tuple[Adjacency, Name | None]]:
@@ -167,14 +158,13 @@ class Source:
         return np.random.default_rng([self.seed, *place]).integers(2**62, size=count).tolist()
 
     def _ptr(self, indices: np.ndarray) -> np.ndarray:
-        """Return where the nodes of each of the graphs ``indices`` begin in a batch, [B + 1]."""
+        """Return where the nodes of each graph begin in a batch, [B + 1]."""
         node_ptr = self.collator.node_ptr
         return pointers(node_ptr[indices + 1] - node_ptr[indices])
 
     def _diffused(
         self, batch: Batch, indices: np.ndarray, S: Adjacency, bond: Name | None
     ) -> Batch:
-        """Return the batch under a diffusion of the whole set."""
         if isinstance(self.collator, MoleculeCollator):
             return self.collator.view(batch, indices, S, bond)
         taken, ptr = S.take(self.collator.node_ptr, indices), self._ptr(indices)
@@ -182,7 +172,7 @@ class Source:
         return batch.with_adjacency(operator)
 
     def _changed(
-        self, x: Tensor, indices: np.ndarray, kinds: np.ndarray, rate: float, seed: int
+        self, x: torch.Tensor, indices: np.ndarray, kinds: np.ndarray, rate: float, seed: int
     ) -> Batch:
         """Return the graphs ``indices``, each under the view that ``kinds`` [B] names.
 
@@ -192,26 +182,23 @@ class Source:
         taken = self.edges.take(collator.node_ptr, indices)
         if (kinds == "edge-drop").all():
             if isinstance(collator, MoleculeCollator):
-                keep = partial(kept_edges, graph_ids=indices, rate=rate, seed=seed)
-                return collator.thinned(x, indices, keep)
+                chosen = partial(kept_edges, graph_ids=indices, rate=rate, seed=seed)
+                return collator.thinned(x, indices, chosen)
             edges = edge_drop(taken, ptr, indices, rate, seed)
             starts = torch.from_numpy(ptr).to(x.device)
             return Batch(x, starts, collator.operator(edges, ptr, diagonal=False))
-        changed = change(taken, ptr, indices, kinds, rate, seed)
-        hidden = x.masked_fill(torch.from_numpy(changed.masked).to(x.device).unsqueeze(1), 0.0)
+        adjacency, keep, masked = change(taken, ptr, indices, kinds, rate, seed)
+        hidden = x.masked_fill(torch.from_numpy(masked).to(x.device).unsqueeze(1), 0.0)
         if isinstance(collator, MoleculeCollator):
-            return collator.induced(hidden, indices, changed.keep)
-        adjacency, is_diffused = changed.adjacency, np.isin(kinds, ("ppr", "heat"))
+            return collator.induced(hidden, indices, keep)
+        is_diffused = np.isin(kinds, ("ppr", "heat"))
         if is_diffused.any():
             S = self.fixed_views[0][0].take(collator.node_ptr, indices[is_diffused])
             adjacency = adjacency.replaced(ptr, np.flatnonzero(is_diffused), S)
-        left = induced(adjacency, ptr, changed.keep)
+        left = induced(adjacency, ptr, keep)
         operator = collator.operator(left.adjacency, left.node_ptr, diagonal=False)
         # A diffusion has a diagonal, a plain graph has not.
         is_plain = np.repeat(~is_diffused, np.diff(left.node_ptr)).astype(np.float32)
         operator.missing_loops = torch.from_numpy(is_plain).to(x.device)
-        return Batch(
-            x=hidden[torch.from_numpy(left.nodes).to(x.device)],
-            ptr=torch.from_numpy(left.node_ptr).to(x.device),
-            adjacency=operator,
-        )
+        nodes, starts = (torch.from_numpy(a).to(x.device) for a in (left.nodes, left.node_ptr))
+        return Batch(hidden[nodes], starts, operator)

@@ -22,8 +22,7 @@ from igsd.model.igsd import build_encoder, build_gnn, ema_update
 from igsd.model.network import Dims, Network, Step
 from igsd.settings.fields import setting
 from igsd.settings.groups import EMA, Batches, Layers, Temperature, Training
-from igsd.views.random import hashed_uniform
-from igsd.views.walks import restart_walks, walked_subgraphs
+from igsd.views.random import hashed_uniform, restart_walks, walked_subgraphs
 
 
 class KeyQueue(nn.Module):
