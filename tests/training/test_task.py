@@ -32,7 +32,6 @@ def test_classes() -> None:
     assert labels.are_classes
     assert labels.labelled.tolist() == [0, 2]
     assert labels.unlabelled.tolist() == [1, 3]
-    assert labels.of(np.array([2, 0]), HOST).tolist() == [0, 1]
 
 
 def test_a_graph_with_one_of_its_numbers_has_a_label() -> None:

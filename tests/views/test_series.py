@@ -11,7 +11,7 @@ from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.groups import View
 from igsd.views.cache import diffusion_view
-from igsd.views.series import diffuse_columns, series_coefficients, sparse_transition
+from igsd.views.diffusion import diffuse_columns, series_coefficients, sparse_transition
 from tests.reference import views as reference
 from tests.views.strategies import graph_set, graph_sets
 
@@ -75,7 +75,7 @@ def test_series_is_within_tolerance_of_the_exact_view(
 def test_blocks_and_sparsification_agree_with_the_exact_view(
     top_k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("igsd.views.series.BLOCK_ENTRIES", 200)
+    monkeypatch.setattr("igsd.views.diffusion.BLOCK_ENTRIES", 200)
     monkeypatch.setattr("igsd.views.diffusion.TOLERANCE", 1e-9)
     graphs = graph_set([3, 40, 5], 0.08, seed=4)
     spec = {"top_k": top_k, "threshold": 0.0123}

@@ -17,7 +17,7 @@ from igsd.estimators.targets import TargetScale, check_known, codes_of, encode_c
 from igsd.files.arrays import Header
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
-from igsd.model.semi import SemiModel
+from igsd.model.igsd import SemiModel
 from igsd.settings.igsd import SemiConfig, SemiRegressionConfig
 from igsd.training.fit import Fitted, Watched
 from igsd.training.self_training import PseudoLabels, warn_if_never

@@ -1,8 +1,10 @@
-"""Losses that compare views: Eq. con, Eq. InfoNCE, NT-Xent and the Barlow Twins loss."""
+"""Losses that contrast vectors: Eq. con, Eq. InfoNCE, NT-Xent, Barlow Twins, Jensen-Shannon."""
+
+import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cross_entropy, normalize, softplus
 
 
 def consistency(p: Tensor, p_view: Tensor, z: Tensor, z_view: Tensor) -> Tensor:
@@ -56,9 +58,9 @@ _SMALLEST_VARIANCE = 1e-5
 
 
 def cross_correlation(a: Tensor, b: Tensor) -> Tensor:
-    """Return the correlation of every coordinate of a with every one of b, [d, d].
+    """Return the correlation of every coordinate of a [B, d] with every one of b, [d, d].
 
-    ``a``, ``b`` [B, d]. A coordinate that is constant over the graphs has correlation 0.
+    A coordinate that is constant over the graphs has correlation 0.
     """
     return _standardised(a).T @ _standardised(b) / len(a)
 
@@ -81,3 +83,32 @@ def _standardised(x: Tensor) -> Tensor:
     """Return x with mean 0 and variance 1 in every coordinate, as BatchNorm computes them."""
     centred = x - x.mean(dim=0)
     return centred * torch.rsqrt(centred.square().mean(dim=0) + _SMALLEST_VARIANCE)
+
+
+def jsd(scores: Tensor, positives: Tensor) -> Tensor:
+    """Return the negative Jensen-Shannon estimate of mutual information, to be minimised.
+
+    mean over negatives of (softplus(-s) + s - log 2) - mean over positives of
+    (log 2 - softplus(-s)).
+
+    ``scores`` [n, m]: how well the two sides of each pair fit. ``positives`` [n, m] bool: which
+    pairs belong together. Scores of 0 give 0; the smallest value is -2 log 2. The mean over no
+    pairs (no negatives in a batch of one graph) counts as 0.
+    """
+    fit = ((math.log(2.0) - softplus(-scores)) * positives).sum()
+    misfit = ((softplus(scores) - math.log(2.0)) * ~positives).sum()
+    return misfit / (~positives).sum().clamp_min(1) - fit / positives.sum().clamp_min(1)
+
+
+def local_global_jsd(nodes: Tensor, graphs: Tensor, batch: Tensor) -> Tensor:
+    """Return ``jsd`` between every node and every graph of a batch.
+
+    ``nodes`` [n, d], ``graphs`` [B, d]: projected vectors; ``batch`` [n]: the graph of each node. A
+    node and its own graph are a positive pair, a node and another graph a negative one.
+    """
+    scores = nodes @ graphs.T
+    own = scores.gather(1, batch.unsqueeze(1))
+    # Every node has one positive pair, so one pass over the scores suffices, without masks.
+    num_negatives = scores.numel() - own.numel()
+    misfit = softplus(scores).sum() - softplus(own).sum() - num_negatives * math.log(2.0)
+    return misfit / max(num_negatives, 1) - (math.log(2.0) - softplus(-own)).mean()

@@ -1,7 +1,5 @@
 """Losses that use labels: cross entropy, mean squared error and Eq. supcon."""
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -21,9 +19,6 @@ def supervised(outputs: Tensor, targets: Tensor) -> Tensor:
     return errors.square().sum() / known.sum().clamp_min(1)
 
 
-Reduction = Literal["mean", "sum"]
-
-
 def supcon(
     losses: Tensor,
     labels: Tensor,
@@ -31,7 +26,7 @@ def supcon(
     *,
     num_views: int = 1,
     weights: Tensor | None = None,
-    reduction: Reduction = "mean",
+    reduction: str = "mean",
 ) -> Tensor:
     """Return the supervised contrastive loss of a table of consistency losses.
 
@@ -52,8 +47,7 @@ def supcon(
     pulls.fill_diagonal_(0.0)
     if weights is not None:
         pulls = pulls * weights.to(losses.dtype).repeat(num_views, num_views)
-    per_anchor = (losses * pulls).sum(dim=1) / (num_views * class_counts[classes])
-    total = per_anchor.sum()
+    total = ((losses * pulls).sum(dim=1) / (num_views * class_counts[classes])).sum()
     return total if reduction == "sum" else total / (num_views * class_counts.sum())
 
 

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from torch import Tensor, cat, nn
 
 from igsd.batches.batch import Batch
 from igsd.batches.distinct import DistinctBatch, distinct_batch
@@ -47,8 +46,7 @@ class Step:
         place: Place = (0, 0),
         labels: StepLabels | None = None,
     ) -> None:
-        self.source, self.pools, self.place = source, pools, place
-        self._labels = labels
+        self.source, self.pools, self.place, self._labels = source, pools, place, labels
 
     @cached_property
     def indices(self) -> np.ndarray:
@@ -80,17 +78,14 @@ class Step:
         return distinct_batch(self.source.collator, self.source.edges, depth)
 
     def joint(self, rows: Tensor) -> Tensor:
-        """Return the rows of all processes in the order of the joint batch, with gradient.
-
-        ``rows``: those of this process's graphs, of all pools or of the first ones.
-        """
+        """Return the rows of all processes in the order of the joint batch, with gradient."""
         if num_processes() == 1:
             return rows
         sizes, left = [], len(rows)
         for pool in self.pools:
             sizes.append(min(len(pool), left))
             left -= sizes[-1]
-        return torch.cat([gathered(part)[0] for part in rows.split(sizes)])
+        return cat([gathered(part)[0] for part in rows.split(sizes)])
 
     def supervised(self, outputs: Tensor, *, with_pseudo: bool = False) -> Tensor:
         """Return the supervised loss over the labels and, if asked for, the pseudo-labels.

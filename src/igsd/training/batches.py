@@ -1,9 +1,8 @@
 """Which graphs meet in a step, as a pure function of (seed, round, epoch, step).
 
-An interrupted run therefore finds its place again without any stored state. With labels, three
-pools feed a step: the labelled graphs, those with a pseudo-label, and the others. An epoch is one
-pass over the labelled pool; the other two contribute a batch to each of its steps and continue in
-the next epoch where they stopped.
+An interrupted run therefore finds its place again. With labels, three pools feed a step: labelled
+graphs, those with a pseudo-label, and the others. An epoch is one pass over the labelled pool; the
+other two contribute a batch to each step and continue in the next epoch where they stopped.
 """
 
 import math
@@ -17,8 +16,7 @@ import numpy as np
 def num_batches(num_graphs: int, batch_size: int) -> int:
     """Return the number of steps of an epoch, such that every batch has at least two graphs.
 
-    An odd number of graphs in batches of 2 would leave one graph alone, without negatives and
-    without statistics for BatchNorm; one batch then has 3.
+    A graph alone has no negatives and no statistics for BatchNorm.
     """
     return max(1, min(math.ceil(num_graphs / batch_size), num_graphs // 2))
 
@@ -27,7 +25,7 @@ def num_batches(num_graphs: int, batch_size: int) -> int:
 def epoch_batches(num_graphs: int, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
     """Return the batches of one epoch: all graphs shuffled and cut into parts of nearly equal size.
 
-    There is never a left-over batch with too few negatives. The last epoch asked for is kept.
+    The last epoch asked for is kept.
     """
     order = np.random.default_rng([seed, epoch]).permutation(num_graphs)
     return np.array_split(order, num_batches(num_graphs, batch_size))
@@ -72,9 +70,8 @@ class LabelBatch(NamedTuple):
 class LabelBatches:
     """The batches from one round of pseudo-labels to the next.
 
-    ``labelled``, ``pseudo``, ``unlabelled``: the pools, which are disjoint. A step takes at most
-    ``label_batch_size`` graphs of each of the first two and ``batch_size`` of the third.
-    ``first_epoch``: where this round of labels begins; ``round``: its number.
+    The pools are disjoint. A step takes at most ``label_batch_size`` graphs of each of the first
+    two and ``batch_size`` of the third. ``first_epoch``: where the round number ``round`` begins.
     """
 
     labelled: np.ndarray
@@ -110,5 +107,4 @@ class LabelBatches:
         return np.array_split(self._shuffled(pool, stream, number), num_parts)[part]
 
     def _shuffled(self, pool: np.ndarray, stream: int, number: int) -> np.ndarray:
-        rng = np.random.default_rng([self.seed, stream, self.round, number])
-        return rng.permutation(pool)
+        return np.random.default_rng([self.seed, stream, self.round, number]).permutation(pool)

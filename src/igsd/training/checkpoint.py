@@ -3,12 +3,10 @@
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from igsd.errors import ConfigError, StorageError
 from igsd.files.arrays import read_arrays, write_arrays
@@ -19,7 +17,7 @@ _VERSION = 1
 
 @dataclass
 class Progress:
-    """How far training has come: finished epochs, steps of the current one, and the history.
+    """How far training has come: finished epochs and steps of the current one.
 
     ``sums``: each part of the loss, summed over the current epoch. ``history``: one entry per
     finished epoch; ``before``: the same for the pretraining, if there was one.
@@ -34,7 +32,7 @@ class Progress:
 
 def save_checkpoint(
     path: str | os.PathLike[str],
-    module: nn.Module,
+    module: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
     progress: Progress,
     identity: Mapping[str, Any],
@@ -42,19 +40,19 @@ def save_checkpoint(
 ) -> None:
     """Write all that is needed to resume. ``identity``: which run this is (settings, data)."""
     arrays = {f"model.{k}": _numpy(v) for k, v in module.state_dict().items()}
-    optimizer_state = optimizer.state_dict()["state"]
-    for index, entries in optimizer_state.items():
+    for index, entries in optimizer.state_dict()["state"].items():
         for key, value in entries.items():
             arrays[f"optimizer.{index}.{key}"] = _numpy(torch.as_tensor(value))
-    for name, state in _random_states(device).items():
-        arrays[f"random.{name}"] = _numpy(state)
+    arrays["random.host"] = _numpy(torch.random.get_rng_state())
+    if hasattr(on_device := torch.get_device_module(device), "get_rng_state"):
+        arrays["random.device"] = _numpy(on_device.get_rng_state(device))
     header = {"kind": "checkpoint", "version": _VERSION, "identity": dict(identity)}
     write_arrays(path, arrays, header | {"progress": asdict(progress)})
 
 
 def load_checkpoint(
     path: str | os.PathLike[str],
-    module: nn.Module,
+    module: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
     identity: Mapping[str, Any],
     defaults: Mapping[str, Any],
@@ -66,7 +64,7 @@ def load_checkpoint(
     the checkpoint belongs to another run, and ``StorageError`` if it is damaged or of another
     version.
     """
-    if not Path(path).exists():
+    if not os.path.exists(path):
         return None
     arrays, header = read_arrays(path, "checkpoint")
     if header.get("version") != _VERSION:
@@ -77,7 +75,7 @@ def load_checkpoint(
     try:
         _check_identity(path, header["identity"], identity, defaults)
         progress = Progress(**header["progress"])
-        groups: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}, "random": {}}
+        groups: dict[str, dict[str, torch.Tensor]] = {"model": {}, "optimizer": {}, "random": {}}
         for name, array in arrays.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = torch.from_numpy(np.array(array))
@@ -85,8 +83,15 @@ def load_checkpoint(
             module.load_state_dict(groups["model"])
         except RuntimeError as error:
             raise StorageError(f"{path} does not fit the model of this run: {error}") from error
-        _load_optimizer(optimizer, groups["optimizer"])
-        _set_random_states(groups["random"], device)
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, tensor in groups["optimizer"].items():
+            index, _, key = name.partition(".")
+            state.setdefault(int(index), {})[key] = tensor
+        optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+        torch.random.set_rng_state(groups["random"]["host"])
+        on_device = torch.get_device_module(device)
+        if "device" in groups["random"] and hasattr(on_device, "set_rng_state"):
+            on_device.set_rng_state(groups["random"]["device"], device)
     except (KeyError, TypeError, AttributeError, RuntimeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise StorageError(
@@ -94,14 +99,6 @@ def load_checkpoint(
             "folder."
         ) from error
     return progress
-
-
-def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in tensors.items():
-        index, _, key = name.partition(".")
-        state.setdefault(int(index), {})[key] = tensor
-    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
 
 
 def _check_identity(
@@ -118,21 +115,5 @@ def _check_identity(
             )
 
 
-def _random_states(device: torch.device) -> dict[str, Tensor]:
-    """Return the random states of the host and, if it has its own, of the device."""
-    states = {"host": torch.random.get_rng_state()}
-    module = torch.get_device_module(device)
-    if hasattr(module, "get_rng_state"):
-        states["device"] = module.get_rng_state(device)
-    return states
-
-
-def _set_random_states(states: dict[str, Tensor], device: torch.device) -> None:
-    torch.random.set_rng_state(states["host"])
-    module = torch.get_device_module(device)
-    if "device" in states and hasattr(module, "set_rng_state"):
-        module.set_rng_state(states["device"], device)
-
-
-def _numpy(tensor: Tensor) -> np.ndarray:
+def _numpy(tensor: torch.Tensor) -> np.ndarray:
     return tensor.detach().cpu().contiguous().numpy()

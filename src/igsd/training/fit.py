@@ -4,10 +4,9 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import torch
 from lightning_fabric import Fabric
 from torch import nn
 
@@ -31,10 +30,7 @@ Losses = list[dict[str, float]]
 
 @dataclass(frozen=True)
 class Fitted:
-    """A trained network, its feature map, and the losses of its epochs.
-
-    With labels also its pseudo-labels, and in ``before`` the losses of the pretraining.
-    """
+    """A trained network, its feature map, the losses of its epochs; ``before``: of pretraining."""
 
     network: Any
     features: FeatureMap
@@ -45,10 +41,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Watched:
-    """Graphs that are scored after every epoch and never trained on.
-
-    ``judge`` turns their outputs [G, C] into named figures.
-    """
+    """Graphs scored after every epoch, never trained on; ``judge`` scores their outputs [G, C]."""
 
     graphs: GraphSet
     judge: Callable[[np.ndarray], dict[str, float]]
@@ -137,22 +130,28 @@ def _fit(
     fabric: Fabric,
     options: _Options,
 ) -> Fitted:
-    features = fit_features(graphs, settings)
+    features, path, before = fit_features(graphs, settings), options.checkpoint, []
     num_outputs = 0 if labels is None else labels.num_outputs
     network = network_class(settings, Dims(features, num_outputs, options.encoder))
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
     if settings.epochs == 0:
         return Fitted(network.eval(), features, [], pseudo and pseudo.collected())
-    before: Losses = []
-    path = options.checkpoint
     if labels is not None and (path is None or not os.path.exists(path)):
         before = _pretrain(network, graphs, settings, fabric, options)
     if settings.sync_batch_norm:
         synchronise(network)
     groups = _parameter_groups(module, settings)
     forward, optimizer = loop.set_up(module, fabric, settings, groups)
-    source = _source(graphs, features, settings, fabric.device, network)
+    source = Source(
+        graphs,
+        features,
+        fabric.device,
+        view=view_of(settings) if network.needs_views else None,
+        seed=settings.seed,
+        cache=getattr(settings, "cache_views", True),
+        merge=network.takes_counts,
+    )
     task = Task(module, forward, optimizer, source, settings, fabric, labels)
     identity = {"data": graphs.without_labels().checksum, "method": options.name}
     if labels is not None:
@@ -179,26 +178,11 @@ def _fit(
     return Fitted(network, features, progress.history, pseudo.collected(), progress.before)
 
 
-def _source(
-    graphs: GraphSet, features: FeatureMap, settings: Any, device: torch.device, network: Network
-) -> Source:
-    return Source(
-        graphs,
-        features,
-        device,
-        view=view_of(settings) if network.needs_views else None,
-        seed=settings.seed,
-        cache=getattr(settings, "cache_views", True),
-        merge=network.takes_counts,
-    )
-
-
 def view_of(settings: Any) -> Diffusion | None:
     """Return the settings of a method's view, None for a method without one."""
     if isinstance(settings, Diffusion):
         return settings
-    make = getattr(settings, "perturbation", None)
-    return None if make is None else make()
+    return settings.perturbation() if hasattr(settings, "perturbation") else None
 
 
 def _pretrain(
@@ -207,8 +191,7 @@ def _pretrain(
     """Pretrain by self-distillation if the settings ask for it, and return its losses.
 
     Minimises Eq. InfoNCE over all training graphs, without reading labels, and loads the weights
-    into student and teacher, so that training with few labels begins with an encoder that has seen
-    many graphs. With a checkpoint, this part has its own file beside it and resumes too.
+    into student and teacher. With a checkpoint, this part has its own file beside it and resumes.
     """
     epochs = getattr(settings, "pretraining_epochs", 0)
     if not epochs:
@@ -216,9 +199,8 @@ def _pretrain(
     path = None if options.checkpoint is None else _pretraining_file(options.checkpoint)
     # The learning rate halves only with labels; a checkpoint is still identified by the setting.
     identity = {"halve_every": settings.halve_every}
-    inner = replace(
-        options, watched=None, checkpoint=path, log_dir=None, title="pretraining", identity=identity
-    )
+    inner = replace(options, watched=None, checkpoint=path, log_dir=None)
+    inner = replace(inner, title="pretraining", identity=identity)
     settings = settings.updated({"epochs": epochs, "halve_every": 0})
     with loop.seeded(fabric, settings.seed):
         fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
@@ -236,9 +218,8 @@ def _parameter_groups(module: Any, settings: Training) -> loop.ParameterGroups:
     share = getattr(settings, "encoder_rate", 1.0)
     if share == 1 or not isinstance(module, LabelModule):
         return [{"params": parameters, "share": 1.0}]
-    network: Any = module.network
-    head = list(network.head.parameters())
-    known = {id(parameter) for parameter in head}
+    head = list(cast(Any, module.network).head.parameters())
+    known = set(map(id, head))
     others = [parameter for parameter in parameters if id(parameter) not in known]
     return [{"params": head, "share": 1.0}, {"params": others, "share": share}]
 
@@ -248,13 +229,11 @@ def _after_epoch(
 ) -> Callable[[dict[str, float]], None]:
     """Return a function that adds the figures of watched graphs to an epoch's entry and logs it."""
     log = loop.epoch_logger(options.log_dir) if fabric.is_global_zero else None
-    watched, source = options.watched, None
-    if watched is not None:
-        merge = network.takes_counts
-        source = Source(watched.graphs, features, fabric.device, merge=merge)
+    if (watched := options.watched) is not None:
+        source = Source(watched.graphs, features, fabric.device, merge=network.takes_counts)
 
     def after(entry: dict[str, float]) -> None:
-        if watched is not None and source is not None:
+        if watched is not None:
             outputs = predict_outputs(network, source, np.arange(len(watched.graphs)))
             entry.update(watched.judge(outputs.cpu().numpy()))
         if log is not None:

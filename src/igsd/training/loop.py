@@ -18,13 +18,14 @@ from igsd.settings.groups import FewLabels, Training
 from igsd.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from igsd.training.task import Task
 
+Entry = dict[str, float]
+"""The figures of an epoch by name."""
+
 ParameterGroups = list[dict[str, Any]]
 """Groups of parameters: ``params``, and their ``share`` of the learning rate."""
 
 
-def epoch_logger(
-    log_dir: str | os.PathLike[str] | None,
-) -> Callable[[Mapping[str, float]], None] | None:
+def epoch_logger(log_dir: str | os.PathLike[str] | None) -> Callable[[Entry], None] | None:
     """Return a function that writes an epoch's figures to TensorBoard; None without ``log_dir``.
 
     Losses are called ``loss/NAME``, scores ``eval/NAME``. Raises ``ConfigError`` if the extra is
@@ -37,7 +38,7 @@ def epoch_logger(
 
     writer = SummaryWriter(str(log_dir))
 
-    def log(entry: Mapping[str, float]) -> None:
+    def log(entry: Entry) -> None:
         for name, value in entry.items():
             if name != "epoch":
                 curve = name.replace("_", "/", 1) if name.startswith("eval_") else f"loss/{name}"
@@ -57,10 +58,10 @@ def run_training(
     checkpoint_every: int = 200,
     identity: Mapping[str, Any] | None = None,
     defaults: Mapping[str, Any] | None = None,
-    on_epoch: Callable[[dict[str, float]], None] | None = None,
+    on_epoch: Callable[[Entry], None] | None = None,
     verbose: bool = False,
     title: str = "training",
-    before: Sequence[dict[str, float]] = (),
+    before: Sequence[Entry] = (),
 ) -> Progress:
     """Train to the end and return the progress; its ``history`` has the mean losses of each epoch.
 
@@ -110,7 +111,6 @@ def run_training(
 
 
 def _one_step(task: Task, optimizer: Any, fabric: Fabric, progress: Progress) -> None:
-    """Take one optimiser step and count it."""
     parts = task.losses(progress.epoch, progress.step)
     # The mean over processes: they share one history, and all stop if one loss is not finite.
     values = {
@@ -132,7 +132,7 @@ def _one_step(task: Task, optimizer: Any, fabric: Fabric, progress: Progress) ->
     progress.step += 1
 
 
-def _finish_epoch(progress: Progress) -> dict[str, float]:
+def _finish_epoch(progress: Progress) -> Entry:
     """Turn the sums of the current epoch into an entry of the history and begin the next epoch."""
     entry = {"epoch": float(progress.epoch)}
     entry |= {name: value / progress.step for name, value in progress.sums.items()}
@@ -146,20 +146,15 @@ def trainable(module: nn.Module) -> list[nn.Parameter]:
     return [parameter for parameter in module.parameters() if parameter.requires_grad]
 
 
-def make_adam(
-    parameters: Sequence[nn.Parameter] | ParameterGroups,
-    learning_rate: float,
-    weight_decay: float = 0.0,
-) -> torch.optim.Adam:
+def make_adam(parameters: Any, rate: float, weight_decay: float = 0.0) -> torch.optim.Adam:
     """Return Adam for parameters, or groups of them, that are already on their device.
 
-    If the device has a fused kernel, it updates all of them at once, which saves a few per cent of
-    a step on the CPU.
+    A fused kernel, if the device has one, saves a few per cent of a step on the CPU.
     """
     try:
-        return torch.optim.Adam(parameters, learning_rate, weight_decay=weight_decay, fused=True)
+        return torch.optim.Adam(parameters, rate, weight_decay=weight_decay, fused=True)
     except RuntimeError:
-        return torch.optim.Adam(parameters, learning_rate, weight_decay=weight_decay)
+        return torch.optim.Adam(parameters, rate, weight_decay=weight_decay)
 
 
 def make_fabric(config: Training) -> Fabric:
@@ -177,10 +172,7 @@ def make_fabric(config: Training) -> Fabric:
 
 @contextmanager
 def seeded_fabric(config: Training) -> Iterator[Fabric]:
-    """Launch a Fabric and seed the random state inside the block; the caller's is restored.
-
-    Raises ``TrainingError`` if the device is missing.
-    """
+    """Launch a Fabric, seeded inside the block; raises ``TrainingError`` without the device."""
     fabric = make_fabric(config)
     fabric.launch()
     with seeded(fabric, config.seed):
@@ -200,10 +192,7 @@ def seeded(fabric: Fabric, seed: int) -> Iterator[None]:
 def set_up(
     module: nn.Module, fabric: Fabric, config: Training, groups: ParameterGroups
 ) -> tuple[Any, Any]:
-    """Return (the wrapped module to call in training, its optimiser), both on the device.
-
-    ``groups``: the trained parameters, with each group's share of the learning rate.
-    """
+    """Return (the wrapped module to call in training, its optimiser), both on the device."""
     forward = fabric.setup_module(module)
     adam = make_adam(groups, config.learning_rate, config.weight_decay)
     return forward, fabric.setup_optimizers(adam)

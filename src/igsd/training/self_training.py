@@ -14,8 +14,7 @@ def round_starts(epochs: int, start: int, rounds: int) -> list[int]:
     """Return the epochs before which a round of labelling takes place.
 
     Implements the schedule of Alg. self-training: from epoch ``start`` on, ``rounds`` rounds share
-    the remaining epochs evenly, (epochs - start) / rounds epochs of training after each, at least
-    one. With fewer remaining epochs than rounds, there are as many rounds as epochs.
+    the remaining epochs evenly, at least one epoch of training after each.
     """
     length = max(1.0, (epochs - start) / rounds)
     starts = [start + int(number * length) for number in range(rounds)]
@@ -34,7 +33,7 @@ def warn_if_never(epochs: int, start: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class PseudoLabels:
-    """The pseudo-labels of a training, one entry each, in the order of the graphs.
+    """The pseudo-labels of a training, in the order of the graphs.
 
     ``graphs``: which graph of the training set; ``codes``: its class; ``confidence``: the
     probability of that class when it was assigned; ``rounds``: in which round, counted from 1.
@@ -104,8 +103,7 @@ class PseudoLabelStore(nn.Module):
 
     def collected(self) -> PseudoLabels:
         """Return all pseudo-labels."""
-        graphs = self.graphs
-        columns = (self.codes, self.confidence, self.rounds)
+        graphs, columns = self.graphs, (self.codes, self.confidence, self.rounds)
         return PseudoLabels(graphs, *(column.cpu().numpy()[graphs] for column in columns))
 
     def warn_if_none(self, threshold: float) -> None:

@@ -55,10 +55,6 @@ class Labels:
         """SHA-256 of all labels, as hexadecimal digits."""
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()
 
-    def of(self, indices: np.ndarray, device: torch.device) -> Tensor:
-        """Return the labels of some graphs as a tensor."""
-        return torch.from_numpy(self.values[indices]).to(device)
-
 
 class LabelModule(nn.Module):
     """What is trained and saved with labels: the network and the pseudo-labels so far."""
@@ -106,8 +102,7 @@ class Task:
     def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
         """Return the losses of a step; the first step of a round assigns new pseudo-labels first.
 
-        A checkpoint is written after a step, so one at step 0 is from before the labelling and any
-        later one holds its result: nothing else is needed to resume.
+        A checkpoint at step 0 is from before the labelling, and any later one holds its result.
         """
         if step == 0 and epoch in self.starts:
             self._assign_labels(epoch)
@@ -130,7 +125,7 @@ class Task:
         device, store = self.source.device, self._store
         codes = store.codes[torch.from_numpy(pools[1]).to(store.codes.device)]
         labels = StepLabels(
-            targets=self.labels.of(pools[0], device),
+            targets=torch.from_numpy(self.labels.values[pools[0]]).to(device),
             pseudo=codes.to(device),
             pool_sizes=(len(batches.labelled), len(batches.pseudo)),
             class_counts=self._class_counts(batches.pseudo).to(device),
@@ -206,10 +201,7 @@ def learning_rate_at(settings: Any, epoch: int, progress: float) -> float:
 
 @torch.no_grad()
 def predict_outputs(network: Network, source: Source, indices: np.ndarray) -> Tensor:
-    """Return the outputs [m, C] float32 of the graphs ``indices``, without dropout.
-
-    The network's mode is restored; its statistics are not touched.
-    """
+    """Return the outputs [m, C] float32 of the graphs ``indices``; the network's mode is kept."""
     node_ptr, was_training = source.collator.node_ptr, network.training
     ptr = pointers(node_ptr[indices + 1] - node_ptr[indices])
     network.train(False)

@@ -18,8 +18,7 @@ from igsd.files.atomic import cache_dir
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.groups import Diffusion
-from igsd.views.diffusion import exact_pieces, join_pieces, relevant_settings
-from igsd.views.series import series_piece
+from igsd.views.diffusion import exact_pieces, join_pieces, relevant_settings, series_piece
 
 
 def diffusion_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:

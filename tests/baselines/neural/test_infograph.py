@@ -8,7 +8,7 @@ from torch import Tensor
 
 from igsd.baselines.neural.infograph import InfoGraph, LocalGlobal
 from igsd.graphs.graphset import GraphSet
-from igsd.losses.information import local_global_jsd
+from igsd.losses.contrastive import local_global_jsd
 from tests.baselines.steps import step_of
 from tests.reference import losses as reference
 from tests.small_graphs import TINY
