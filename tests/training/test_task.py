@@ -17,8 +17,14 @@ from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network, Step
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.training import task as training_task
-from igsd.training.batches import epoch_batches
-from igsd.training.task import LabelModule, Labels, Task, learning_rate_at, predict_outputs
+from igsd.training.task import (
+    LabelModule,
+    Labels,
+    Task,
+    epoch_batches,
+    learning_rate_at,
+    predict_outputs,
+)
 from igsd.views.source import Source
 from tests.reference import losses as reference
 from tests.small_graphs import HOST, make_graphs

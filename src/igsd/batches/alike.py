@@ -1,7 +1,6 @@
 """Alike nodes: nodes of a graph that no encoder and no diffusion can tell apart, merged into one.
 
-In a network of people who act or write together, all who share the same neighbours have the same
-vectors in every layer. One row with a count gives the same result from far fewer entries.
+One row with a count gives the same result from far fewer entries.
 """
 
 from dataclasses import dataclass
@@ -40,10 +39,9 @@ class NodeGroups:
 
 
 def alike_nodes(adjacency: Adjacency, node_ptr: np.ndarray, features: NodeFeatures) -> NodeGroups:
-    """Return the groups of nodes with equal features and equal neighbours.
+    """Return the groups of nodes with equal features and, apart from each other, equal neighbours.
 
-    Two nodes are alike if exchanging them changes nothing: apart from each other they have the same
-    neighbours. Of linked nodes, only those with a link of weight 1 are found.
+    Of linked nodes, only those with a link of weight 1 are found.
     """
     names = splitmix64(np.arange(node_ptr[-1]).astype(np.uint64))
     linked = splitmix64(names ^ _weight_bits(np.ones(1, np.float32)))
@@ -117,10 +115,9 @@ def _grouped(keys: np.ndarray, node_ptr: np.ndarray) -> NodeGroups:
         keys, return_index=True, return_inverse=True, return_counts=True
     )
     order = np.argsort(first)
-    number = np.empty_like(order)
+    number, first = np.empty_like(order), first[order]
     number[order] = np.arange(len(order))
-    starts = np.searchsorted(first[order], node_ptr)
-    return NodeGroups(number[place], first[order], counts[order], starts)
+    return NodeGroups(number[place], first, counts[order], np.searchsorted(first, node_ptr))
 
 
 def _own_keys(features: NodeFeatures, node_ptr: np.ndarray) -> np.ndarray:

@@ -115,10 +115,7 @@ class Collator:
     def operator(
         self, taken: Adjacency, ptr: np.ndarray, *, diagonal: bool, counts: Tensor | None = None
     ) -> AdjacencyOperator:
-        """Return the operator of the edges ``taken``; ``ptr`` [B + 1]: where each graph begins.
-
-        ``diagonal``: whether the entries include a diagonal, as a diffusion does.
-        """
+        """Return the operator of the edges ``taken``; ``diagonal``: whether they include one."""
         weight = None
         if taken.weight is not None:
             weight = torch.from_numpy(np.ascontiguousarray(taken.weight)).to(self.device)

@@ -17,10 +17,10 @@ from igsd.graphs.colours import refined_keys, splitmix64
 
 @dataclass(frozen=True)
 class Level:
-    """The U distinct neighbourhoods of l edges.
+    """The U distinct neighbourhoods of l edges, as two CSR matrices.
 
     ``gather`` [U, U of the level before] sums the vectors of a node's neighbours and its own;
-    ``members`` [B, U] counts how often each occurs in each graph. Both are in CSR format.
+    ``members`` [B, U] counts how often each occurs in each graph.
     """
 
     gather: torch.Tensor
@@ -29,10 +29,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class DistinctBatch:
-    """B graphs: ``x`` [U, d] the distinct node features, ``levels`` one per layer.
-
-    ``sizes`` [B]: the number of nodes of each graph.
-    """
+    """B graphs of ``sizes`` [B] nodes: distinct node features ``x`` [U, d], one level per layer."""
 
     x: torch.Tensor
     levels: list[Level]
@@ -47,8 +44,7 @@ class DistinctBatch:
 def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) -> DistinctBatch:
     """Return all graphs of a collator, whose node features are one-hot, under unweighted edges.
 
-    Neighbourhoods are compared by 64-bit hashes: the probability that two different ones are merged
-    is below U^2 / 2^65, that is 1e-9 for 200,000.
+    The probability that 64-bit hashes merge two different neighbourhoods is below U^2 / 2^65.
     """
     node_ptr, device = collator.node_ptr, collator.device
     columns = adjacency.global_columns(node_ptr)
@@ -69,8 +65,8 @@ def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) ->
 def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (different keys [U], one place of each [U], the number of every key's kind [N]).
 
-    Like ``np.unique``, but with a faster, unstable sort, since any place will do; kinds are
-    numbered in the order of their places, which makes the later products cache-friendly.
+    Like ``np.unique``, but with a faster, unstable sort; kinds are numbered in the order of their
+    places, which makes the later products cache-friendly.
     """
     order = np.argsort(keys)
     ordered = keys[order]
@@ -80,8 +76,7 @@ def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     kinds[order] = np.cumsum(is_new) - 1
     is_place = np.zeros(len(keys), dtype=bool)
     is_place[order[is_new]] = True
-    number = np.cumsum(is_place) - 1
-    places = np.flatnonzero(is_place)
+    number, places = np.cumsum(is_place) - 1, np.flatnonzero(is_place)
     return keys[places], places, number[order[is_new]][kinds]
 
 

@@ -82,10 +82,7 @@ class LinkFeatures:
         return bonds.astype(np.int64) * self.num_bins + bins
 
     def bond_codes(self, graphs: GraphSet) -> np.ndarray:
-        """Return the bond code of every edge entry of ``graphs``, [E] int64.
-
-        Raises ``DataError`` if the map was fitted on edge labels and the graphs have none.
-        """
+        """Return the bond code of every edge entry, [E]; raises ``DataError`` without labels."""
         if not self.bond_names:
             return np.zeros(graphs.adjacency.num_entries, np.int64)
         if graphs.edge_labels is None:
@@ -102,10 +99,7 @@ class LinkFeatures:
         return self.bond_names.index(name) if name in self.bond_names else self.no_bond
 
     def positions(self, graphs: GraphSet) -> np.ndarray | None:
-        """Return the coordinates [N, 3] for distances, None if distances are not used.
-
-        Raises ``DataError`` if the map was fitted on coordinates and the graphs have none.
-        """
+        """Return the coordinates [N, 3], None if not used; raises ``DataError`` if missing."""
         if self.boundaries is None:
             return None
         found = coordinates(graphs)
@@ -290,11 +284,7 @@ _MOST_NAMES = 8
 
 
 def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
-    """Warn if nodes of ``graphs`` have labels that were not seen in training.
-
-    If no label is known at all, the two sets are probably labelled differently (by symbols and by
-    numbers, say), and the warning says so.
-    """
+    """Warn if nodes of ``graphs`` have labels that were not seen in training."""
     if graphs.node_labels is None or "label" not in features.parts:
         return
     known = set(features.label_names)

@@ -22,10 +22,7 @@ def summed(x: Tensor) -> Tensor:
 
 
 def gathered(rows: Tensor) -> tuple[Tensor, int]:
-    """Return (the rows of all processes, in order, with gradient; where ours begin).
-
-    Parts may differ in length; they travel padded to the longest.
-    """
+    """Return (the rows of all processes, in order, with gradient; where ours begin)."""
     if num_processes() == 1:
         return rows, 0
     lengths = torch.zeros(num_processes(), dtype=torch.int64, device=rows.device)

@@ -40,10 +40,7 @@ def pair_distances(positions: np.ndarray, row: np.ndarray, col: np.ndarray) -> n
 
 
 def complete_blocks(ptr: np.ndarray) -> CompleteBlocks:
-    """Return all pairs of nodes inside each graph, including each node with itself.
-
-    ``ptr`` [B + 1]: where the nodes of each graph of the batch begin.
-    """
+    """Return all pairs of nodes of each graph, each node with itself included; ``ptr`` [B + 1]."""
     sizes = np.diff(ptr)
     per_node = np.repeat(sizes, sizes)
     starts = np.repeat(ptr[:-1], sizes)
@@ -77,11 +74,8 @@ class CategoryOperator:
         self.counts: list[int] = counts[self.used].tolist()
         self.sender = occurs.nonzero()[:, 1]
         self.row_sums = weight.new_zeros(num_nodes).index_add_(0, receiver, weight)
-        self._write_sums(receiver, place[key], weight, num_nodes)
-
-    def _write_sums(self, receiver: Tensor, pair: Tensor, weight: Tensor, n: int) -> None:
-        """Build the sparse matrices of the sums; ``pair`` [E]: the message of each link."""
-        num_pairs = len(self.sender)
+        # The sparse matrices of the sums; ``pair`` [E]: the message of each link.
+        pair, n, num_pairs = place[key], num_nodes, len(self.sender)
         self.arrive = _rows(_bounds(receiver, n), pair, weight, (n, num_pairs))
         # The gradient is a product with the transposed matrices.
         order, bounds = pair.argsort(stable=True), _bounds(pair, num_pairs)
@@ -208,10 +202,7 @@ class MoleculeCollator(Collator):
         return self._batch(self.node_features(nodes), ptr, links, categories)
 
     def thinned(self, x: Tensor, indices: np.ndarray, keep: Keep) -> MoleculeBatch:
-        """Return the molecules ``indices`` with the links that ``keep`` chooses.
-
-        ``x`` [n, d]: the features of their nodes.
-        """
+        """Return the molecules ``indices``, features x, with the links that ``keep`` chooses."""
         ptr, nodes = self._nodes(indices)
         links, categories = self._links(indices, ptr, nodes)
         mask = keep(links, ptr)

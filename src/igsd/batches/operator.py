@@ -43,7 +43,7 @@ def runs_of_equal_size(sizes: np.ndarray) -> Runs:
 
 
 def worth_dense_blocks(runs: Runs, num_entries: int) -> bool:
-    """Say whether dense blocks should be faster than ``num_entries`` sparse entries."""
+    """Return whether dense blocks should be faster than ``num_entries`` sparse entries."""
     return _DENSE_ENTRY * runs.num_entries + _START * len(runs.sizes) < num_entries
 
 
@@ -66,14 +66,13 @@ class DenseBlocks:
         if own:
             diagonal = row_starts + np.arange(len(row_starts))
             flat[torch.from_numpy(diagonal).to(device)] += own
-        pieces = flat.split((runs.counts * runs.sizes**2).tolist())
-        shapes = zip(pieces, runs.counts.tolist(), runs.sizes.tolist(), strict=True)
-        self.blocks = [piece.view(count, size, size) for piece, count, size in shapes]
+        parts = flat.split((runs.counts * runs.sizes**2).tolist())
+        self.blocks = [p.view(-1, n, n) for p, n in zip(parts, runs.sizes.tolist(), strict=True)]
 
     def multiply(self, x: Tensor, out: Tensor, *, transpose: bool = False) -> None:
         """Write the product with x [n, d] into ``out`` [n, d], both contiguous."""
-        pieces = zip(self.blocks, x.split(self.rows), out.split(self.rows), strict=True)
-        for block, rows, result in pieces:
+        parts = zip(self.blocks, x.split(self.rows), out.split(self.rows), strict=True)
+        for block, rows, result in parts:
             shape = (*block.shape[:2], x.shape[1])
             factor = block.transpose(1, 2) if transpose else block
             torch.bmm(factor, rows.view(shape), out=result.view(shape))
@@ -88,11 +87,10 @@ with warnings.catch_warnings():
 class AdjacencyOperator:
     """A symmetric sparse matrix A [n, n] that multiplies x [n, d], with gradient to x alone.
 
-    With ``counts`` [n], row j represents ``counts[j]`` nodes and the product is A diag(counts) x.
-
     ``row_ptr`` [n + 1], ``col`` [E] int32; ``weight`` [E] float32, or None if every entry is 1.
     ``missing_loops`` [n]: 1 for the nodes of a plain graph, which has no diagonal, 0 for those of a
-    diffusion view, which has one. ``sizes`` [B]: the number of nodes of each graph.
+    diffusion view, which has one. ``sizes`` [B]: the number of nodes of each graph. With ``counts``
+    [n], row j represents ``counts[j]`` nodes and the product is A diag(counts) x.
     """
 
     def __init__(

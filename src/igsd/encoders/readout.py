@@ -53,10 +53,7 @@ _REDUCTIONS = {"sum": _sum, "mean": _mean, "max": _max}
 
 
 class _SegmentSum(torch.autograd.Function):
-    """Sums of consecutive rows, as a product with a sparse matrix of their counts.
-
-    Several times faster than ``torch.segment_reduce``, and its gradient is one gather.
-    """
+    """Sums of consecutive rows: several times faster than ``torch.segment_reduce``."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, ptr: Tensor, counts: Tensor | None) -> Tensor:

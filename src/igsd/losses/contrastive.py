@@ -58,10 +58,7 @@ _SMALLEST_VARIANCE = 1e-5
 
 
 def cross_correlation(a: Tensor, b: Tensor) -> Tensor:
-    """Return the correlation of every coordinate of a [B, d] with every one of b, [d, d].
-
-    A coordinate that is constant over the graphs has correlation 0.
-    """
+    """Return the correlation [d, d] of the coordinates of a and b [B, d]; 0 for constant ones."""
     return _standardised(a).T @ _standardised(b) / len(a)
 
 

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap, LinkFeatures
 from igsd.encoders.encoder import GNNEncoder, distinct_depth, takes_counts
-from igsd.encoders.heads import MLPHead
 from igsd.encoders.mpnn import MPNN
 from igsd.encoders.norm import Norm
 from igsd.errors import ParameterError
@@ -59,6 +58,20 @@ def build_gnn(settings: Encoder, in_dim: int, links: LinkFeatures | None = None)
         concat_layers=settings.concat_layers,
         links=links,
     )
+
+
+class MLPHead(nn.Sequential):
+    """W2 relu(W1 x): the paper's projector g and predictor h.
+
+    Departs from the paper, which has no BatchNorm before the ReLU (``batch_norm``) and no biases.
+    """
+
+    def __init__(self, in_dim: int, hidden_dim: int, out_dim: int, *, batch_norm: bool) -> None:
+        # BatchNorm would cancel a bias.
+        first = nn.Linear(in_dim, hidden_dim, bias=not batch_norm)
+        norm = Norm(hidden_dim) if batch_norm else nn.Identity()
+        super().__init__(first, norm, nn.ReLU(inplace=True), nn.Linear(hidden_dim, out_dim))
+        self.out_dim = out_dim
 
 
 def build_head(settings: Projector, in_dim: int, out_dim: int | None = None) -> MLPHead:
@@ -124,11 +137,7 @@ class Outputs(NamedTuple):
 
 
 def mix(student: Tensor, teacher: Tensor, weight: float) -> Tensor:
-    """Return h~ = lambda h + (1 - lambda) h', [B, d]. Implements Eq. mix.
-
-    ``student`` is h = f_student(G), ``teacher`` h' = f_teacher(G), ``weight`` lambda, 0.5 in the
-    paper.
-    """
+    """Return h~ = lambda h + (1 - lambda) h', [B, d]. Implements Eq. mix; lambda is ``weight``."""
     return weight * student + (1.0 - weight) * teacher
 
 
@@ -171,8 +180,7 @@ class IGSDModel(Network):
     def compare(self, graphs: Batch, views: list[Batch]) -> list[Outputs]:
         """Return the outputs for each of the K views, to be compared by Eq. con.
 
-        Graphs and views pass through each network as one batch, so that BatchNorm sees the mixture
-        in training that its running statistics describe later.
+        Graphs and views pass as one batch, so that BatchNorm's statistics describe the mixture.
         """
         joined = Batch.joined([graphs, *views])
         sizes = [batch.num_graphs for batch in (graphs, *views)]
@@ -221,10 +229,7 @@ class ColumnNorm(Norm):
 
 
 class OutputHead(nn.Sequential):
-    """Dropout and a linear layer on the representations: logits of classes, or numbers.
-
-    ``head_norm`` first standardises each column: sums over nodes differ in scale between layers.
-    """
+    """Dropout and a linear layer on the (standardised: ``head_norm``) representations."""
 
     def __init__(self, in_dim: int, num_outputs: int, settings: FewLabels) -> None:
         first = [ColumnNorm(in_dim, affine=False)] if settings.head_norm else []

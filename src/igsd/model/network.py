@@ -107,8 +107,8 @@ class Step:
 class Dims:
     """What a network is built from, besides its settings.
 
-    ``features``: of nodes and links. ``num_outputs``: the number of classes, or of numbers to
-    predict; 0 without labels. ``encoder``: the user's own module, if there is one.
+    ``num_outputs``: the number of classes, or of numbers to predict; 0 without labels. ``encoder``:
+    the user's own module, if there is one.
     """
 
     features: FeatureMap
@@ -117,11 +117,9 @@ class Dims:
 
 
 class Network(nn.Module):
-    """What a method trains and saves.
+    """What a method trains and saves: with its settings, the whole method.
 
-    A method is its settings and one of these: ``losses`` is minimised, ``after_step`` follows an
-    optimiser step, ``embed`` gives the vectors of graphs and, for a method that learns labels,
-    ``outputs`` their logits or standardised numbers. ``out_dim`` is the width of a vector.
+    ``out_dim`` is the width of a vector.
     """
 
     takes_counts: bool = False

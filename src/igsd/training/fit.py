@@ -72,10 +72,7 @@ def fit_features(graphs: GraphSet, settings: Any) -> FeatureMap:
 
 
 def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None:
-    """Raise for whatever would stop the training at once: too few graphs, a setting, the device.
-
-    Changes nothing, so that it can be called before an old result is replaced.
-    """
+    """Raise for what would stop the training at once: too few graphs, a setting, the device."""
     if len(graphs) < 2:
         raise DataError(
             f"{name} compares graphs, so it needs at least 2 to train on; {graphs.name!r} has 1."

@@ -27,7 +27,7 @@ def warn_if_never(epochs: int, start: int) -> None:
         warn_user(
             f"Self-training never begins: its first round is at self_training_start={start}, and "
             f"there are epochs={epochs}. The model learns from the given labels alone. Set "
-            f"self_training_start below {epochs}, train longer, or switch self_training off.",
+            f"self_training_start below {epochs}, train longer, or switch self_training off."
         )
 
 
@@ -51,8 +51,7 @@ class PseudoLabels:
 class PseudoLabelStore(nn.Module):
     """Keeps the pseudo-labels as buffers, so that they are saved and resumed with the weights.
 
-    ``codes`` [G]: the class of each graph, -1 for none; ``confidence`` and ``rounds`` [G] as in
-    ``PseudoLabels``, 0 for none. ``highest``: the largest confidence seen.
+    As ``PseudoLabels``, for all graphs: code -1 for none. ``highest``: the largest confidence seen.
     """
 
     codes: Tensor
@@ -115,7 +114,7 @@ class PseudoLabelStore(nn.Module):
                 "Self-training gave no pseudo-label: the highest confidence seen was "
                 f"{highest:.4f}, below self_training_threshold={threshold}. The model "
                 "was trained on the given labels alone. Lower the threshold, or switch "
-                "self_training off.",
+                "self_training off."
             )
 
 

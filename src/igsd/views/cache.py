@@ -1,7 +1,6 @@
 """``diffusion_view``: the diffusion of every graph of a set; ``cached_view``: the same, cached.
 
-A damaged file is computed again; a folder that cannot be written only causes a warning. Several
-processes may write at once, since files are written atomically.
+A damaged file is computed again; a folder that cannot be written only causes a warning.
 """
 
 import hashlib
@@ -60,7 +59,7 @@ def cached_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
     except StorageError as error:
         warn_user(
             f"The view of {graphs.name!r} could not be cached and will be computed again next "
-            f"time. {error} Set IGSD_CACHE to a writable folder.",
+            f"time. {error} Set IGSD_CACHE to a writable folder."
         )
     return view
 

@@ -77,10 +77,7 @@ def ppr_coefficients(alpha: float, K: int) -> np.ndarray:
 
 
 def heat_coefficients(t: float, K: int) -> np.ndarray:
-    """Return theta_0 .. theta_K of Eq. diffusion for the heat kernel: theta_k = e^-t t^k / k!.
-
-    Computed in float64 through logarithms, so that a large t does not overflow.
-    """
+    """Return theta_0 .. theta_K of Eq. diffusion for the heat kernel: theta_k = e^-t t^k / k!."""
     k = np.arange(K + 1, dtype=np.float64)
     log_factorial = np.array([math.lgamma(x + 1.0) for x in k])
     return np.exp(k * math.log(t) - t - log_factorial)
@@ -98,10 +95,7 @@ numbering of the nodes. Entries this close to the k-th largest are kept with it.
 
 
 def keep_threshold(S: Tensor, threshold: float) -> Tensor:
-    """Return the mask S >= threshold; a threshold of 0 keeps all but zeros.
-
-    Sparsifies Eq. diffusion. A node without neighbours keeps its S_ii = 1.
-    """
+    """Return the mask S >= threshold of Eq. diffusion; a threshold of 0 keeps all but zeros."""
     return torch.ge(S, max(threshold, ROUNDING))
 
 
@@ -137,10 +131,7 @@ class Piece:
 
 
 def join_pieces(pieces: Iterable[Piece], node_ptr: np.ndarray) -> Adjacency:
-    """Return the view of all graphs, from pieces that hold each graph once, in any order.
-
-    Pieces are freed one by one while they are copied; peak memory is about twice the view's size.
-    """
+    """Return the view of all graphs, from pieces that hold each graph once, in any order."""
     waiting = list(pieces)
     counts = np.zeros(int(node_ptr[-1]), dtype=np.int64)
     for piece in waiting:
@@ -179,10 +170,7 @@ def exact_pieces(
 
 
 def padded_sizes(sizes: np.ndarray) -> np.ndarray:
-    """Return the size that each graph is padded to, [G] int64: at most a sixteenth or 3 more.
-
-    Sixteen sizes between a power of two and the next from 64 up, multiples of 4 below.
-    """
+    """Return the size that each graph is padded to, [G] int64: at most a sixteenth or 3 more."""
     exponents = np.frexp(np.maximum(sizes, 1).astype(np.float64))[1] - 1
     steps = np.left_shift(1, np.maximum(exponents - 4, 2)).astype(np.int64)
     return np.where(sizes < 4, sizes, -(-sizes // steps) * steps)
@@ -235,10 +223,7 @@ BLOCK_ENTRIES = 1 << 19
 def series_piece(
     adjacency: Adjacency, node_ptr: np.ndarray, graph: int, settings: Diffusion
 ) -> Piece:
-    """Return the sparsified diffusion of one graph, Eq. diffusion truncated at K.
-
-    Memory: a few blocks of ``BLOCK_ENTRIES``, and a few times the entries that are kept.
-    """
+    """Return the sparsified diffusion of one graph, Eq. diffusion truncated at K."""
     T, theta = sparse_transition(adjacency, node_ptr, graph), series_coefficients(settings)
     n = T.shape[0]
     width = max(1, BLOCK_ENTRIES // n)

@@ -17,10 +17,7 @@ from igsd.graphs.colours import splitmix64
 
 
 def hashed_uniform(seed: int, *keys: np.ndarray) -> np.ndarray:
-    """Return a number in [0, 1) for each tuple of keys, float64, of the keys' common shape.
-
-    ``keys``: whole numbers, at least 0, that broadcast against each other; their order matters.
-    """
+    """Return a number in [0, 1) for each tuple of keys, whole numbers that broadcast, float64."""
     bits = splitmix64(np.array([seed % 2**64], dtype=np.uint64))
     for key in keys:
         bits = splitmix64(bits ^ splitmix64(np.asarray(key).astype(np.uint64)))
@@ -30,8 +27,7 @@ def hashed_uniform(seed: int, *keys: np.ndarray) -> np.ndarray:
 def node_uniform(node_ptr: np.ndarray, graph_ids: np.ndarray, seed: int) -> np.ndarray:
     """Return a number in [0, 1) for each node of a batch, [n] float64.
 
-    ``node_ptr`` [B + 1]: where the nodes of each graph begin. ``graph_ids`` [B]: the index of each
-    graph in the whole set; the same graph twice in a batch gets the same numbers twice.
+    ``graph_ids`` [B]: the index of each graph in the whole set.
     """
     return hashed_uniform(seed, np.repeat(graph_ids, np.diff(node_ptr)), _local(node_ptr))
 
@@ -43,11 +39,10 @@ def _local(node_ptr: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Induced:
-    """Induced subgraphs as a batch of their own.
+    """Induced subgraphs as a batch of their own, with the edges among the kept nodes.
 
     ``nodes`` [m] int64: the index of each kept node in the original batch. ``node_ptr`` [B + 1]:
-    where the kept nodes of each graph begin. ``adjacency``: the edges among them, columns counted
-    inside the subgraph.
+    where the kept nodes of each graph begin.
     """
 
     nodes: np.ndarray
@@ -92,10 +87,7 @@ def _entry_uniform(
 
 
 def edge_uniform(graph: np.ndarray, u: np.ndarray, v: np.ndarray, seed: int) -> np.ndarray:
-    """Return a number in [0, 1) for each edge u-v of a graph, [E] float64, the same for v-u.
-
-    ``graph`` [E]: the graph's index in its set; ``u``, ``v`` [E]: nodes counted inside the graph.
-    """
+    """Return a number in [0, 1) for each edge u-v of a graph, [E] float64, the same for v-u."""
     low, high = np.minimum(u, v).astype(np.uint64), np.maximum(u, v).astype(np.uint64)
     start = splitmix64(np.array([seed % 2**64], dtype=np.uint64))
     of_graph = splitmix64(start ^ graph.astype(np.uint64))
@@ -291,10 +283,9 @@ def restart_walks(
 def walked_subgraphs(
     adjacency: Adjacency, node_ptr: np.ndarray, graph: np.ndarray, walks: np.ndarray
 ) -> Induced:
-    """Return the subgraph that the nodes of each walk [W, t] induce, one graph per walk.
+    """Return the subgraph that the nodes of each walk [W, t] induce, in the order of the batch.
 
-    ``graph`` [W]: the graph of the batch that each walk is in. The nodes of a subgraph are in the
-    order of the batch.
+    ``graph`` [W]: the graph of the batch that each walk is in.
     """
     ordered = np.sort(walks, axis=1)
     first = np.ones(ordered.shape, dtype=bool)

@@ -34,8 +34,7 @@ Place = tuple[int, int]
 def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
     """Return the ``num_views`` most common kinds of bonds, the most common first.
 
-    Raises ``DataError`` for graphs without edge labels, and ``ConfigError`` if there are fewer
-    kinds than views.
+    Raises ``DataError`` without edge labels, ``ConfigError`` if there are fewer kinds than views.
     """
     if graphs.edge_labels is None:
         raise DataError(
@@ -55,10 +54,9 @@ def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
 
 def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
     """Return the same nodes with only the edges of one label."""
-    names, labels = graphs.edge_label_names, graphs.edge_labels
+    names, labels, attributes = graphs.edge_label_names, graphs.edge_labels, graphs.edge_attributes
     code = names.index(bond) if bond in names else len(names)
     keep = np.zeros(graphs.adjacency.num_entries, bool) if labels is None else labels == code
-    attributes = graphs.edge_attributes
     return replace(
         graphs,
         adjacency=graphs.adjacency.only(keep),
@@ -79,9 +77,8 @@ class Source:
     """Makes batches of one set of graphs and of their views.
 
     ``view``: settings of the view, None for a method without one. ``merge``: represent alike nodes
-    by one row if that saves work, for networks that use the batch's counts and need no vectors of
-    single nodes. A diffusion treats alike nodes alike, unless a fixed number of entries is kept of
-    each row; a random view does not.
+    by one row if that saves work, for networks that use the batch's counts. A diffusion treats
+    alike nodes alike, unless a fixed number of entries is kept of each row; a random view does not.
     """
 
     def __init__(
@@ -110,9 +107,7 @@ class Source:
 
     def views(self, batch: Batch, indices: np.ndarray, place: Place) -> list[Batch]:
         """Return the K views of ``batch``, which holds the graphs ``indices``."""
-        if self.view is None:
-            return []
-        if self.view.is_fixed_view:
+        if self.view is None or self.view.is_fixed_view:
             return [self._diffused(batch, indices, *fixed) for fixed in self.fixed_views]
         kinds = np.full(len(indices), self.view.view)
         (seed,) = self._seeds(place, 1)
@@ -121,10 +116,9 @@ class Source:
     def two_views(
         self, indices: np.ndarray, place: Place, kinds: tuple[str, ...], rate: float
     ) -> tuple[Batch, Batch]:
-        """Return two views of each of the graphs ``indices``, of kinds drawn for each graph.
+        """Return two views of each of the graphs ``indices``, of different ``kinds`` if possible.
 
-        ``kinds``: the views to draw from, two different ones for each graph if possible. A
-        diffusion is always the same, so if it is the only kind, it is compared with the graph.
+        A diffusion is always the same, so if it is the only kind, it is compared with the graph.
         """
         node_ptr, names, seeds = self.collator.node_ptr, np.array(kinds), self._seeds(place, 3)
         x = self.collator.node_features(ranges(node_ptr[indices], node_ptr[indices + 1]))
@@ -154,7 +148,6 @@ class Source:
         return [(S, None)]
 
     def _seeds(self, place: Place, count: int) -> list[int]:
-        """Return the seeds of the random views of one step."""
         return np.random.default_rng([self.seed, *place]).integers(2**62, size=count).tolist()
 
     def _ptr(self, indices: np.ndarray) -> np.ndarray:
@@ -174,10 +167,7 @@ class Source:
     def _changed(
         self, x: torch.Tensor, indices: np.ndarray, kinds: np.ndarray, rate: float, seed: int
     ) -> Batch:
-        """Return the graphs ``indices``, each under the view that ``kinds`` [B] names.
-
-        ``x`` [n, d]: the features of their nodes.
-        """
+        """Return the graphs ``indices``, each under the view that ``kinds`` [B] names."""
         ptr, collator = self._ptr(indices), self.collator
         taken = self.edges.take(collator.node_ptr, indices)
         if (kinds == "edge-drop").all():
