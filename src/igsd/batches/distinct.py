@@ -65,8 +65,7 @@ def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) ->
 def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (different keys [U], one place of each [U], the number of every key's kind [N]).
 
-    Like ``np.unique``, but with a faster, unstable sort; kinds are numbered in the order of their
-    places, which makes the later products cache-friendly.
+    Like ``np.unique`` with a faster sort; kinds are numbered in the order of their places.
     """
     order = np.argsort(keys)
     ordered = keys[order]

@@ -1,8 +1,6 @@
 """``FeatureMap``: what an encoder sees of a node, and ``LinkFeatures``: of two linked atoms.
 
-Both are fitted on the training graphs and stored with the model. The kind of a bond and the binned
-distance of its atoms are categories, so what a network computes for a link is computed once per
-category.
+Both are fitted on the training graphs and stored with the model.
 """
 
 from dataclasses import asdict, dataclass
@@ -153,8 +151,7 @@ class FeatureMap:
     """Turns nodes into vectors: parts side by side in the order of ``PARTS``, attributes last.
 
     - ``label``: one-hot of the node label, zero for a label not seen in training.
-    - ``degree``: one-hot of min(degree, ``degree_cap``); the cap is at most the largest degree seen
-      in training, so larger degrees share the last column.
+    - ``degree``: one-hot of min(degree, ``degree_cap``), at most the largest degree in training.
     - ``attributes``: the numbers of a node, standardised by the training set.
     - ``constant``: a single 1, for graphs without other features.
 

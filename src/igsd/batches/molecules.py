@@ -51,9 +51,8 @@ def complete_blocks(ptr: np.ndarray) -> CompleteBlocks:
 class CategoryOperator:
     """Computes sum_j w_ij x_j Theta[t_ij] for every node i, where t_ij is the link's category.
 
-    A node sends the same vector over all its links of one category. So each pair (category, sender)
-    is multiplied by its Theta once, all senders of a category in one product, and a sparse matrix
-    sums the messages. On a complete graph there are about half as many such pairs as links.
+    Each pair (category, sender) is multiplied by its Theta once, all senders of a category in one
+    product, and a sparse matrix sums the messages.
 
     ``edge_index`` [2, E] int64: receiver i, in ascending order, and sender j of every link;
     ``weight`` [E], ``category`` [E] int64. ``used`` [T] int64: the categories that occur, the order
@@ -137,11 +136,7 @@ Keep = Callable[[Adjacency, np.ndarray], np.ndarray]
 
 
 class MoleculeBatch(Batch):
-    """B molecules with n atoms in total: a ``Batch`` whose links have categories.
-
-    ``category`` [E] int64: a code of ``LinkFeatures`` for each entry of ``adjacency``. An encoder
-    without categories may use it like any other batch.
-    """
+    """B molecules with n atoms: a ``Batch`` with a ``category`` [E] int64 for each link."""
 
     def __init__(
         self, x: Tensor, ptr: Tensor, adjacency: AdjacencyOperator, category: Tensor

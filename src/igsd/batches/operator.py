@@ -2,9 +2,8 @@
 
 A sparse product of compressed rows is far faster than gathering and scattering one vector per edge.
 Where graphs are dense, one dense block per graph (``DenseBlocks``) is faster still: neighbouring
-graphs of equal size share one batched product, without a copy or a padded row. The matrix is
-symmetric, so its own product is also its gradient. Where one row stands for several alike nodes,
-the transpose has the same entries with other counts.
+graphs of equal size share one batched product. The matrix is symmetric, so its own product is also
+its gradient; with counts of alike nodes, the transpose has the same entries with other counts.
 """
 
 import warnings

@@ -9,10 +9,7 @@ from igsd.batches.joint import num_processes, summed
 
 
 class Norm(nn.BatchNorm1d):
-    """BatchNorm. ``synchronised``: over the joint batch of all processes, not each one's own part.
-
-    PyTorch's own ``SyncBatchNorm`` only works on GPUs and without counts.
-    """
+    """BatchNorm. ``synchronised``: over the joint batch of all processes, on any device."""
 
     synchronised = False
 

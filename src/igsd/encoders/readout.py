@@ -26,9 +26,8 @@ def parse_readout(text: str) -> tuple[str, ...]:
 def readout(x: Tensor, ptr: Tensor, names: tuple[str, ...], counts: Tensor | None = None) -> Tensor:
     """Return the graphs' vectors [B, d * len(names)] from node vectors x [n, d].
 
-    ``ptr`` [B + 1] says where each graph begins; every graph has at least one node. Each name is
-    one reduction over the nodes of a graph; the results are concatenated. ``counts`` [n]: how many
-    alike nodes each row represents, None for one each.
+    Each name is one reduction over the nodes of a graph, from ``ptr`` [B + 1]. ``counts`` [n]: how
+    many alike nodes each row represents, None for one each.
     """
     with torch.autocast(x.device.type, enabled=False):
         x = x if x.dtype == torch.float64 else x.float()

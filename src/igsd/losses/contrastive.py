@@ -41,9 +41,8 @@ def ntxent(a: Tensor, b: Tensor, temperature: float) -> Tensor:
     mean over i and both directions of
     -log( exp(s_ii / temperature) / sum_{j != i} exp(s_ij / temperature) )
 
-    with s_ij the cosine of a_i and b_j. ``a``, ``b`` [B, d]: projections of the first and second
-    view. As in GraphCL's paper, the denominator holds only the other graphs, so values may be
-    negative. 0 if there is no other graph (B = 1).
+    with s_ij the cosine of a_i and b_j. ``a``, ``b`` [B, d]: projections of the two views. Values
+    may be negative; 0 if there is no other graph (B = 1).
     """
     scores = normalize(a, dim=1) @ normalize(b, dim=1).T / temperature
     if len(scores) < 2:
@@ -63,12 +62,10 @@ def cross_correlation(a: Tensor, b: Tensor) -> Tensor:
 
 
 def barlow(a: Tensor, b: Tensor, redundancy_weight: float) -> Tensor:
-    """Return the loss of two views of the same graphs (Bielak et al., 2022).
+    """Return the loss of two views of the same graphs, ``a``, ``b`` [B, d] (Bielak et al., 2022).
 
-    sum_i (1 - C_ii)^2 + redundancy_weight * sum_{i != j} C_ij^2, C the cross-correlation.
-
-    ``a``, ``b`` [B, d]: projections of the graphs and of their views. Graph Barlow Twins uses
-    the weight 1 / d.
+    sum_i (1 - C_ii)^2 + redundancy_weight * sum_{i != j} C_ij^2, C the cross-correlation. Graph
+    Barlow Twins uses the weight 1 / d.
     """
     C = cross_correlation(a, b)
     own = C.diagonal()
@@ -89,8 +86,7 @@ def jsd(scores: Tensor, positives: Tensor) -> Tensor:
     (log 2 - softplus(-s)).
 
     ``scores`` [n, m]: how well the two sides of each pair fit. ``positives`` [n, m] bool: which
-    pairs belong together. Scores of 0 give 0; the smallest value is -2 log 2. The mean over no
-    pairs (no negatives in a batch of one graph) counts as 0.
+    pairs belong together. The mean over no pairs counts as 0.
     """
     fit = ((math.log(2.0) - softplus(-scores)) * positives).sum()
     misfit = ((softplus(scores) - math.log(2.0)) * ~positives).sum()
@@ -98,10 +94,9 @@ def jsd(scores: Tensor, positives: Tensor) -> Tensor:
 
 
 def local_global_jsd(nodes: Tensor, graphs: Tensor, batch: Tensor) -> Tensor:
-    """Return ``jsd`` between every node and every graph of a batch.
+    """Return ``jsd`` between every node [n, d] and every graph [B, d] of a batch.
 
-    ``nodes`` [n, d], ``graphs`` [B, d]: projected vectors; ``batch`` [n]: the graph of each node. A
-    node and its own graph are a positive pair, a node and another graph a negative one.
+    ``batch`` [n]: the graph of each node. A node and its own graph are a positive pair.
     """
     scores = nodes @ graphs.T
     own = scores.gather(1, batch.unsqueeze(1))

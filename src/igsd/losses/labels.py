@@ -2,18 +2,15 @@
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 
 def supervised(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean loss of labelled graphs.
+    """Return the mean loss of labelled graphs: cross entropy of logits [n, C] for classes [n].
 
-    Classes: ``outputs`` [n, C] logits, ``targets`` [n] int64, cross entropy. Numbers: ``outputs``
-    and ``targets`` [n, t], the mean squared error over the known targets (not NaN); 0 if there are
-    none.
+    For numbers [n, t] the mean squared error over the known (not NaN) ones; 0 if there are none.
     """
     if not targets.dtype.is_floating_point:
-        return cross_entropy(outputs, targets)
+        return torch.nn.functional.cross_entropy(outputs, targets)
     known = ~targets.isnan()
     errors = torch.where(known, outputs - targets.nan_to_num(), 0.0)
     return errors.square().sum() / known.sum().clamp_min(1)

@@ -81,10 +81,7 @@ def build_head(settings: Projector, in_dim: int, out_dim: int | None = None) -> 
 
 
 class Student(nn.Module):
-    """The student network: h = encoder(G), z = projector(h), p = predictor(z).
-
-    In the paper's letters f, g and h_theta. Projector and predictor may be ``nn.Identity``.
-    """
+    """The student: h = encoder(G), z = projector(h), p = predictor(z); in the paper f, g, h."""
 
     def __init__(self, encoder: nn.Module, projector: nn.Module, predictor: nn.Module) -> None:
         super().__init__()
@@ -213,7 +210,7 @@ class IGSDModel(Network):
 
 
 class ColumnNorm(Norm):
-    """BatchNorm for few labels: a training may have few steps, and a step few rows.
+    """BatchNorm for few steps of few rows.
 
     The running statistics are the mean over the first ten batches and a moving average from then
     on. A single row has no statistics of its own and is normalised by the running ones.

@@ -105,11 +105,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Dims:
-    """What a network is built from, besides its settings.
-
-    ``num_outputs``: the number of classes, or of numbers to predict; 0 without labels. ``encoder``:
-    the user's own module, if there is one.
-    """
+    """What a network is built from, besides its settings; ``num_outputs`` is 0 without labels."""
 
     features: FeatureMap
     num_outputs: int = 0

@@ -11,9 +11,8 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from igsd.batches.features import FeatureMap, LinkFeatures, choose_parts
+from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
-from igsd.encoders.norm import synchronise
-from igsd.encoders.readout import parse_readout
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
@@ -85,7 +84,7 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
             )
     if isinstance(settings, Features):
         choose_parts(graphs, settings.node_features)
-    parse_readout(settings.readout)
+    readout.parse_readout(settings.readout)
     if sees_links(settings.encoder):
         LinkFeatures.fit(graphs, settings.distance_bins)
     if isinstance(settings, View) and settings.view == "bond-types":
@@ -109,9 +108,8 @@ def fit(
     """Return a network trained on ``graphs``; without ``labels`` no class or target is read.
 
     ``name``: the method's name in checkpoints and errors. ``watched``: graphs whose figures are
-    added to the history of every epoch; nothing is selected by them. With ``epochs=0`` nothing is
-    trained. With ``checkpoint`` the run saves itself and resumes. The caller's random state is
-    left as it was.
+    added to the history; nothing is selected by them. With ``epochs=0`` nothing is trained. With
+    ``checkpoint`` the run saves itself and resumes. The caller's random state is left as it was.
     """
     check_trainable(graphs, settings, name)
     options = _Options(name, encoder, watched, checkpoint, log_dir, verbose)
@@ -137,7 +135,7 @@ def _fit(
     if labels is not None and (path is None or not os.path.exists(path)):
         before = _pretrain(network, graphs, settings, fabric, options)
     if settings.sync_batch_norm:
-        synchronise(network)
+        norm.synchronise(network)
     groups = _parameter_groups(module, settings)
     forward, optimizer = loop.set_up(module, fabric, settings, groups)
     source = Source(
@@ -167,7 +165,7 @@ def _fit(
         before=before,
     )
     if path is not None:
-        _pretraining_file(path).unlink(missing_ok=True)
+        Path(f"{os.fspath(path)}.pretraining").unlink(missing_ok=True)
     if labels is None or pseudo is None:
         return Fitted(network, features, progress.history)
     if task.starts and len(labels.unlabelled):
@@ -193,7 +191,7 @@ def _pretrain(
     epochs = getattr(settings, "pretraining_epochs", 0)
     if not epochs:
         return []
-    path = None if options.checkpoint is None else _pretraining_file(options.checkpoint)
+    path = None if options.checkpoint is None else f"{os.fspath(options.checkpoint)}.pretraining"
     # The learning rate halves only with labels; a checkpoint is still identified by the setting.
     identity = {"halve_every": settings.halve_every}
     inner = replace(options, watched=None, checkpoint=path, log_dir=None)
@@ -203,10 +201,6 @@ def _pretrain(
         fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
     network.igsd.load_state_dict(fitted.network.state_dict())
     return fitted.history
-
-
-def _pretraining_file(checkpoint: str | os.PathLike[str]) -> Path:
-    return Path(f"{os.fspath(checkpoint)}.pretraining")
 
 
 def _parameter_groups(module: Any, settings: Training) -> loop.ParameterGroups:

@@ -175,13 +175,11 @@ def run_training(
 ) -> Progress:
     """Train to the end and return the progress; its ``history`` has the mean losses of each epoch.
 
-    Of the losses of a step, ``total`` is minimised; the others are only recorded.
-
-    With ``checkpoint`` the run resumes from that file if it exists, and saves itself there every
+    Of the losses of a step, ``total`` is minimised; the others are only recorded. With
+    ``checkpoint`` the run resumes from that file if it exists, and saves itself there every
     ``checkpoint_every`` steps, at the end, and when it is stopped by a signal. A resumed run gives
     the same weights as an uninterrupted one, bit for bit on the CPU. ``identity``: which run this
-    is; ``defaults``: identity values that older checkpoints lack. ``title``: the label of the
-    progress bar shown with ``verbose``. ``before``: the history of a pretraining, kept as well.
+    is; ``defaults``: values that older checkpoints lack. ``before``: the history of a pretraining.
     """
     progress, run = Progress(before=list(before)), (identity or {}, defaults or {})
     if checkpoint is not None:
@@ -203,7 +201,10 @@ def run_training(
             _one_step(task, optimizer, fabric, progress)
             since_saved += 1
             if progress.step == task.num_steps(progress.epoch):
-                entry = _finish_epoch(progress)
+                entry = {"epoch": float(progress.epoch)}
+                entry |= {name: value / progress.step for name, value in progress.sums.items()}
+                progress.history.append(entry)
+                progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
                 advance(1, "loss {:.3f}".format(entry["total"]))
                 if on_epoch is not None:
                     on_epoch(entry)
@@ -240,15 +241,6 @@ def _one_step(task: Task, optimizer: Any, fabric: Fabric, progress: Progress) ->
     for name, value in values.items():
         progress.sums[name] = progress.sums.get(name, 0.0) + value
     progress.step += 1
-
-
-def _finish_epoch(progress: Progress) -> Entry:
-    """Turn the sums of the current epoch into an entry of the history and begin the next epoch."""
-    entry = {"epoch": float(progress.epoch)}
-    entry |= {name: value / progress.step for name, value in progress.sums.items()}
-    progress.history.append(entry)
-    progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
-    return entry
 
 
 def trainable(module: torch.nn.Module) -> list[torch.nn.Parameter]:

@@ -1,6 +1,5 @@
 """Alg. self-training: in rounds, confident predictions become labels for good."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,11 +74,10 @@ class PseudoLabelStore(nn.Module):
         number: int,
         quotas: Tensor | None = None,
     ) -> int:
-        """Label the graphs whose top probability reaches the threshold; return how many do.
+        """Label the graphs [m] whose top probability reaches the threshold; return how many do.
 
-        ``graphs`` [m]: graphs without a label; ``logits`` [m, C]: their present outputs. Labels
-        accumulate: a graph keeps the one it has. ``quotas`` [C]: how many may get each class in
-        this round, the most confident first; None for no limit.
+        ``logits`` [m, C]. A graph keeps the label it has. ``quotas`` [C]: how many may get each
+        class in this round, the most confident first; None for no limit.
         """
         if not len(graphs):
             return 0
@@ -109,7 +107,7 @@ class PseudoLabelStore(nn.Module):
         """Warn if no prediction has ever reached the threshold."""
         if len(self.graphs) == 0:
             # Cut, not rounded: 0.99997 is below a threshold of 1.
-            highest = math.floor(float(self.highest) * 10_000) / 10_000
+            highest = int(float(self.highest) * 10_000) / 10_000
             warn_user(
                 "Self-training gave no pseudo-label: the highest confidence seen was "
                 f"{highest:.4f}, below self_training_threshold={threshold}. The model "
@@ -121,8 +119,7 @@ class PseudoLabelStore(nn.Module):
 def class_quotas(class_counts: np.ndarray, num_unlabelled: int, share: float) -> Tensor | None:
     """Return how many pseudo-labels of each class a round may assign, [C], at least one of each.
 
-    ``share`` of the graphs without a label, divided among the classes like the given labels
-    (``class_counts`` [C]). None for a share of 1, which sets no limit.
+    ``share`` of the unlabelled graphs, divided like ``class_counts`` [C]. None for a share of 1.
     """
     if share == 1:
         return None

@@ -13,7 +13,6 @@ from typing import Any, cast
 import numpy as np
 import torch
 from lightning_fabric import Fabric
-from torch import nn
 
 from igsd.batches.batch import chunks
 from igsd.graphs.adjacency import pointers
@@ -143,7 +142,7 @@ class LabelBatches:
         return np.random.default_rng([self.seed, stream, self.round, number]).permutation(pool)
 
 
-class LabelModule(nn.Module):
+class LabelModule(torch.nn.Module):
     """What is trained and saved with labels: the network and the pseudo-labels so far."""
 
     def __init__(self, network: Network, num_graphs: int) -> None:
@@ -164,8 +163,8 @@ class Task:
 
     def __init__(
         self,
-        module: nn.Module,
-        forward: nn.Module,
+        module: torch.nn.Module,
+        forward: torch.nn.Module,
         optimizer: Any,
         source: Source,
         settings: Any,

@@ -35,11 +35,10 @@ def relevant_settings(settings: Diffusion) -> dict[str, str | float]:
 
 
 def transition_matrix(A: Tensor) -> Tensor:
-    """Return T = D^-1/2 (A + I) D^-1/2, where D holds the row sums of A + I.
+    """Return T = D^-1/2 (A + I) D^-1/2 of Eq. diffusion, where D holds the row sums of A + I.
 
-    Implements the T of Eq. diffusion. ``A`` [b, n, n]: symmetric adjacencies with an empty
-    diagonal, not modified. A node without edges gets T_ii = 1 and stays isolated, so padding a
-    smaller graph with such nodes does not change its diffusion.
+    ``A`` [b, n, n]: symmetric, with an empty diagonal. A node without edges gets T_ii = 1 and
+    stays isolated, so padding with such nodes does not change a diffusion.
     """
     loops = A + torch.eye(A.shape[-1], dtype=A.dtype, device=A.device)
     d = loops.sum(-1).rsqrt_()
@@ -49,10 +48,9 @@ def transition_matrix(A: Tensor) -> Tensor:
 def ppr(T: Tensor, alpha: float) -> Tensor:
     """Return S = alpha (I - (1 - alpha) T)^-1, personalised PageRank.
 
-    Implements Eq. diffusion with theta_k = alpha (1 - alpha)^k, summed to infinity. ``T``
-    [b, n, n] as from ``transition_matrix``. The eigenvalues of T lie in (-1, 1], those of
-    I - (1 - alpha) T therefore in [alpha, 2 - alpha): Cholesky applies, the condition number is
-    below 2 / alpha, and the inverse is symmetric to the last bit.
+    Implements Eq. diffusion with theta_k = alpha (1 - alpha)^k, summed to infinity. The eigenvalues
+    of T [b, n, n] lie in (-1, 1], those of I - (1 - alpha) T therefore in [alpha, 2 - alpha):
+    Cholesky applies, and the inverse is symmetric to the last bit.
     """
     M = T * (alpha - 1.0)
     M.diagonal(dim1=-2, dim2=-1).add_(1.0)
@@ -62,9 +60,8 @@ def ppr(T: Tensor, alpha: float) -> Tensor:
 def heat(T: Tensor, t: float) -> Tensor:
     """Return S = exp(-t (I - T)), the heat kernel (the matrix exponential, not entry by entry).
 
-    Implements Eq. diffusion with theta_k = e^-t t^k / k!, summed to infinity. ``T`` [b, n, n] as
-    from ``transition_matrix``. Computed from eigenvectors of T: measured 1.3 to 3 times faster than
-    ``torch.linalg.matrix_exp``, and as exact for every t.
+    Implements Eq. diffusion with theta_k = e^-t t^k / k!, summed to infinity. Eigenvectors of T
+    [b, n, n] are measured 1.3 to 3 times faster than ``torch.linalg.matrix_exp``, and as exact.
     """
     values, V = torch.linalg.eigh(T)
     S = (V * torch.exp(t * (values - 1.0)).unsqueeze(-2)) @ V.mT
@@ -118,10 +115,9 @@ def keep_top_k_of_row(S: Tensor, k: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Piece:
-    """The rows of whole graphs that were computed together.
+    """The rows of the whole graphs ``graphs`` [g] that were computed together.
 
-    ``graphs`` [g] int64: which graphs, in the order of the rows. ``counts`` [rows] int64: entries
-    per row. ``col`` [e] int32 and ``weight`` [e] float32: the entries, as in ``Adjacency``.
+    ``counts`` [rows]: entries per row. ``col``, ``weight`` [e]: the entries, as in ``Adjacency``.
     """
 
     graphs: np.ndarray
@@ -157,9 +153,8 @@ def exact_pieces(
 ) -> Iterator[Piece]:
     """Yield the exact, sparsified diffusion of the chosen graphs [g], a chunk at a time.
 
-    Implements Eq. diffusion; edge weights are not used. Graphs of similar size are padded to one of
-    few sizes and solved as one stack of bounded memory. The padded size depends on the graph only,
-    so a graph's view does not depend on the rest of the set.
+    Implements Eq. diffusion; edge weights are not used. Graphs are padded to one of few sizes. The
+    size depends on the graph only, so its view does not depend on the rest of the set.
     """
     plain = Adjacency(np.asarray(adjacency.row_ptr), np.asarray(adjacency.col))
     for chunk, side in size_chunks(node_ptr, graphs):
@@ -254,8 +249,7 @@ def sparse_transition(adjacency: Adjacency, node_ptr: np.ndarray, graph: int) ->
 def series_coefficients(settings: Diffusion) -> np.ndarray:
     """Return theta_0 .. theta_K, [K + 1] float64, for the smallest K whose tail is in tolerance.
 
-    The tail sum_{k > K} theta_k is (1 - alpha)^(K + 1) for PPR; for the heat kernel it is summed
-    from the small end so that no digits are lost.
+    The tail of the heat kernel is summed from the small end so that no digits are lost.
     """
     if settings.view == "ppr":
         K = max(0, math.ceil(math.log(TOLERANCE) / math.log1p(-settings.teleport)) - 1)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from igsd.errors import ParameterError, nearest
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
@@ -39,11 +38,7 @@ def _local(node_ptr: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Induced:
-    """Induced subgraphs as a batch of their own, with the edges among the kept nodes.
-
-    ``nodes`` [m] int64: the index of each kept node in the original batch. ``node_ptr`` [B + 1]:
-    where the kept nodes of each graph begin.
-    """
+    """Induced subgraphs as a batch: ``nodes`` [m] are the kept nodes of the original batch."""
 
     nodes: np.ndarray
     node_ptr: np.ndarray
@@ -183,7 +178,7 @@ def _distances(
     owner = np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr))
     order = np.lexsort((node_uniform(node_ptr, graph_ids, seed), owner))
     starts = order[node_ptr[1:] - 1]
-    return csgraph.dijkstra(matrix, directed=True, indices=starts, min_only=True)
+    return sparse.csgraph.dijkstra(matrix, directed=True, indices=starts, min_only=True)
 
 
 AUGMENTATIONS = ("node-drop", "edge-perturb", "attribute-mask", "subgraph")
@@ -223,7 +218,6 @@ def change(
     """Return (edges, nodes that are kept [n] bool, nodes that are masked [n] bool) of a batch.
 
     ``kinds`` [B]: the name of each graph's view; graphs with another kind are left as they are.
-    ``rate``: the share of nodes or edges that are dropped, masked, moved or left outside.
     """
     keep = np.ones(int(node_ptr[-1]), dtype=bool)
     masked = np.zeros_like(keep)

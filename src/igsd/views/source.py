@@ -1,12 +1,10 @@
 """``Source``: batches of the graphs of one set and of their views, for training and embedding.
 
-A fixed view (Eq. diffusion, or one diffusion per kind of bond) is computed once for the whole set,
-when first used. A random view is a pure function of (seed, epoch, step).
-
-A molecule may have K views. View k is Eq. diffusion over the bonds of the k-th kind only, the most
-common kind first; atoms without such a bond are isolated (S_ii = 1), so a rare kind is a harsh
-view. For an encoder that distinguishes links, the entries of S replace the molecule's links: each
-counts as a bond of that kind, and S_ij multiplies the message along it.
+A fixed view (Eq. diffusion) is computed once for the whole set, when first used. A random view is a
+pure function of (seed, epoch, step). A molecule may have K views: Eq. diffusion over the bonds of
+the k-th kind only, the most common kind first; atoms without such a bond are isolated (S_ii = 1).
+For an encoder that distinguishes links, the entries of S replace the molecule's links: each counts
+as a bond of that kind, and S_ij multiplies the message along it.
 """
 
 from dataclasses import replace
@@ -16,10 +14,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from igsd.batches.alike import merge_adjacency, merged
+from igsd.batches import alike, molecules
 from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
-from igsd.batches.molecules import MoleculeCollator, make_collator
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.graphset import GraphSet, Name
@@ -95,11 +92,11 @@ class Source:
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
         self.seed, self.cache = seed, cache
-        self.collator, self.edges = make_collator(graphs, features, device), graphs.adjacency
-        self._groups = None
+        self.collator = molecules.make_collator(graphs, features, device)
+        self.edges, self._groups = graphs.adjacency, None
         diffused = view is None or (view.view in ("ppr", "heat") and not view.top_k)
         if merge and diffused and features.links is None:
-            self.collator, self.edges, self._groups = merged(self.collator, self.edges)
+            self.collator, self.edges, self._groups = alike.merged(self.collator, self.edges)
 
     def batch(self, indices: np.ndarray) -> Batch:
         """Return the graphs ``indices`` as they are."""
@@ -144,7 +141,7 @@ class Source:
             return [(make(bond=bond), bond) for bond in bonds]
         S = (cached_view if self.cache else diffusion_view)(self.graphs, self.view)
         if self._groups is not None:
-            S = merge_adjacency(S, self.graphs.node_ptr, self._groups)
+            S = alike.merge_adjacency(S, self.graphs.node_ptr, self._groups)
         return [(S, None)]
 
     def _seeds(self, place: Place, count: int) -> list[int]:
@@ -158,7 +155,7 @@ class Source:
     def _diffused(
         self, batch: Batch, indices: np.ndarray, S: Adjacency, bond: Name | None
     ) -> Batch:
-        if isinstance(self.collator, MoleculeCollator):
+        if isinstance(self.collator, molecules.MoleculeCollator):
             return self.collator.view(batch, indices, S, bond)
         taken, ptr = S.take(self.collator.node_ptr, indices), self._ptr(indices)
         operator = self.collator.operator(taken, ptr, diagonal=True, counts=batch.counts)
@@ -171,7 +168,7 @@ class Source:
         ptr, collator = self._ptr(indices), self.collator
         taken = self.edges.take(collator.node_ptr, indices)
         if (kinds == "edge-drop").all():
-            if isinstance(collator, MoleculeCollator):
+            if isinstance(collator, molecules.MoleculeCollator):
                 chosen = partial(kept_edges, graph_ids=indices, rate=rate, seed=seed)
                 return collator.thinned(x, indices, chosen)
             edges = edge_drop(taken, ptr, indices, rate, seed)
@@ -179,7 +176,7 @@ class Source:
             return Batch(x, starts, collator.operator(edges, ptr, diagonal=False))
         adjacency, keep, masked = change(taken, ptr, indices, kinds, rate, seed)
         hidden = x.masked_fill(torch.from_numpy(masked).to(x.device).unsqueeze(1), 0.0)
-        if isinstance(collator, MoleculeCollator):
+        if isinstance(collator, molecules.MoleculeCollator):
             return collator.induced(hidden, indices, keep)
         is_diffused = np.isin(kinds, ("ppr", "heat"))
         if is_diffused.any():
