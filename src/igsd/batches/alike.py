@@ -137,10 +137,7 @@ def _weight_bits(weight: np.ndarray) -> np.ndarray:
 
 
 def merged(collator: Collator, edges: Adjacency) -> tuple[Collator, Adjacency, NodeGroups | None]:
-    """Return (collator, edges, groups) with one row for each group, for encoders that use counts.
-
-    If too few nodes are alike, the arguments are returned unchanged, and None for the groups.
-    """
+    """Return (collator, edges, groups) with a row per group, or unchanged ones and no groups."""
     groups = alike_nodes(edges, collator.node_ptr, collator.features)
     if not groups.are_worth_it:
         return collator, edges, None

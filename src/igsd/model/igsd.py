@@ -19,10 +19,7 @@ from igsd.settings.groups import Encoder, FewLabels, Projector
 
 
 def build_encoder(settings: Encoder, dims: Dims) -> Any:
-    """Return the configured encoder, untrained, or a copy of the user's own.
-
-    The user's own takes a ``Batch``, returns [B, out_dim] and has an integer ``out_dim``.
-    """
+    """Return the configured encoder, untrained, or a copy of the user's own."""
     own, features = dims.encoder, dims.features
     if own is not None:
         width = getattr(own, "out_dim", None)
@@ -317,12 +314,8 @@ class SemiModel(Network):
         )
         table, taken = consistency(*stacked), torch.tensor(pools)
         pool, sizes = torch.arange(len(pools)).repeat_interleave(taken), known.pool_sizes
-        weights = pair_weights(pool, taken, torch.tensor(sizes[: len(pools)]))
+        weights = pair_weights(pool, taken, torch.tensor(sizes[: len(pools)])).to(table)
+        counts, how = known.class_counts[: len(pools)].sum(dim=0), self.settings.supcon_reduction
         return supcon(
-            table,
-            labels,
-            known.class_counts[: len(pools)].sum(dim=0),
-            num_views=len(per_view),
-            weights=weights.to(table),
-            reduction=self.settings.supcon_reduction,
+            table, labels, counts, num_views=len(per_view), weights=weights, reduction=how
         )

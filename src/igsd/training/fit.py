@@ -138,14 +138,10 @@ def _fit(
         norm.synchronise(network)
     groups = _parameter_groups(module, settings)
     forward, optimizer = loop.set_up(module, fabric, settings, groups)
+    view = view_of(settings) if network.needs_views else None
+    cache, merge = getattr(settings, "cache_views", True), network.takes_counts
     source = Source(
-        graphs,
-        features,
-        fabric.device,
-        view=view_of(settings) if network.needs_views else None,
-        seed=settings.seed,
-        cache=getattr(settings, "cache_views", True),
-        merge=network.takes_counts,
+        graphs, features, fabric.device, view=view, seed=settings.seed, cache=cache, merge=merge
     )
     task = Task(module, forward, optimizer, source, settings, fabric, labels)
     identity = {"data": graphs.without_labels().checksum, "method": options.name}

@@ -156,10 +156,7 @@ class LabelModule(torch.nn.Module):
 
 
 class Task:
-    """Batches in order, a learning rate for each, and with labels the rounds of self-training.
-
-    ``forward``: ``module`` as Fabric wraps it for its device and processes.
-    """
+    """Batches in order, a learning rate for each, and with labels the rounds of self-training."""
 
     def __init__(
         self,

@@ -97,10 +97,7 @@ def keep_threshold(S: Tensor, threshold: float) -> Tensor:
 
 
 def keep_top_k(S: Tensor, k: int) -> Tensor:
-    """Return the symmetric mask of entries among the k largest of their row or of their column.
-
-    Sparsifies Eq. diffusion. ``S`` [..., n, n] symmetric; ties are kept, so a row may keep more.
-    """
+    """Return the mask of entries among the k largest of their row or column. Eq. diffusion."""
     rows = keep_top_k_of_row(S, k)
     return rows | rows.mT
 

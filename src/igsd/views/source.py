@@ -29,10 +29,7 @@ Place = tuple[int, int]
 
 
 def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
-    """Return the ``num_views`` most common kinds of bonds, the most common first.
-
-    Raises ``DataError`` without edge labels, ``ConfigError`` if there are fewer kinds than views.
-    """
+    """Return the ``num_views`` most common kinds of bonds; raises if there are too few."""
     if graphs.edge_labels is None:
         raise DataError(
             f"view='bond-types' needs edge labels, but {graphs.name!r} has none. Use view='ppr'."
