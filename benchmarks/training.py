@@ -16,10 +16,9 @@ from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network
 from igsd.settings.igsd import Config
-from igsd.training.batches import EpochBatches, epoch_batches
 from igsd.training.fit import view_of
 from igsd.training.loop import make_fabric, run_training, set_up, trainable
-from igsd.training.task import Task
+from igsd.training.task import EpochBatches, Task, epoch_batches
 from igsd.views.source import Source
 
 SETTINGS = Config(cache_views=False)

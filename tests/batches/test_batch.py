@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from igsd.batches.batch import Collator, chunks, small_first
+from igsd.batches.batch import Collator, chunks
 from igsd.batches.features import FeatureMap
 from igsd.graphs.build import from_edges
 from tests.reference.adjacency import dense
@@ -86,10 +86,6 @@ def test_types(indices: list[int]) -> None:
     assert batch.edge_index.dtype == torch.int64
     assert batch.batch.dtype == torch.int64
     assert batch.edge_weight.dtype == torch.float32
-
-
-def test_small_graphs_come_first_and_ties_stay_in_order() -> None:
-    assert small_first(np.array([7, 3, 9, 5]), np.array([4, 2, 4, 1])).tolist() == [5, 3, 7, 9]
 
 
 def test_chunks_are_consecutive_and_bounded() -> None:

@@ -26,8 +26,8 @@ from benchmarks.training import (
     untrained,
 )
 from igsd.graphs.graphset import GraphSet
-from igsd.training.batches import epoch_batches
 from igsd.training.loop import run_training
+from igsd.training.task import epoch_batches
 
 
 @pytest.fixture(scope="module")

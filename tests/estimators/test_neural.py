@@ -23,8 +23,7 @@ from igsd.estimators.neural import NeuralEstimator
 from igsd.graphs.graphset import GraphSet
 from igsd.model.network import Dims, Network, Step
 from igsd.settings.groups import RANDOM_VIEWS, Batches, Encoder, Features, Training
-from igsd.training.batches import epoch_batches
-from igsd.training.task import Task
+from igsd.training.task import Task, epoch_batches
 from tests.estimators.contract import MeanEncoder, tiny
 from tests.small_graphs import TINY, make_graphs
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from igsd.losses.information import jsd, local_global_jsd
+from igsd.losses.contrastive import jsd, local_global_jsd
 from tests.reference import losses as reference
 
 

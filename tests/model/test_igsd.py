@@ -9,10 +9,9 @@ from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
-from igsd.encoders.heads import MLPHead
 from igsd.errors import ConfigError
 from igsd.graphs.graphset import GraphSet
-from igsd.model.igsd import IGSDModel, Student, ema_update, mix
+from igsd.model.igsd import IGSDModel, MLPHead, Student, ema_update, mix
 from igsd.model.network import Dims, Step
 from igsd.settings.igsd import Config
 from igsd.training.loop import trainable

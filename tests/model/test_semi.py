@@ -8,9 +8,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from igsd.batches.features import FeatureMap
-from igsd.model.igsd import mix
+from igsd.model.igsd import OutputHead, SemiModel, mix
 from igsd.model.network import Dims, Step, StepLabels
-from igsd.model.semi import OutputHead, SemiModel
 from igsd.settings.igsd import SemiConfig, SemiRegressionConfig
 from igsd.views.source import Source
 from tests.reference import losses as reference

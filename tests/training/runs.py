@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
 from igsd.graphs.graphset import GraphSet
-from igsd.model.igsd import IGSDModel
-from igsd.model.semi import SemiModel
+from igsd.model.igsd import IGSDModel, SemiModel
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.training.fit import Fitted, fit
 from igsd.training.task import Labels

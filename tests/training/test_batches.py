@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from igsd.training.batches import (
+from igsd.training.task import (
     EpochBatches,
     LabelBatches,
     epoch_batches,
@@ -89,13 +89,13 @@ def test_every_step_has_labelled_graphs_and_no_graph_twice(
     made = batches(labelled, pseudo, unlabelled, label_batch_size=size)
     steps = [made.batch(epoch, step) for step in range(made.num_steps)]
     for batch in steps:
-        assert len(batch.labelled) >= 2
+        assert len(batch[0]) >= 2
         everyone = np.concatenate(batch)
         assert len(np.unique(everyone)) == len(everyone)
-        assert (len(batch.pseudo) > 0) == (pseudo > 0)
-        assert (len(batch.unlabelled) > 0) == (unlabelled > 0)
+        assert (len(batch[1]) > 0) == (pseudo > 0)
+        assert (len(batch[2]) > 0) == (unlabelled > 0)
     # An epoch is one pass over the labelled pool.
-    passed = np.sort(np.concatenate([batch.labelled for batch in steps]))
+    passed = np.sort(np.concatenate([batch[0] for batch in steps]))
     np.testing.assert_array_equal(passed, made.labelled)
 
 
@@ -103,18 +103,17 @@ def test_the_other_pools_pass_by_without_loss() -> None:
     made = batches(8, 10, 21)  # two steps an epoch; 3 and 3 pieces a pass
     assert made.num_steps == 2
     steps = [made.batch(epoch, step) for epoch in range(9) for step in range(2)]
-    for passed, count in (("pseudo", 3), ("unlabelled", 3)):
-        for start in range(0, 18, count):
-            pieces = [getattr(batch, passed) for batch in steps[start : start + count]]
-            everyone = np.sort(np.concatenate(pieces))
-            np.testing.assert_array_equal(everyone, getattr(made, passed))
+    for pool, passed in ((1, made.pseudo), (2, made.unlabelled)):
+        for start in range(0, 18, 3):
+            everyone = np.concatenate([batch[pool] for batch in steps[start : start + 3]])
+            np.testing.assert_array_equal(np.sort(everyone), passed)
 
 
 def test_passes_are_shuffled_anew() -> None:
     made = batches(8, 0, 16)
     first, second = (made.batch(epoch, 0) for epoch in (0, 1))
-    assert list(first.labelled) != list(second.labelled)
-    assert list(first.unlabelled) != list(second.unlabelled)
+    assert list(first[0]) != list(second[0])
+    assert list(first[2]) != list(second[2])
 
 
 def test_the_same_place_has_the_same_graphs() -> None:
@@ -127,8 +126,8 @@ def test_the_same_place_has_the_same_graphs() -> None:
 @pytest.mark.parametrize("change", [{"seed": 1}, {"round": 2}])
 def test_seed_and_round_change_the_order(change: dict[str, int]) -> None:
     a, b = batches(20, 0, 40).batch(3, 0), batches(20, 0, 40, **change).batch(3, 0)
-    assert list(a.labelled) != list(b.labelled)
-    assert list(a.unlabelled) != list(b.unlabelled)
+    assert list(a[0]) != list(b[0])
+    assert list(a[2]) != list(b[2])
 
 
 def test_sizes_of_a_step() -> None:
@@ -140,5 +139,5 @@ def test_sizes_of_a_step() -> None:
 
 def test_a_round_begins_at_the_start_of_a_pass() -> None:
     made = batches(8, 0, 24, round=1, first_epoch=30)
-    pieces = [made.batch(epoch, step).unlabelled for epoch in (30, 31) for step in (0, 1)]
+    pieces = [made.batch(epoch, step)[2] for epoch in (30, 31) for step in (0, 1)]
     np.testing.assert_array_equal(np.sort(np.concatenate(pieces[:3])), made.unlabelled)

@@ -17,8 +17,14 @@ from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network, Step
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.training import task as training_task
-from igsd.training.batches import epoch_batches
-from igsd.training.task import LabelModule, Labels, Task, learning_rate_at, predict_outputs
+from igsd.training.task import (
+    LabelModule,
+    Labels,
+    Task,
+    epoch_batches,
+    learning_rate_at,
+    predict_outputs,
+)
 from igsd.views.source import Source
 from tests.reference import losses as reference
 from tests.small_graphs import HOST, make_graphs
@@ -32,7 +38,6 @@ def test_classes() -> None:
     assert labels.are_classes
     assert labels.labelled.tolist() == [0, 2]
     assert labels.unlabelled.tolist() == [1, 3]
-    assert labels.of(np.array([2, 0]), HOST).tolist() == [0, 1]
 
 
 def test_a_graph_with_one_of_its_numbers_has_a_label() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import igsd.views.exact as batched
-from igsd.views.exact import dense_stack, padded_sizes, size_chunks
+import igsd.views.diffusion as batched
+from igsd.views.diffusion import dense_stack, padded_sizes, size_chunks
 from tests.reference import views as reference
 from tests.views.strategies import graph_set
 

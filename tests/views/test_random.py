@@ -20,7 +20,6 @@ from igsd.views.random import (
     hashed_uniform,
     induced,
     kept_nodes,
-    masked_nodes,
     node_uniform,
     parse_augmentations,
     splitmix64,
@@ -180,15 +179,14 @@ def test_a_graph_loses_the_same_nodes_in_every_batch() -> None:
 
 def test_the_share_hidden_is_the_rate() -> None:
     ptr = np.array([0, 20_000])
-    assert not masked_nodes(ptr, np.arange(1), 0.0, seed=1).any()
-    assert masked_nodes(ptr, np.arange(1), 0.3, seed=1).mean() == pytest.approx(0.3, abs=0.015)
+    assert (node_uniform(ptr, np.arange(1), seed=1) < 0.3).mean() == pytest.approx(0.3, abs=0.015)
 
 
 def test_a_graph_hides_the_same_nodes_in_every_batch() -> None:
-    whole = masked_nodes(np.array([0, 6, 16]), np.array([0, 1]), 0.4, 3)
-    alone = masked_nodes(np.array([0, 10]), np.array([1]), 0.4, 3)
+    whole = node_uniform(np.array([0, 6, 16]), np.array([0, 1]), 3)
+    alone = node_uniform(np.array([0, 10]), np.array([1]), 3)
     np.testing.assert_array_equal(alone, whole[6:])
-    assert (masked_nodes(np.array([0, 50]), np.array([1]), 0.4, 4)[:10] != alone).any()
+    assert (node_uniform(np.array([0, 50]), np.array([1]), 4)[:10] != alone).any()
 
 
 @settings(max_examples=40, deadline=None)
@@ -302,12 +300,12 @@ def test_every_edge_at_the_border_is_as_likely() -> None:
 def test_each_graph_is_changed_by_its_own_kind_alone() -> None:
     kinds = np.array([*AUGMENTATIONS, "edge-drop", "graph"])
     graphs = graph_set([40] * len(kinds), 0.1, seed=0)
-    view = change(graphs.adjacency, graphs.node_ptr, np.arange(6), kinds, 0.3, seed=1)
-    kept, masked = (np.add.reduceat(x, graphs.node_ptr[:-1]) for x in (view.keep, view.masked))
+    edges, *nodes = change(graphs.adjacency, graphs.node_ptr, np.arange(6), kinds, 0.3, seed=1)
+    kept, masked = (np.add.reduceat(chosen, graphs.node_ptr[:-1]) for chosen in nodes)
     for g, kind in enumerate(kinds):
         assert (kept[g] < 40) == (kind in ("node-drop", "subgraph"))
         assert (masked[g] > 0) == (kind == "attribute-mask")
-        before, after = (dense(x, graphs.node_ptr, g) for x in (graphs.adjacency, view.adjacency))
+        before, after = (dense(x, graphs.node_ptr, g) for x in (graphs.adjacency, edges))
         assert (before != after).any() == (kind in ("edge-perturb", "edge-drop"))
     assert kept[list(kinds).index("subgraph")] <= 28
 

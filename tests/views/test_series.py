@@ -11,7 +11,7 @@ from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.groups import View
 from igsd.views.cache import diffusion_view
-from igsd.views.series import diffuse_columns, series_coefficients, sparse_transition
+from igsd.views.diffusion import diffuse_columns, series_coefficients, sparse_transition
 from tests.reference import views as reference
 from tests.views.strategies import graph_set, graph_sets
 
@@ -21,7 +21,7 @@ from tests.views.strategies import graph_set, graph_sets
 def test_ppr_stops_at_the_first_k_within_tolerance(
     alpha: float, tolerance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("igsd.views.series.TOLERANCE", tolerance)
+    monkeypatch.setattr("igsd.views.diffusion.TOLERANCE", tolerance)
     K = len(series_coefficients(View(teleport=alpha))) - 1
     assert (1 - alpha) ** (K + 1) <= tolerance * (1 + 1e-9)
     assert K == 0 or (1 - alpha) ** K > tolerance
@@ -32,7 +32,7 @@ def test_ppr_stops_at_the_first_k_within_tolerance(
 def test_heat_stops_at_the_first_k_within_tolerance(
     t: float, tolerance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("igsd.views.series.TOLERANCE", tolerance)
+    monkeypatch.setattr("igsd.views.diffusion.TOLERANCE", tolerance)
     K = len(series_coefficients(View(view="heat", heat_time=t))) - 1
     logs = [k * math.log(t) - t - math.lgamma(k + 1) for k in range(K, K + 400)]
     tail_and_last = [math.exp(x) for x in logs]
@@ -62,7 +62,7 @@ def test_series_is_within_tolerance_of_the_exact_view(
 ) -> None:
     exact = diffusion_view(graphs, View(view=kind, threshold=0.0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("igsd.views.series.TOLERANCE", tolerance)
+        patch.setattr("igsd.views.diffusion.TOLERANCE", tolerance)
         series = diffusion_view(graphs, View(view=kind, threshold=0.0, exact_limit=0))
     for g in range(len(graphs)):
         S, S_K = (reference.dense(view, graphs.node_ptr, g) for view in (exact, series))
@@ -75,8 +75,8 @@ def test_series_is_within_tolerance_of_the_exact_view(
 def test_blocks_and_sparsification_agree_with_the_exact_view(
     top_k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("igsd.views.series.BLOCK_ENTRIES", 200)
-    monkeypatch.setattr("igsd.views.series.TOLERANCE", 1e-9)
+    monkeypatch.setattr("igsd.views.diffusion.BLOCK_ENTRIES", 200)
+    monkeypatch.setattr("igsd.views.diffusion.TOLERANCE", 1e-9)
     graphs = graph_set([3, 40, 5], 0.08, seed=4)
     spec = {"top_k": top_k, "threshold": 0.0123}
     exact = diffusion_view(graphs, View(**spec))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd.graphs.graphset import GraphSet
-from igsd.views.walks import restart_walks, walked_subgraphs
+from igsd.views.random import restart_walks, walked_subgraphs
 from tests.reference.views import dense
 from tests.views.strategies import graph_set, graph_sets
 

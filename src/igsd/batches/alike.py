@@ -1,11 +1,8 @@
 """Alike nodes: nodes of a graph that no encoder and no diffusion can tell apart, merged into one.
 
-In a network of people who act or write together, all who share the same neighbours (whether or not
-they know each other) have the same vectors in every layer. One row with a count represents all of
-them: the result is the same, from fewer rows and far fewer entries.
+One row with a count gives the same result from far fewer entries.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -42,27 +39,28 @@ class NodeGroups:
 
 
 def alike_nodes(adjacency: Adjacency, node_ptr: np.ndarray, features: NodeFeatures) -> NodeGroups:
-    """Return the groups of nodes with equal features and equal neighbours.
+    """Return the groups of nodes with equal features and, apart from each other, equal neighbours.
 
-    Two nodes are alike if exchanging them changes nothing: apart from each other they have the same
-    neighbours. Of linked nodes, only those with a link of weight 1 are found.
+    Of linked nodes, only those with a link of weight 1 are found.
     """
     names = splitmix64(np.arange(node_ptr[-1]).astype(np.uint64))
     linked = splitmix64(names ^ _weight_bits(np.ones(1, np.float32)))
-    spans = _spans(adjacency, node_ptr)
-    sums = np.concatenate([_sums(adjacency, node_ptr, span, names, linked) for span in spans])
-    own = _own_keys(features, node_ptr)
-    apart = splitmix64(own ^ splitmix64(sums))
+    sums = np.empty_like(names)
+    for start, stop in _spans(adjacency, node_ptr):
+        part = adjacency.take(node_ptr, np.arange(start, stop))
+        own = slice(node_ptr[start], node_ptr[stop])
+        columns = part.global_columns(node_ptr[start : stop + 1] - own.start)
+        if part.weight is None:
+            neighbours = linked[own][columns]
+        else:
+            neighbours = splitmix64(names[own][columns] ^ _weight_bits(part.weight))
+        sums[own] = neighbour_sums(neighbours, part.row_ptr)
+    keys = _own_keys(features, node_ptr)
+    apart = splitmix64(keys ^ splitmix64(sums))
     # With a self loop, a node has the same neighbours as its linked twin.
-    together = splitmix64(~own ^ splitmix64(sums + linked))
+    together = splitmix64(~keys ^ splitmix64(sums + linked))
     _, place, sizes = np.unique(together, return_inverse=True, return_counts=True)
     return _grouped(np.where(sizes[place] > 1, together, apart), node_ptr)
-
-
-def merge_features(features: NodeFeatures, groups: NodeGroups) -> NodeFeatures:
-    """Return the features of one node of each group."""
-    dense = None if features.dense is None else features.dense[groups.first]
-    return NodeFeatures(features.codes[groups.first], dense, features.dim)
 
 
 def merge_adjacency(adjacency: Adjacency, node_ptr: np.ndarray, groups: NodeGroups) -> Adjacency:
@@ -105,32 +103,10 @@ def _merge_rows(
     return lengths, local.astype(np.int32), weight.astype(np.float32)
 
 
-def _sums(
-    adjacency: Adjacency,
-    node_ptr: np.ndarray,
-    span: tuple[int, int],
-    names: np.ndarray,
-    linked: np.ndarray,
-) -> np.ndarray:
-    """Return a hash of the neighbours of each node of some graphs, [n] uint64.
-
-    ``names`` [N] are hashes of nodes, ``linked`` [N] those of nodes under a link of weight 1.
-    """
-    part = adjacency.take(node_ptr, np.arange(*span))
-    own = slice(node_ptr[span[0]], node_ptr[span[1]])
-    columns = part.global_columns(node_ptr[span[0] : span[1] + 1] - own.start)
-    if part.weight is None:
-        neighbours = linked[own][columns]
-    else:
-        neighbours = splitmix64(names[own][columns] ^ _weight_bits(part.weight))
-    return neighbour_sums(neighbours, part.row_ptr)
-
-
-def _spans(adjacency: Adjacency, node_ptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole graphs with a bounded number of entries each."""
+def _spans(adjacency: Adjacency, node_ptr: np.ndarray) -> list[tuple[int, int]]:
+    """Return ranges of whole graphs with a bounded number of entries each."""
     filled = adjacency.row_ptr[node_ptr[1:]] // _CHUNK_ENTRIES
-    cuts = [0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(node_ptr) - 1]
-    yield from pairwise(cuts)
+    return list(pairwise([0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(node_ptr) - 1]))
 
 
 def _grouped(keys: np.ndarray, node_ptr: np.ndarray) -> NodeGroups:
@@ -139,14 +115,13 @@ def _grouped(keys: np.ndarray, node_ptr: np.ndarray) -> NodeGroups:
         keys, return_index=True, return_inverse=True, return_counts=True
     )
     order = np.argsort(first)
-    number = np.empty_like(order)
+    number, first = np.empty_like(order), first[order]
     number[order] = np.arange(len(order))
-    starts = np.searchsorted(first[order], node_ptr)
-    return NodeGroups(number[place], first[order], counts[order], starts)
+    return NodeGroups(number[place], first, counts[order], np.searchsorted(first, node_ptr))
 
 
 def _own_keys(features: NodeFeatures, node_ptr: np.ndarray) -> np.ndarray:
-    """Return a key of each node's graph and features, [N] uint64."""
+    """Return a key of each node's graph and features, [N]."""
     columns = [np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr)), *features.codes.T]
     if features.dense is not None:
         columns += list(features.dense.astype(np.float32).view(np.int32).T)
@@ -162,14 +137,12 @@ def _weight_bits(weight: np.ndarray) -> np.ndarray:
 
 
 def merged(collator: Collator, edges: Adjacency) -> tuple[Collator, Adjacency, NodeGroups | None]:
-    """Return (collator, edges, groups) with one row for each group of alike nodes.
-
-    Only for encoders that use the counts of a batch. If too few nodes are alike, the arguments are
-    returned unchanged, and None for the groups.
-    """
+    """Return (collator, edges, groups) with a row per group, or unchanged ones and no groups."""
     groups = alike_nodes(edges, collator.node_ptr, collator.features)
     if not groups.are_worth_it:
         return collator, edges, None
-    features = merge_features(collator.features, groups)
+    dense, first = collator.features.dense, groups.first
+    dense = None if dense is None else dense[first]
+    features = NodeFeatures(collator.features.codes[first], dense, collator.features.dim)
     smaller = Collator(groups.node_ptr, features, collator.device, groups.counts)
     return smaller, merge_adjacency(edges, collator.node_ptr, groups), groups

@@ -19,8 +19,8 @@ class Batch:
 
     ``x`` [n, d] node features, ``ptr`` [B + 1] where each graph begins, ``adjacency`` the edges.
     A custom encoder may use ``adjacency.multiply(h)``, or the edge list below as with PyTorch
-    Geometric. ``counts`` [n]: how many alike nodes a row represents; None means one each, which is
-    all that an encoder gets unless it asks for counts.
+    Geometric. ``counts`` [n]: how many alike nodes a row represents; None, which an encoder gets
+    unless it asks for counts, means one each.
     """
 
     x: Tensor
@@ -65,24 +65,15 @@ class Batch:
             return type(batches[0]).joined(batches)
         if len(batches) == 1:
             return batches[0]
-        ptrs, nodes = [batches[0].ptr[:1]], 0
-        for batch in batches:
-            ptrs.append(batch.ptr[1:] + nodes)
-            nodes += len(batch.x)
-        return cls(
-            torch.cat([batch.x for batch in batches]),
-            torch.cat(ptrs),
-            AdjacencyOperator.joined([batch.adjacency for batch in batches]),
-            _joined_counts(batches),
-        )
-
-
-def _joined_counts(batches: Sequence[Batch]) -> Tensor | None:
-    counts = [batch.counts for batch in batches]
-    if all(part is None for part in counts):
-        return None
-    ones = [batch.x.new_ones(len(batch.x)) for batch in batches]
-    return torch.cat([a if b is None else b for a, b in zip(ones, counts, strict=True)])
+        x, counts = torch.cat([batch.x for batch in batches]), None
+        starts = np.cumsum([0, *(len(batch.x) for batch in batches[:-1])]).tolist()
+        ptrs = [batch.ptr[1:] + start for batch, start in zip(batches, starts, strict=True)]
+        if any(batch.counts is not None for batch in batches):
+            ones = x.new_ones(len(x)).split([len(batch.x) for batch in batches])
+            pairs = zip(batches, ones, strict=True)
+            counts = torch.cat([one if b.counts is None else b.counts for b, one in pairs])
+        adjacency = AdjacencyOperator.joined([batch.adjacency for batch in batches])
+        return cls(x, torch.cat([batches[0].ptr[:1], *ptrs]), adjacency, counts)
 
 
 CHUNK_NODES = 8_000
@@ -97,14 +88,6 @@ def chunks(node_ptr: np.ndarray, max_nodes: int = CHUNK_NODES) -> Iterator[tuple
         stop = min(max(stop, start + 1), num_graphs)
         yield start, stop
         start = stop
-
-
-def small_first(indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return graphs of these ``sizes`` from small to large, in a stable order.
-
-    Neighbours of equal size in a batch are faster to multiply.
-    """
-    return indices[np.argsort(sizes, kind="stable")]
 
 
 @dataclass(eq=False)
@@ -125,29 +108,21 @@ class Collator:
         if self.counts is not None:
             counts = torch.from_numpy(self.counts[nodes].astype(np.float32)).to(self.device)
         taken = adjacency.take(self.node_ptr, indices)
-        return Batch(
-            x=self.node_features(nodes),
-            ptr=torch.from_numpy(ptr).to(self.device),
-            adjacency=self.operator(taken, ptr, diagonal=False, counts=counts),
-            counts=counts,
-        )
+        operator = self.operator(taken, ptr, diagonal=False, counts=counts)
+        starts = torch.from_numpy(ptr).to(self.device)
+        return Batch(self.node_features(nodes), starts, operator, counts)
 
     def operator(
         self, taken: Adjacency, ptr: np.ndarray, *, diagonal: bool, counts: Tensor | None = None
     ) -> AdjacencyOperator:
-        """Return the operator of the edges ``taken``; ``ptr`` [B + 1]: where each graph begins.
-
-        ``diagonal``: whether the entries include a diagonal, as a diffusion does.
-        """
-        weight = None if taken.weight is None else np.ascontiguousarray(taken.weight)
-        return AdjacencyOperator(
-            torch.from_numpy(taken.row_ptr.astype(np.int32)).to(self.device),
-            torch.from_numpy(taken.global_columns(ptr).astype(np.int32)).to(self.device),
-            None if weight is None else torch.from_numpy(weight).to(self.device),
-            torch.full((int(ptr[-1]),), 0.0 if diagonal else 1.0, device=self.device),
-            np.diff(ptr),
-            counts,
-        )
+        """Return the operator of the edges ``taken``; ``diagonal``: whether they include one."""
+        weight = None
+        if taken.weight is not None:
+            weight = torch.from_numpy(np.ascontiguousarray(taken.weight)).to(self.device)
+        rows = torch.from_numpy(taken.row_ptr.astype(np.int32)).to(self.device)
+        columns = torch.from_numpy(taken.global_columns(ptr).astype(np.int32)).to(self.device)
+        loops = torch.full((int(ptr[-1]),), 0.0 if diagonal else 1.0, device=self.device)
+        return AdjacencyOperator(rows, columns, weight, loops, np.diff(ptr), counts)
 
     def node_features(self, nodes: np.ndarray) -> Tensor:
         """Return the dense features [n, d] of these nodes."""

@@ -1,17 +1,14 @@
 """``DistinctBatch``: graphs as counts of their distinct neighbourhoods, each computed once.
 
 After l rounds of message passing, the vector of a node depends only on its neighbourhood of l
-edges. Most nodes of most sets share it with others: of NCI1's 122,747 nodes, 994 differ after one
-round and 36,099 after three. A trained encoder therefore needs to compute each kind of
-neighbourhood once and to count how often each graph has it. This is the colour refinement of
-Weisfeiler and Lehman, level by level.
+edges, which most nodes share with others: of NCI1's 122,747 nodes, 994 differ after one round and
+36,099 after three. This is the colour refinement of Weisfeiler and Lehman, level by level.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from igsd.batches.batch import Collator
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
@@ -20,26 +17,23 @@ from igsd.graphs.colours import refined_keys, splitmix64
 
 @dataclass(frozen=True)
 class Level:
-    """The U distinct neighbourhoods of l edges.
+    """The U distinct neighbourhoods of l edges, as two CSR matrices.
 
     ``gather`` [U, U of the level before] sums the vectors of a node's neighbours and its own;
-    ``members`` [B, U] counts how often each occurs in each graph. Both are in CSR format.
+    ``members`` [B, U] counts how often each occurs in each graph.
     """
 
-    gather: Tensor
-    members: Tensor
+    gather: torch.Tensor
+    members: torch.Tensor
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctBatch:
-    """B graphs: ``x`` [U, d] the distinct node features, ``levels`` one per layer.
+    """B graphs of ``sizes`` [B] nodes: distinct node features ``x`` [U, d], one level per layer."""
 
-    ``sizes`` [B]: the number of nodes of each graph.
-    """
-
-    x: Tensor
+    x: torch.Tensor
     levels: list[Level]
-    sizes: Tensor
+    sizes: torch.Tensor
 
     @property
     def num_graphs(self) -> int:
@@ -50,8 +44,7 @@ class DistinctBatch:
 def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) -> DistinctBatch:
     """Return all graphs of a collator, whose node features are one-hot, under unweighted edges.
 
-    Neighbourhoods are compared by 64-bit hashes: the probability that two different ones are merged
-    is below U^2 / 2^65, that is 1e-9 for 200,000.
+    The probability that 64-bit hashes merge two different neighbourhoods is below U^2 / 2^65.
     """
     node_ptr, device = collator.node_ptr, collator.device
     columns = adjacency.global_columns(node_ptr)
@@ -61,20 +54,18 @@ def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) ->
     keys, first, kind = _kinds(keys)
     x, levels = collator.node_features(first), []
     for _ in range(num_levels):
-        before = kind
+        before, width = kind, len(keys)
         keys = refined_keys(keys[kind], splitmix64(keys)[kind][columns], adjacency.row_ptr)
         keys, first, kind = _kinds(keys)
-        gather = _gather(adjacency, columns, first, before)
-        members = _ones(node_ptr, kind, device, len(keys))
-        levels.append(Level(_ones(*gather, device, int(before.max()) + 1), members))
+        gather = _ones(*_gather(adjacency, columns, first, before), width, device)
+        levels.append(Level(gather, _ones(node_ptr, kind, len(keys), device)))
     return DistinctBatch(x, levels, torch.from_numpy(np.diff(node_ptr)).to(device))
 
 
 def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (different keys [U], one place of each [U], the number of every key's kind [N]).
 
-    Like ``np.unique``, but with a faster, unstable sort, since any place will do; kinds are
-    numbered in the order of their places, which makes the later products cache-friendly.
+    Like ``np.unique`` with a faster sort; kinds are numbered in the order of their places.
     """
     order = np.argsort(keys)
     ordered = keys[order]
@@ -84,18 +75,14 @@ def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     kinds[order] = np.cumsum(is_new) - 1
     is_place = np.zeros(len(keys), dtype=bool)
     is_place[order[is_new]] = True
-    number = np.cumsum(is_place) - 1
-    places = np.flatnonzero(is_place)
+    number, places = np.cumsum(is_place) - 1, np.flatnonzero(is_place)
     return keys[places], places, number[order[is_new]][kinds]
 
 
 def _gather(
     adjacency: Adjacency, columns: np.ndarray, nodes: np.ndarray, kind: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows (pointers, columns) of ``nodes``: the kinds of their neighbours, then their own.
-
-    The diagonal is added here because a plain graph has none.
-    """
+    """Return (pointers, columns) of ``nodes``: the kinds of their neighbours, then their own."""
     starts, stops = adjacency.row_ptr[nodes], adjacency.row_ptr[nodes + 1]
     row_ptr = pointers(stops - starts + 1)
     kinds = np.empty(row_ptr[-1], dtype=np.int64)
@@ -104,12 +91,8 @@ def _gather(
     return row_ptr, kinds
 
 
-def _ones(row_ptr: np.ndarray, col: np.ndarray, device: torch.device, width: int) -> Tensor:
+def _ones(row_ptr: np.ndarray, col: np.ndarray, width: int, device: torch.device) -> torch.Tensor:
     """Return a CSR matrix of ones; repeated columns count repeatedly."""
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(row_ptr.astype(np.int32)),
-        torch.from_numpy(col.astype(np.int32)),
-        torch.ones(len(col)),
-        (len(row_ptr) - 1, width),
-        check_invariants=False,
-    ).to(device)
+    rows, columns = (torch.from_numpy(array.astype(np.int32)) for array in (row_ptr, col))
+    size, ones = (len(row_ptr) - 1, width), torch.ones(len(col))
+    return torch.sparse_csr_tensor(rows, columns, ones, size, check_invariants=False).to(device)

@@ -1,8 +1,6 @@
 """``FeatureMap``: what an encoder sees of a node, and ``LinkFeatures``: of two linked atoms.
 
-Both are fitted on the training graphs and stored with the model. What is seen of a link is the kind
-of its bond and how far apart its atoms are, in bins. Both are categories, so all links of a set
-fall into few different ones, and what a network computes for a link is computed once per category.
+Both are fitted on the training graphs and stored with the model.
 """
 
 from dataclasses import asdict, dataclass
@@ -82,10 +80,7 @@ class LinkFeatures:
         return bonds.astype(np.int64) * self.num_bins + bins
 
     def bond_codes(self, graphs: GraphSet) -> np.ndarray:
-        """Return the bond code of every edge entry of ``graphs``, [E] int64.
-
-        Raises ``DataError`` if the map was fitted on edge labels and the graphs have none.
-        """
+        """Return the bond code of every edge entry, [E]; raises ``DataError`` without labels."""
         if not self.bond_names:
             return np.zeros(graphs.adjacency.num_entries, np.int64)
         if graphs.edge_labels is None:
@@ -93,8 +88,7 @@ class LinkFeatures:
                 f"The model was trained on graphs with edge labels, but {graphs.name!r} has none. "
                 "Give the edges the same kind of label."
             )
-        known = {name: code for code, name in enumerate(self.bond_names)}
-        codes = [known.get(name, self.no_bond) for name in graphs.edge_label_names]
+        codes = [self.bond_code(name) for name in graphs.edge_label_names]
         # The last slot is for a missing label (-1), which counts as no bond.
         return np.array([*codes, self.no_bond], np.int64)[graphs.edge_labels]
 
@@ -103,10 +97,7 @@ class LinkFeatures:
         return self.bond_names.index(name) if name in self.bond_names else self.no_bond
 
     def positions(self, graphs: GraphSet) -> np.ndarray | None:
-        """Return the coordinates [N, 3] for distances, None if distances are not used.
-
-        Raises ``DataError`` if the map was fitted on coordinates and the graphs have none.
-        """
+        """Return the coordinates [N, 3], None if not used; raises ``DataError`` if missing."""
         if self.boundaries is None:
             return None
         found = coordinates(graphs)
@@ -160,8 +151,7 @@ class FeatureMap:
     """Turns nodes into vectors: parts side by side in the order of ``PARTS``, attributes last.
 
     - ``label``: one-hot of the node label, zero for a label not seen in training.
-    - ``degree``: one-hot of min(degree, ``degree_cap``); the cap is at most the largest degree seen
-      in training, so larger degrees share the last column.
+    - ``degree``: one-hot of min(degree, ``degree_cap``), at most the largest degree in training.
     - ``attributes``: the numbers of a node, standardised by the training set.
     - ``constant``: a single 1, for graphs without other features.
 
@@ -240,7 +230,6 @@ class FeatureMap:
         return cls(**fields, links=None if links is None else LinkFeatures.from_json(links))
 
     def _label_codes(self, graphs: GraphSet) -> np.ndarray:
-        """Return the code of every node label, -1 for an unknown one."""
         if graphs.node_labels is None:
             raise DataError(
                 f"The model was trained on graphs with node labels, but {graphs.name!r} has none. "
@@ -252,7 +241,6 @@ class FeatureMap:
         return table[graphs.node_labels]
 
     def _standardised(self, graphs: GraphSet) -> np.ndarray:
-        """Return the node attributes, standardised by the training set, float32."""
         width = len(self.attribute_mean)
         if graphs.node_attributes is None or graphs.node_attributes.shape[1] != width:
             found = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
@@ -293,34 +281,26 @@ _MOST_NAMES = 8
 
 
 def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
-    """Warn if nodes of ``graphs`` have labels that were not seen in training.
-
-    Such nodes count as nodes without a label. If no label is known at all, the two sets are
-    probably labelled differently (by symbols and by numbers, say), and the warning says so.
-    """
+    """Warn if nodes of ``graphs`` have labels that were not seen in training."""
     if graphs.node_labels is None or "label" not in features.parts:
         return
     known = set(features.label_names)
     unknown = [code for code, name in enumerate(graphs.node_label_names) if name not in known]
-    if not unknown:
-        return
-    counts = np.bincount(
-        graphs.node_labels[graphs.node_labels >= 0], minlength=len(graphs.node_label_names)
-    )
+    labels = graphs.node_labels[graphs.node_labels >= 0]
+    counts = np.bincount(labels, minlength=len(graphs.node_label_names))
     names = [graphs.node_label_names[code] for code in unknown if counts[code]]
     unseen, labelled = int(counts[unknown].sum()), int(counts.sum())
     if not unseen:
         return
     if unseen < labelled:
-        text = (
+        warn_user(
             f"{unseen} of {counted(graphs.num_nodes, 'node')} of {graphs.name!r} have labels that "
             f"the model has not seen ({enumerated(names, _MOST_NAMES)}): they count as no label."
         )
     else:
-        text = (
+        warn_user(
             f"Not one node label of {graphs.name!r} was seen in training: it has "
             f"{enumerated(names, _MOST_NAMES)}, the model knows "
             f"{enumerated(features.label_names, _MOST_NAMES)}. All nodes count as without a label, "
             "so the vectors are hardly useful. Are the labels spelled differently?"
         )
-    warn_user(text)

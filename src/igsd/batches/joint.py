@@ -1,8 +1,8 @@
 """A batch over several processes: sums and rows of all of them, with gradient.
 
-Every process computes the loss of the joint batch. The gradient of what a process contributes is
-the sum over all of them, and gradients of weights are averaged over the processes, so the weights
-get exactly the gradient that one process with the joint batch would give them.
+Every process computes the loss of the joint batch. The gradient of what it contributes is the sum
+over all of them, and gradients of weights are averaged, so the weights get exactly the gradient
+that one process with the joint batch would give them.
 """
 
 from typing import Any
@@ -22,10 +22,7 @@ def summed(x: Tensor) -> Tensor:
 
 
 def gathered(rows: Tensor) -> tuple[Tensor, int]:
-    """Return (the rows of all processes, one process after the other; where ours begin).
-
-    With gradient. Parts may differ in length; they travel padded to the longest.
-    """
+    """Return (the rows of all processes, in order, with gradient; where ours begin)."""
     if num_processes() == 1:
         return rows, 0
     lengths = torch.zeros(num_processes(), dtype=torch.int64, device=rows.device)
@@ -38,18 +35,20 @@ def gathered(rows: Tensor) -> tuple[Tensor, int]:
     return joined, sum(counts[: distributed.get_rank()])
 
 
+def _total(x: Tensor) -> Tensor:
+    total = x.clone()
+    distributed.all_reduce(total)
+    return total
+
+
 class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
-        total = x.clone()
-        distributed.all_reduce(total)
-        return total
+        return _total(x)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        total = gradients[0].clone()
-        distributed.all_reduce(total)
-        return total
+        return _total(gradients[0])
 
 
 class _Gather(torch.autograd.Function):
@@ -61,6 +60,4 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        total = gradients[0].clone()
-        distributed.all_reduce(total)
-        return total[distributed.get_rank()]
+        return _total(gradients[0])[distributed.get_rank()]

@@ -40,10 +40,7 @@ def pair_distances(positions: np.ndarray, row: np.ndarray, col: np.ndarray) -> n
 
 
 def complete_blocks(ptr: np.ndarray) -> CompleteBlocks:
-    """Return all pairs of nodes inside each graph, including each node with itself.
-
-    ``ptr`` [B + 1]: where the nodes of each graph of the batch begin.
-    """
+    """Return all pairs of nodes of each graph, each node with itself included; ``ptr`` [B + 1]."""
     sizes = np.diff(ptr)
     per_node = np.repeat(sizes, sizes)
     starts = np.repeat(ptr[:-1], sizes)
@@ -54,10 +51,8 @@ def complete_blocks(ptr: np.ndarray) -> CompleteBlocks:
 class CategoryOperator:
     """Computes sum_j w_ij x_j Theta[t_ij] for every node i, where t_ij is the link's category.
 
-    A node sends the same vector over all its links of one category. So each pair (category, sender)
-    that occurs is multiplied by its Theta once, all senders of a category in one product, and a
-    sparse matrix sums the messages. There are never more such pairs than links, on a complete graph
-    about half as many, and no array is larger than [pairs, d].
+    Each pair (category, sender) is multiplied by its Theta once, all senders of a category in one
+    product, and a sparse matrix sums the messages.
 
     ``edge_index`` [2, E] int64: receiver i, in ascending order, and sender j of every link;
     ``weight`` [E], ``category`` [E] int64. ``used`` [T] int64: the categories that occur, the order
@@ -78,11 +73,8 @@ class CategoryOperator:
         self.counts: list[int] = counts[self.used].tolist()
         self.sender = occurs.nonzero()[:, 1]
         self.row_sums = weight.new_zeros(num_nodes).index_add_(0, receiver, weight)
-        self._write_sums(receiver, place[key], weight, num_nodes)
-
-    def _write_sums(self, receiver: Tensor, pair: Tensor, weight: Tensor, n: int) -> None:
-        """Build the sparse matrices of the sums; ``pair`` [E]: the message of each link."""
-        num_pairs = len(self.sender)
+        # The sparse matrices of the sums; ``pair`` [E]: the message of each link.
+        pair, n, num_pairs = place[key], num_nodes, len(self.sender)
         self.arrive = _rows(_bounds(receiver, n), pair, weight, (n, num_pairs))
         # The gradient is a product with the transposed matrices.
         order, bounds = pair.argsort(stable=True), _bounds(pair, num_pairs)
@@ -124,9 +116,9 @@ class _Messages(torch.autograd.Function):
 def _by_category(rows: Tensor, matrices: Tensor, counts: list[int]) -> Tensor:
     """Return the rows of each category, sorted by category, times its matrix."""
     result = rows.new_empty(len(rows), matrices.shape[2])
-    pieces = zip(rows.split(counts), result.split(counts), matrices, strict=True)
-    for piece, target, matrix in pieces:
-        torch.mm(piece, matrix, out=target)
+    chunks = zip(rows.split(counts), matrices, result.split(counts), strict=True)
+    for chunk, matrix, out in chunks:
+        torch.mm(chunk, matrix, out=out)
     return result
 
 
@@ -144,11 +136,7 @@ Keep = Callable[[Adjacency, np.ndarray], np.ndarray]
 
 
 class MoleculeBatch(Batch):
-    """B molecules with n atoms in total: a ``Batch`` whose links have categories.
-
-    ``category`` [E] int64: a code of ``LinkFeatures`` for each entry of ``adjacency``. An encoder
-    without categories may use it like any other batch.
-    """
+    """B molecules with n atoms: a ``Batch`` with a ``category`` [E] int64 for each link."""
 
     def __init__(
         self, x: Tensor, ptr: Tensor, adjacency: AdjacencyOperator, category: Tensor
@@ -192,8 +180,7 @@ class MoleculeCollator(Collator):
         self, graphs: GraphSet, features: FeatureMap, links: LinkFeatures, device: torch.device
     ) -> None:
         super().__init__(graphs.node_ptr, features.transform(graphs), device)
-        self.graphs = graphs
-        self.links = links
+        self.graphs, self.links = graphs, links
         self.bonds = links.bond_codes(graphs).astype(np.int16)
         self.positions = links.positions(graphs)
 
@@ -206,20 +193,15 @@ class MoleculeCollator(Collator):
     def molecules(self, indices: np.ndarray) -> MoleculeBatch:
         """Return the molecules ``indices``."""
         ptr, nodes = self._nodes(indices)
-        starts = torch.from_numpy(ptr).to(self.device)
         links, categories = self._links(indices, ptr, nodes)
-        return self._batch(self.node_features(nodes), starts, ptr, links, categories)
+        return self._batch(self.node_features(nodes), ptr, links, categories)
 
     def thinned(self, x: Tensor, indices: np.ndarray, keep: Keep) -> MoleculeBatch:
-        """Return the molecules ``indices`` with the links that ``keep`` chooses.
-
-        ``x`` [n, d]: the features of their nodes.
-        """
+        """Return the molecules ``indices``, features x, with the links that ``keep`` chooses."""
         ptr, nodes = self._nodes(indices)
         links, categories = self._links(indices, ptr, nodes)
         mask = keep(links, ptr)
-        starts = torch.from_numpy(ptr).to(self.device)
-        return self._batch(x, starts, ptr, links.only(mask), categories[mask])
+        return self._batch(x, ptr, links.only(mask), categories[mask])
 
     def induced(self, x: Tensor, indices: np.ndarray, keep: np.ndarray) -> MoleculeBatch:
         """Return the molecules ``indices`` with only the nodes of ``keep`` [n] bool."""
@@ -232,9 +214,8 @@ class MoleculeCollator(Collator):
         rows = pointers(np.diff(row_ptr)[keep])
         starts = np.repeat(left[:-1], np.diff(rows[left]))
         edges = Adjacency(rows, (columns - starts).astype(np.int32))
-        where = torch.from_numpy(left).to(self.device)
         kept = x[torch.from_numpy(np.flatnonzero(keep)).to(self.device)]
-        return self._batch(kept, where, left, edges, categories[stays])
+        return self._batch(kept, left, edges, categories[stays])
 
     def view(
         self, batch: Batch, indices: np.ndarray, view: Adjacency, bond: Name | None
@@ -258,13 +239,14 @@ class MoleculeCollator(Collator):
         else:
             bonds = np.full(taken.num_entries, self.links.bond_code(bond))
         categories = self.links.categories(bonds, distances)
-        return self._batch(batch.x, batch.ptr, ptr, taken, categories)
+        return self._batch(batch.x, ptr, taken, categories)
 
     def _batch(
-        self, x: Tensor, starts: Tensor, ptr: np.ndarray, links: Adjacency, categories: np.ndarray
+        self, x: Tensor, ptr: np.ndarray, links: Adjacency, categories: np.ndarray
     ) -> MoleculeBatch:
         operator = self.operator(links, ptr, diagonal=links.weight is not None)
-        return MoleculeBatch(x, starts, operator, torch.from_numpy(categories).to(self.device))
+        starts, codes = (torch.from_numpy(array).to(self.device) for array in (ptr, categories))
+        return MoleculeBatch(x, starts, operator, codes)
 
     def _links(
         self, indices: np.ndarray, ptr: np.ndarray, nodes: np.ndarray
@@ -276,7 +258,6 @@ class MoleculeCollator(Collator):
         return self._complete(bonds, codes, ptr, self.positions[nodes])
 
     def _nodes(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the chosen molecules begin in a batch, and their nodes in the set."""
         starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
         return pointers(stops - starts), ranges(starts, stops)
 
@@ -301,8 +282,7 @@ class MoleculeCollator(Collator):
         kinds = self._kinds(blocks, taken, bonds)
         distances = pair_distances(positions, blocks.row, blocks.col)
         keep = blocks.row != blocks.col
-        starts = np.repeat(ptr[:-1], np.diff(blocks.row_ptr[ptr]))
-        complete = Adjacency(
-            pointers(np.diff(blocks.row_ptr) - 1), (blocks.col - starts)[keep].astype(np.int32)
-        )
-        return complete, self.links.categories(kinds[keep], distances[keep])
+        columns = blocks.col - np.repeat(ptr[:-1], np.diff(blocks.row_ptr[ptr]))
+        row_ptr = pointers(np.diff(blocks.row_ptr) - 1)
+        links = Adjacency(row_ptr, columns[keep].astype(np.int32))
+        return links, self.links.categories(kinds[keep], distances[keep])

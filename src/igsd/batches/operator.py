@@ -1,11 +1,9 @@
-"""``AdjacencyOperator``: a batch's adjacency as something that multiplies node vectors.
+"""``AdjacencyOperator``: a batch's adjacency, through which every encoder reaches the edges.
 
-Every encoder reaches the edges through this one interface. A sparse product of compressed rows is
-far faster than gathering and scattering one vector per edge. Where graphs are dense, as diffusion
-views of social networks are, one dense block per graph (``DenseBlocks``) is faster still:
-neighbouring graphs of equal size share one batched product, without a copy or a padded row. Because
-the matrix is symmetric, its own product is also its gradient, so no transpose is built. Where one
-row stands for several alike nodes, the transpose has the same entries with other counts.
+A sparse product of compressed rows is far faster than gathering and scattering one vector per edge.
+Where graphs are dense, one dense block per graph (``DenseBlocks``) is faster still: neighbouring
+graphs of equal size share one batched product. The matrix is symmetric, so its own product is also
+its gradient; with counts of alike nodes, the transpose has the same entries with other counts.
 """
 
 import warnings
@@ -44,7 +42,7 @@ def runs_of_equal_size(sizes: np.ndarray) -> Runs:
 
 
 def worth_dense_blocks(runs: Runs, num_entries: int) -> bool:
-    """Say whether dense blocks should be faster than ``num_entries`` sparse entries."""
+    """Return whether dense blocks should be faster than ``num_entries`` sparse entries."""
     return _DENSE_ENTRY * runs.num_entries + _START * len(runs.sizes) < num_entries
 
 
@@ -67,14 +65,13 @@ class DenseBlocks:
         if own:
             diagonal = row_starts + np.arange(len(row_starts))
             flat[torch.from_numpy(diagonal).to(device)] += own
-        pieces = flat.split((runs.counts * runs.sizes**2).tolist())
-        shapes = zip(pieces, runs.counts.tolist(), runs.sizes.tolist(), strict=True)
-        self.blocks = [piece.view(count, size, size) for piece, count, size in shapes]
+        parts = flat.split((runs.counts * runs.sizes**2).tolist())
+        self.blocks = [p.view(-1, n, n) for p, n in zip(parts, runs.sizes.tolist(), strict=True)]
 
     def multiply(self, x: Tensor, out: Tensor, *, transpose: bool = False) -> None:
         """Write the product with x [n, d] into ``out`` [n, d], both contiguous."""
-        pieces = zip(self.blocks, x.split(self.rows), out.split(self.rows), strict=True)
-        for block, rows, result in pieces:
+        parts = zip(self.blocks, x.split(self.rows), out.split(self.rows), strict=True)
+        for block, rows, result in parts:
             shape = (*block.shape[:2], x.shape[1])
             factor = block.transpose(1, 2) if transpose else block
             torch.bmm(factor, rows.view(shape), out=result.view(shape))
@@ -89,11 +86,10 @@ with warnings.catch_warnings():
 class AdjacencyOperator:
     """A symmetric sparse matrix A [n, n] that multiplies x [n, d], with gradient to x alone.
 
-    With ``counts`` [n], row j represents ``counts[j]`` nodes and the product is A diag(counts) x.
-
     ``row_ptr`` [n + 1], ``col`` [E] int32; ``weight`` [E] float32, or None if every entry is 1.
     ``missing_loops`` [n]: 1 for the nodes of a plain graph, which has no diagonal, 0 for those of a
-    diffusion view, which has one. ``sizes`` [B]: the number of nodes of each graph.
+    diffusion view, which has one. ``sizes`` [B]: the number of nodes of each graph. With ``counts``
+    [n], row j represents ``counts[j]`` nodes and the product is A diag(counts) x.
     """
 
     def __init__(
@@ -105,8 +101,7 @@ class AdjacencyOperator:
         sizes: np.ndarray,
         counts: Tensor | None = None,
     ) -> None:
-        self.row_ptr = row_ptr
-        self.col = col
+        self.row_ptr, self.col, self.missing_loops = row_ptr, col, missing_loops
         values = torch.ones_like(col, dtype=torch.float32) if weight is None else weight
         if counts is None:
             self.matrix = self.transposed = self._matrix(values)
@@ -114,16 +109,13 @@ class AdjacencyOperator:
             lengths = (row_ptr[1:] - row_ptr[:-1]).long()
             self.matrix = self._matrix(values * counts[col])
             self.transposed = self._matrix(values * counts.repeat_interleave(lengths))
-        self.missing_loops = missing_loops
         runs = runs_of_equal_size(sizes)
         self._runs = runs if worth_dense_blocks(runs, len(col)) else None
         self._blocks: dict[tuple[float, torch.dtype], DenseBlocks] = {}
 
     def _matrix(self, values: Tensor) -> Tensor:
-        n = len(self.row_ptr) - 1
-        return torch.sparse_csr_tensor(
-            self.row_ptr, self.col, values, (n, n), check_invariants=False
-        )
+        size = (len(self.row_ptr) - 1,) * 2
+        return torch.sparse_csr_tensor(self.row_ptr, self.col, values, size, check_invariants=False)
 
     @staticmethod
     def joined(operators: Sequence["AdjacencyOperator"]) -> "AdjacencyOperator":
@@ -136,13 +128,8 @@ class AdjacencyOperator:
             x = x if x.dtype == torch.float64 else x.float()
             return _SymmetricProduct.apply(x, self, own)
 
-    def product(self, x: Tensor, own: float, *, transpose: bool = False) -> Tensor:
-        """Return A x + own * x, or that of the transpose, for contiguous x, without gradient."""
-        out = torch.empty_like(x)
-        self._write_product(x, own, out, transpose)
-        return out
-
     def _write_product(self, x: Tensor, own: float, out: Tensor, transpose: bool) -> None:
+        """Write A x + own * x, or that of the transpose, for contiguous x, into ``out``."""
         if self._runs is None:
             matrix = self.transposed if transpose else self.matrix
             torch.addmm(x, matrix.to(x.dtype), x, beta=own, out=out)
@@ -195,15 +182,21 @@ class _Joined(AdjacencyOperator):
         return torch.cat([operator.edge_weight() for operator in self.operators])
 
 
+def _product(operator: AdjacencyOperator, x: Tensor, own: float, *, transpose: bool) -> Tensor:
+    x = x.contiguous()
+    out = torch.empty_like(x)
+    operator._write_product(x, own, out, transpose)
+    return out
+
+
 class _SymmetricProduct(torch.autograd.Function):
     """A x + own x: the gradient with respect to x is A^T g + own g, for symmetric A the same."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, operator: AdjacencyOperator, own: float) -> Tensor:
         ctx.operator, ctx.own = operator, own
-        return operator.product(x.contiguous(), own)
+        return _product(operator, x, own, transpose=False)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        grown = ctx.operator.product(gradients[0].contiguous(), ctx.own, transpose=True)
-        return grown, None, None
+        return _product(ctx.operator, gradients[0], ctx.own, transpose=True), None, None

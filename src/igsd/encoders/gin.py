@@ -2,7 +2,6 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from igsd.batches.batch import Batch
 from igsd.encoders.norm import Norm, counted_norm
@@ -25,7 +24,7 @@ def normed_linear(
     shift = norm.bias - mean * scale
     if layer.bias is not None:
         shift = shift + layer.bias * scale
-    return linear(x, layer.weight * scale.unsqueeze(1), shift)
+    return nn.functional.linear(x, layer.weight * scale.unsqueeze(1), shift)
 
 
 class GINLayer(nn.Module):

@@ -27,10 +27,9 @@ class EdgeNetwork(nn.Module):
 class EdgeNetworkLayer(nn.Module):
     """One step of messages: m_i = x_i R + sum_j w_ij x_j Theta(e_ij) + b.
 
-    Implements Eq. GNN with messages that depend on the link e_ij, summed, or averaged over the
-    links (``mean``: divided by sum_j w_ij). Equals PyTorch Geometric's ``NNConv``, which computes
-    Theta for every link, a tensor [E, d, d]. Here Theta is computed once for each of the T
-    categories of links in the batch, and no product twice: see ``CategoryOperator``.
+    Implements Eq. GNN with messages that depend on the link e_ij, summed, or averaged (``mean``:
+    divided by sum_j w_ij). Equals PyTorch Geometric's ``NNConv``, but Theta is computed once for
+    each of the T categories of links in the batch: see ``CategoryOperator``.
     """
 
     def __init__(self, dim: int, *, mean: bool = True) -> None:
@@ -49,10 +48,9 @@ class EdgeNetworkLayer(nn.Module):
 class Set2Set(nn.Module):
     """Reads a graph's nodes by attention, ``num_steps`` times, with an LSTM as memory.
 
-    In each step the LSTM gives a query q [B, d]; attention is a_v = softmax_v(x_v . q) over the
-    nodes of a graph, and the result is r = sum_v a_v x_v. Returns (q, r) of the last step,
-    ``out_dim`` = 2 d wide. Implements the readout of Eq. GNN; equals PyTorch Geometric's
-    ``Set2Set``.
+    In each step the LSTM gives a query q [B, d]; attention is a_v = softmax_v(x_v . q), and
+    r = sum_v a_v x_v. Returns (q, r) of the last step, ``out_dim`` = 2 d wide. Implements the
+    readout of Eq. GNN; equals PyTorch Geometric's ``Set2Set``.
     """
 
     def __init__(self, dim: int, num_steps: int = 3) -> None:
@@ -75,11 +73,7 @@ class Set2Set(nn.Module):
 
 
 def segment_softmax(scores: Tensor, ptr: Tensor, graph: Tensor) -> Tensor:
-    """Return the softmax of ``scores`` [n, 1] over the nodes of each graph.
-
-    ``graph`` [n] is the graph of each node. The largest score of a graph is subtracted first, so
-    that large scores do not overflow; this changes neither value nor gradient.
-    """
+    """Return the softmax of ``scores`` [n, 1] over the nodes of each graph, ``graph`` [n]."""
     largest = readout(scores.detach(), ptr, ("max",))
     weights = (scores - largest[graph].to(scores.dtype)).exp()
     return weights / readout(weights, ptr, ("sum",))[graph].to(scores.dtype)
@@ -90,10 +84,8 @@ class MPNN(nn.Module):
 
     Implements Eq. GNN: x = relu(W x), then ``num_steps`` times m = relu(message(x)) and
     x = GRU(m, x), the same weights in every step, and Set2Set at the end. ``out_dim`` is 2 d.
-
-    ``in_dim``: width of the node features. ``links``: the features of links, as fitted on the
-    training graphs. ``mean`` averages messages over a node's links instead of summing them, which
-    keeps the size of a message the same whether a molecule has bonds only or all pairs.
+    ``mean`` averages messages over a node's links, which keeps their size the same whether a
+    molecule has bonds only or all pairs.
     """
 
     sees_links = True

@@ -9,10 +9,7 @@ from igsd.batches.joint import num_processes, summed
 
 
 class Norm(nn.BatchNorm1d):
-    """BatchNorm. ``synchronised``: over the joint batch of all processes, not each one's own part.
-
-    PyTorch's own ``SyncBatchNorm`` only works on GPUs and without counts.
-    """
+    """BatchNorm. ``synchronised``: over the joint batch of all processes, on any device."""
 
     synchronised = False
 
@@ -47,10 +44,7 @@ def synchronise(network: nn.Module) -> None:
 
 
 def counted_norm(norm: nn.Module, x: Tensor, counts: Tensor | None) -> Tensor:
-    """Return norm(x), [n, d], as if row i were repeated ``counts[i]`` times.
-
-    Layers other than BatchNorm, and BatchNorm after training, treat each row by itself.
-    """
+    """Return norm(x), [n, d], as if row i were repeated ``counts[i]`` times."""
     if isinstance(norm, Norm) and norm.is_joint:
         return norm.joint(x, counts)
     if counts is None or not isinstance(norm, nn.BatchNorm1d) or not norm.training:

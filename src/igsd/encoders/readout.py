@@ -26,9 +26,8 @@ def parse_readout(text: str) -> tuple[str, ...]:
 def readout(x: Tensor, ptr: Tensor, names: tuple[str, ...], counts: Tensor | None = None) -> Tensor:
     """Return the graphs' vectors [B, d * len(names)] from node vectors x [n, d].
 
-    ``ptr`` [B + 1] says where each graph begins; every graph has at least one node. Each name is
-    one reduction over the nodes of a graph; the results are concatenated. ``counts`` [n]: how many
-    alike nodes each row represents, None for one each.
+    Each name is one reduction over the nodes of a graph, from ``ptr`` [B + 1]. ``counts`` [n]: how
+    many alike nodes each row represents, None for one each.
     """
     with torch.autocast(x.device.type, enabled=False):
         x = x if x.dtype == torch.float64 else x.float()
@@ -53,10 +52,7 @@ _REDUCTIONS = {"sum": _sum, "mean": _mean, "max": _max}
 
 
 class _SegmentSum(torch.autograd.Function):
-    """Sums of consecutive rows, as a product with a sparse matrix of their counts.
-
-    Several times faster than ``torch.segment_reduce``, and its gradient is one gather.
-    """
+    """Sums of consecutive rows: several times faster than ``torch.segment_reduce``."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, ptr: Tensor, counts: Tensor | None) -> Tensor:

@@ -3,8 +3,7 @@
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.labelled import GraphClassifier, GraphRegressor
 from igsd.estimators.neural import NeuralEstimator
-from igsd.model.igsd import IGSDModel
-from igsd.model.semi import SemiModel
+from igsd.model.igsd import IGSDModel, SemiModel
 from igsd.settings.igsd import Config, SemiConfig, SemiRegressionConfig
 
 

@@ -1,8 +1,10 @@
-"""Losses that compare views: Eq. con, Eq. InfoNCE, NT-Xent and the Barlow Twins loss."""
+"""Losses that contrast vectors: Eq. con, Eq. InfoNCE, NT-Xent, Barlow Twins, Jensen-Shannon."""
+
+import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cross_entropy, normalize, softplus
 
 
 def consistency(p: Tensor, p_view: Tensor, z: Tensor, z_view: Tensor) -> Tensor:
@@ -39,9 +41,8 @@ def ntxent(a: Tensor, b: Tensor, temperature: float) -> Tensor:
     mean over i and both directions of
     -log( exp(s_ii / temperature) / sum_{j != i} exp(s_ij / temperature) )
 
-    with s_ij the cosine of a_i and b_j. ``a``, ``b`` [B, d]: projections of the first and second
-    view. As in GraphCL's paper, the denominator holds only the other graphs, so values may be
-    negative. 0 if there is no other graph (B = 1).
+    with s_ij the cosine of a_i and b_j. ``a``, ``b`` [B, d]: projections of the two views. Values
+    may be negative; 0 if there is no other graph (B = 1).
     """
     scores = normalize(a, dim=1) @ normalize(b, dim=1).T / temperature
     if len(scores) < 2:
@@ -56,20 +57,15 @@ _SMALLEST_VARIANCE = 1e-5
 
 
 def cross_correlation(a: Tensor, b: Tensor) -> Tensor:
-    """Return the correlation of every coordinate of a with every one of b, [d, d].
-
-    ``a``, ``b`` [B, d]. A coordinate that is constant over the graphs has correlation 0.
-    """
+    """Return the correlation [d, d] of the coordinates of a and b [B, d]; 0 for constant ones."""
     return _standardised(a).T @ _standardised(b) / len(a)
 
 
 def barlow(a: Tensor, b: Tensor, redundancy_weight: float) -> Tensor:
-    """Return the loss of two views of the same graphs (Bielak et al., 2022).
+    """Return the loss of two views of the same graphs, ``a``, ``b`` [B, d] (Bielak et al., 2022).
 
-    sum_i (1 - C_ii)^2 + redundancy_weight * sum_{i != j} C_ij^2, C the cross-correlation.
-
-    ``a``, ``b`` [B, d]: projections of the graphs and of their views. Graph Barlow Twins uses
-    the weight 1 / d.
+    sum_i (1 - C_ii)^2 + redundancy_weight * sum_{i != j} C_ij^2, C the cross-correlation. Graph
+    Barlow Twins uses the weight 1 / d.
     """
     C = cross_correlation(a, b)
     own = C.diagonal()
@@ -81,3 +77,30 @@ def _standardised(x: Tensor) -> Tensor:
     """Return x with mean 0 and variance 1 in every coordinate, as BatchNorm computes them."""
     centred = x - x.mean(dim=0)
     return centred * torch.rsqrt(centred.square().mean(dim=0) + _SMALLEST_VARIANCE)
+
+
+def jsd(scores: Tensor, positives: Tensor) -> Tensor:
+    """Return the negative Jensen-Shannon estimate of mutual information, to be minimised.
+
+    mean over negatives of (softplus(-s) + s - log 2) - mean over positives of
+    (log 2 - softplus(-s)).
+
+    ``scores`` [n, m]: how well the two sides of each pair fit. ``positives`` [n, m] bool: which
+    pairs belong together. The mean over no pairs counts as 0.
+    """
+    fit = ((math.log(2.0) - softplus(-scores)) * positives).sum()
+    misfit = ((softplus(scores) - math.log(2.0)) * ~positives).sum()
+    return misfit / (~positives).sum().clamp_min(1) - fit / positives.sum().clamp_min(1)
+
+
+def local_global_jsd(nodes: Tensor, graphs: Tensor, batch: Tensor) -> Tensor:
+    """Return ``jsd`` between every node [n, d] and every graph [B, d] of a batch.
+
+    ``batch`` [n]: the graph of each node. A node and its own graph are a positive pair.
+    """
+    scores = nodes @ graphs.T
+    own = scores.gather(1, batch.unsqueeze(1))
+    # Every node has one positive pair, so one pass over the scores suffices, without masks.
+    num_negatives = scores.numel() - own.numel()
+    misfit = softplus(scores).sum() - softplus(own).sum() - num_negatives * math.log(2.0)
+    return misfit / max(num_negatives, 1) - (math.log(2.0) - softplus(-own)).mean()

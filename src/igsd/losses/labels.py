@@ -1,27 +1,19 @@
 """Losses that use labels: cross entropy, mean squared error and Eq. supcon."""
 
-from typing import Literal
-
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 
 def supervised(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean loss of labelled graphs.
+    """Return the mean loss of labelled graphs: cross entropy of logits [n, C] for classes [n].
 
-    Classes: ``outputs`` [n, C] logits, ``targets`` [n] int64, cross entropy. Numbers: ``outputs``
-    and ``targets`` [n, t], the mean squared error over the known targets (not NaN); 0 if there are
-    none.
+    For numbers [n, t] the mean squared error over the known (not NaN) ones; 0 if there are none.
     """
     if not targets.dtype.is_floating_point:
-        return cross_entropy(outputs, targets)
+        return torch.nn.functional.cross_entropy(outputs, targets)
     known = ~targets.isnan()
     errors = torch.where(known, outputs - targets.nan_to_num(), 0.0)
     return errors.square().sum() / known.sum().clamp_min(1)
-
-
-Reduction = Literal["mean", "sum"]
 
 
 def supcon(
@@ -31,7 +23,7 @@ def supcon(
     *,
     num_views: int = 1,
     weights: Tensor | None = None,
-    reduction: Reduction = "mean",
+    reduction: str = "mean",
 ) -> Tensor:
     """Return the supervised contrastive loss of a table of consistency losses.
 
@@ -52,8 +44,7 @@ def supcon(
     pulls.fill_diagonal_(0.0)
     if weights is not None:
         pulls = pulls * weights.to(losses.dtype).repeat(num_views, num_views)
-    per_anchor = (losses * pulls).sum(dim=1) / (num_views * class_counts[classes])
-    total = per_anchor.sum()
+    total = ((losses * pulls).sum(dim=1) / (num_views * class_counts[classes])).sum()
     return total if reduction == "sum" else total / (num_views * class_counts.sum())
 
 

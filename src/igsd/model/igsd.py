@@ -1,4 +1,4 @@
-"""IGSD: the student, its moving-average teacher, and the two wired together."""
+"""IGSD: student and teacher wired together, without labels and with few of them."""
 
 import copy
 from typing import Any, NamedTuple
@@ -9,19 +9,17 @@ from torch import Tensor, nn
 from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap, LinkFeatures
 from igsd.encoders.encoder import GNNEncoder, distinct_depth, takes_counts
-from igsd.encoders.heads import MLPHead
 from igsd.encoders.mpnn import MPNN
+from igsd.encoders.norm import Norm
 from igsd.errors import ParameterError
 from igsd.losses.contrastive import consistency, infonce
+from igsd.losses.labels import pair_weights, supcon
 from igsd.model.network import Dims, Network, Step
-from igsd.settings.groups import Encoder, Projector
+from igsd.settings.groups import Encoder, FewLabels, Projector
 
 
 def build_encoder(settings: Encoder, dims: Dims) -> Any:
-    """Return the configured encoder, untrained, or a copy of the user's own.
-
-    The user's own takes a ``Batch``, returns [B, out_dim] and has an integer ``out_dim``.
-    """
+    """Return the configured encoder, untrained, or a copy of the user's own."""
     own, features = dims.encoder, dims.features
     if own is not None:
         width = getattr(own, "out_dim", None)
@@ -59,6 +57,20 @@ def build_gnn(settings: Encoder, in_dim: int, links: LinkFeatures | None = None)
     )
 
 
+class MLPHead(nn.Sequential):
+    """W2 relu(W1 x): the paper's projector g and predictor h.
+
+    Departs from the paper, which has no BatchNorm before the ReLU (``batch_norm``) and no biases.
+    """
+
+    def __init__(self, in_dim: int, hidden_dim: int, out_dim: int, *, batch_norm: bool) -> None:
+        # BatchNorm would cancel a bias.
+        first = nn.Linear(in_dim, hidden_dim, bias=not batch_norm)
+        norm = Norm(hidden_dim) if batch_norm else nn.Identity()
+        super().__init__(first, norm, nn.ReLU(inplace=True), nn.Linear(hidden_dim, out_dim))
+        self.out_dim = out_dim
+
+
 def build_head(settings: Projector, in_dim: int, out_dim: int | None = None) -> MLPHead:
     """Return a projector or predictor for vectors of width ``in_dim``, untrained."""
     width = settings.head_dim if out_dim is None else out_dim
@@ -66,17 +78,11 @@ def build_head(settings: Projector, in_dim: int, out_dim: int | None = None) -> 
 
 
 class Student(nn.Module):
-    """The student network: h = encoder(G), z = projector(h), p = predictor(z).
-
-    In the paper's letters f, g and h_theta. Projector and predictor may be ``nn.Identity``, as in
-    the paper's ablation.
-    """
+    """The student: h = encoder(G), z = projector(h), p = predictor(z); in the paper f, g, h."""
 
     def __init__(self, encoder: nn.Module, projector: nn.Module, predictor: nn.Module) -> None:
         super().__init__()
-        self.encoder = encoder
-        self.projector = projector
-        self.predictor = predictor
+        self.encoder, self.projector, self.predictor = encoder, projector, predictor
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the predictions p [B, d] for a batch of graphs."""
@@ -88,8 +94,7 @@ def ema_update(teacher: nn.Module, student: nn.Module, decay: float) -> None:
     """Move the teacher's parameters towards the student's. Implements Eq. EMA.
 
     teacher <- decay * teacher + (1 - decay) * student, for every parameter. Buffers are left alone:
-    the teacher's BatchNorm statistics come from its own forward passes, since an average of the
-    student's would describe activations that the teacher never had.
+    the teacher's BatchNorm statistics come from its own forward passes.
     """
     targets, sources = tuple(teacher.parameters()), tuple(student.parameters())
     if targets:  # a projector that is switched off has none
@@ -117,11 +122,7 @@ class Teacher(nn.Module):
 
 
 class Outputs(NamedTuple):
-    """What one view contributes to Eq. con, each [B, d], not normalised.
-
-    ``p``, ``p_view``: student predictions of the graphs and of their views. ``z``, ``z_view``:
-    teacher projections of the graphs and of their views.
-    """
+    """What one view contributes to Eq. con: student predictions and teacher projections, [B, d]."""
 
     p: Tensor
     p_view: Tensor
@@ -130,11 +131,7 @@ class Outputs(NamedTuple):
 
 
 def mix(student: Tensor, teacher: Tensor, weight: float) -> Tensor:
-    """Return h~ = lambda h + (1 - lambda) h', [B, d]. Implements Eq. mix.
-
-    ``student`` is h = f_student(G) and ``teacher`` h' = f_teacher(G), both [B, d]; ``weight`` is
-    lambda, 0.5 in the paper.
-    """
+    """Return h~ = lambda h + (1 - lambda) h', [B, d]. Implements Eq. mix; lambda is ``weight``."""
     return weight * student + (1.0 - weight) * teacher
 
 
@@ -177,18 +174,20 @@ class IGSDModel(Network):
     def compare(self, graphs: Batch, views: list[Batch]) -> list[Outputs]:
         """Return the outputs for each of the K views, to be compared by Eq. con.
 
-        Graphs and views pass through each network as one batch, so that BatchNorm sees the mixture
-        in training that its running statistics describe later.
+        Graphs and views pass as one batch, so that BatchNorm's statistics describe the mixture.
         """
         joined = Batch.joined([graphs, *views])
         sizes = [batch.num_graphs for batch in (graphs, *views)]
         return paired(self.student(joined), self.teacher(joined), sizes)
 
     def losses(self, step: Step) -> dict[str, Tensor]:
+        """Return the loss of a step, Eq. InfoNCE."""
+        return {"total": self.contrast(step, self.compare(step.batch, step.views))}
+
+    def contrast(self, step: Step, per_view: list[Outputs]) -> Tensor:
         """Return the mean of Eq. InfoNCE over the views."""
-        tables = consistencies(step, self.compare(step.batch, step.views))
-        losses = [infonce(table, self.settings.temperature) for table in tables]
-        return {"total": torch.stack(losses).mean()}
+        tables = consistencies(step, per_view)
+        return torch.stack([infonce(T, self.settings.temperature) for T in tables]).mean()
 
     def after_step(self) -> None:
         """Let the teacher follow the student. Implements Eq. EMA."""
@@ -205,3 +204,118 @@ class IGSDModel(Network):
         weight = self.settings.mix_weight
         rows = [mix(self.student.encoder(x), self.teacher.encoder(x), weight) for x in seen]
         return torch.cat(rows, dim=1)
+
+
+class ColumnNorm(Norm):
+    """BatchNorm for few steps of few rows.
+
+    The running statistics are the mean over the first ten batches and a moving average from then
+    on. A single row has no statistics of its own and is normalised by the running ones.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the rows [B, d] normalised."""
+        if self.training and len(x) <= 1 and not self.is_joint:
+            return nn.functional.batch_norm(x, self.running_mean, self.running_var, eps=self.eps)
+        if self.training and self.num_batches_tracked is not None:
+            self.momentum = max(0.1, 1.0 / (int(self.num_batches_tracked) + 1))
+        return super().forward(x)
+
+
+class OutputHead(nn.Sequential):
+    """Dropout and a linear layer on the (standardised: ``head_norm``) representations."""
+
+    def __init__(self, in_dim: int, num_outputs: int, settings: FewLabels) -> None:
+        first = [ColumnNorm(in_dim, affine=False)] if settings.head_norm else []
+        dropout = nn.Dropout(settings.head_dropout)
+        super().__init__(*first, dropout, nn.Linear(in_dim, num_outputs))
+
+
+class SemiModel(Network):
+    """IGSD with an output layer, trained on the student's representations.
+
+    It predicts from those of Eq. mix. Without views the teacher sees no graphs and its BatchNorm
+    has no statistics; then the student alone predicts.
+    """
+
+    def __init__(self, settings: Any, dims: Dims) -> None:
+        super().__init__(settings, dims)
+        self.igsd = IGSDModel(settings, dims)
+        self.head = OutputHead(self.igsd.out_dim, dims.num_outputs, settings)
+        self.takes_counts = takes_counts(self.igsd)
+        self.self_weight = settings.self_weight
+        self.supcon_weight = getattr(settings, "supcon_weight", 0.0)
+        self.uses_unlabelled = self.self_weight > 0
+        self.needs_views = self.self_weight > 0 or self.supcon_weight > 0
+        self.output_weight = settings.mix_weight if self.needs_views else 1.0
+
+    @property
+    def out_dim(self) -> int:  # type: ignore[override]
+        """Width of an embedding."""
+        return self.igsd.out_dim
+
+    def losses(self, step: Step) -> dict[str, Tensor]:
+        """Return the parts of L = L_supervised + w L_selfsup + w' L_supcon. Implements Eq. semi.
+
+        L_selfsup (Eq. InfoNCE) runs over all graphs of the step, labelled or not; L_supcon (Eq.
+        supcon) over those with a label. A part with weight 0 is not computed.
+        """
+        feeds: frozenset[str] = getattr(self.settings, "pseudo_labels_feed", frozenset())
+        outputs, per_view = self._compare(step)
+        parts = {"supervised": step.supervised(outputs, with_pseudo="cross-entropy" in feeds)}
+        total = parts["supervised"]
+        if self.self_weight > 0:
+            parts["selfsup"] = self.igsd.contrast(step, per_view)
+            total = total + self.self_weight * parts["selfsup"]
+        if self.supcon_weight > 0:
+            parts["supcon"] = self._supcon(step, per_view, with_pseudo="supcon" in feeds)
+            total = total + self.supcon_weight * parts["supcon"]
+        return parts | {"total": total}
+
+    def after_step(self) -> None:
+        """Let the teacher follow the student. Implements Eq. EMA."""
+        self.igsd.after_step()
+
+    def embed(self, step: Step) -> Tensor:
+        """Return the embedding [B, d] of a batch. Implements Eq. mix."""
+        student, teacher = self.igsd.student.encoder, self.igsd.teacher.encoder
+        return mix(student(step.batch), teacher(step.batch), self.settings.mix_weight)
+
+    def outputs(self, step: Step) -> Tensor:
+        """Return the logits [B, C], or the standardised numbers [B, t], of graphs."""
+        student = self.igsd.student.encoder(step.batch)
+        if self.output_weight == 1:
+            return self.head(student)
+        teacher = self.igsd.teacher.encoder(step.batch)
+        return self.head(mix(student, teacher, self.output_weight))
+
+    def _compare(self, step: Step) -> tuple[Tensor, list[Outputs]]:
+        """Return (outputs of the graphs with a label, what Eq. con needs for each view)."""
+        views = step.views if self.needs_views else []
+        joined, student = Batch.joined([step.batch, *views]), self.igsd.student
+        h = student.encoder(joined)
+        outputs = self.head(h[: len(step.pools[0]) + len(step.pools[1])])
+        if not views:
+            return outputs, []
+        p, z = student.predictor(student.projector(h)), self.igsd.teacher(joined)
+        return outputs, paired(p, z, [batch.num_graphs for batch in (step.batch, *views)])
+
+    def _supcon(self, step: Step, per_view: list[Outputs], *, with_pseudo: bool) -> Tensor:
+        """Return Eq. supcon over the step's labelled graphs, an estimate of that over the set."""
+        known, labels = step.labels, step.labels.targets
+        pools = [len(known.targets)]
+        if with_pseudo:
+            labels = torch.cat([labels, known.pseudo])
+            pools.append(len(known.pseudo))
+        # The first rows of p, p', z, z' over all views, the first view first.
+        stacked = (
+            torch.cat([step.joint(rows)[: len(labels)] for rows in column]).float()
+            for column in zip(*per_view, strict=True)
+        )
+        table, taken = consistency(*stacked), torch.tensor(pools)
+        pool, sizes = torch.arange(len(pools)).repeat_interleave(taken), known.pool_sizes
+        weights = pair_weights(pool, taken, torch.tensor(sizes[: len(pools)])).to(table)
+        counts, how = known.class_counts[: len(pools)].sum(dim=0), self.settings.supcon_reduction
+        return supcon(
+            table, labels, counts, num_views=len(per_view), weights=weights, reduction=how
+        )

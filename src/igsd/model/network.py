@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from torch import Tensor, cat, nn
 
 from igsd.batches.batch import Batch
 from igsd.batches.distinct import DistinctBatch, distinct_batch
@@ -47,8 +46,7 @@ class Step:
         place: Place = (0, 0),
         labels: StepLabels | None = None,
     ) -> None:
-        self.source, self.pools, self.place = source, pools, place
-        self._labels = labels
+        self.source, self.pools, self.place, self._labels = source, pools, place, labels
 
     @cached_property
     def indices(self) -> np.ndarray:
@@ -80,17 +78,14 @@ class Step:
         return distinct_batch(self.source.collator, self.source.edges, depth)
 
     def joint(self, rows: Tensor) -> Tensor:
-        """Return the rows of all processes in the order of the joint batch, with gradient.
-
-        ``rows``: those of this process's graphs, of all pools or of the first ones.
-        """
+        """Return the rows of all processes in the order of the joint batch, with gradient."""
         if num_processes() == 1:
             return rows
         sizes, left = [], len(rows)
         for pool in self.pools:
             sizes.append(min(len(pool), left))
             left -= sizes[-1]
-        return torch.cat([gathered(part)[0] for part in rows.split(sizes)])
+        return cat([gathered(part)[0] for part in rows.split(sizes)])
 
     def supervised(self, outputs: Tensor, *, with_pseudo: bool = False) -> Tensor:
         """Return the supervised loss over the labels and, if asked for, the pseudo-labels.
@@ -110,11 +105,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Dims:
-    """What a network is built from, besides its settings.
-
-    ``features``: of nodes and links. ``num_outputs``: the number of classes, or of numbers to
-    predict; 0 without labels. ``encoder``: the user's own module, if there is one.
-    """
+    """What a network is built from, besides its settings; ``num_outputs`` is 0 without labels."""
 
     features: FeatureMap
     num_outputs: int = 0
@@ -122,11 +113,9 @@ class Dims:
 
 
 class Network(nn.Module):
-    """What a method trains and saves.
+    """What a method trains and saves: with its settings, the whole method.
 
-    A method is its settings and one of these: ``losses`` is minimised, ``after_step`` follows an
-    optimiser step, ``embed`` gives the vectors of graphs and, for a method that learns labels,
-    ``outputs`` their logits or standardised numbers. ``out_dim`` is the width of a vector.
+    ``out_dim`` is the width of a vector.
     """
 
     takes_counts: bool = False

@@ -4,17 +4,15 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import torch
 from lightning_fabric import Fabric
 from torch import nn
 
 from igsd.batches.features import FeatureMap, LinkFeatures, choose_parts
+from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
-from igsd.encoders.norm import synchronise
-from igsd.encoders.readout import parse_readout
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
@@ -31,10 +29,7 @@ Losses = list[dict[str, float]]
 
 @dataclass(frozen=True)
 class Fitted:
-    """A trained network, its feature map, and the losses of its epochs.
-
-    With labels also its pseudo-labels, and in ``before`` the losses of the pretraining.
-    """
+    """A trained network, its feature map, the losses of its epochs; ``before``: of pretraining."""
 
     network: Any
     features: FeatureMap
@@ -45,10 +40,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Watched:
-    """Graphs that are scored after every epoch and never trained on.
-
-    ``judge`` turns their outputs [G, C] into named figures.
-    """
+    """Graphs scored after every epoch, never trained on; ``judge`` scores their outputs [G, C]."""
 
     graphs: GraphSet
     judge: Callable[[np.ndarray], dict[str, float]]
@@ -79,10 +71,7 @@ def fit_features(graphs: GraphSet, settings: Any) -> FeatureMap:
 
 
 def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None:
-    """Raise for whatever would stop the training at once: too few graphs, a setting, the device.
-
-    Changes nothing, so that it can be called before an old result is replaced.
-    """
+    """Raise for what would stop the training at once: too few graphs, a setting, the device."""
     if len(graphs) < 2:
         raise DataError(
             f"{name} compares graphs, so it needs at least 2 to train on; {graphs.name!r} has 1."
@@ -95,7 +84,7 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
             )
     if isinstance(settings, Features):
         choose_parts(graphs, settings.node_features)
-    parse_readout(settings.readout)
+    readout.parse_readout(settings.readout)
     if sees_links(settings.encoder):
         LinkFeatures.fit(graphs, settings.distance_bins)
     if isinstance(settings, View) and settings.view == "bond-types":
@@ -119,9 +108,8 @@ def fit(
     """Return a network trained on ``graphs``; without ``labels`` no class or target is read.
 
     ``name``: the method's name in checkpoints and errors. ``watched``: graphs whose figures are
-    added to the history of every epoch; nothing is selected by them. With ``epochs=0`` nothing is
-    trained. With ``checkpoint`` the run saves itself and resumes. The caller's random state is
-    left as it was.
+    added to the history; nothing is selected by them. With ``epochs=0`` nothing is trained. With
+    ``checkpoint`` the run saves itself and resumes. The caller's random state is left as it was.
     """
     check_trainable(graphs, settings, name)
     options = _Options(name, encoder, watched, checkpoint, log_dir, verbose)
@@ -137,22 +125,24 @@ def _fit(
     fabric: Fabric,
     options: _Options,
 ) -> Fitted:
-    features = fit_features(graphs, settings)
+    features, path, before = fit_features(graphs, settings), options.checkpoint, []
     num_outputs = 0 if labels is None else labels.num_outputs
     network = network_class(settings, Dims(features, num_outputs, options.encoder))
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
     if settings.epochs == 0:
         return Fitted(network.eval(), features, [], pseudo and pseudo.collected())
-    before: Losses = []
-    path = options.checkpoint
     if labels is not None and (path is None or not os.path.exists(path)):
         before = _pretrain(network, graphs, settings, fabric, options)
     if settings.sync_batch_norm:
-        synchronise(network)
+        norm.synchronise(network)
     groups = _parameter_groups(module, settings)
     forward, optimizer = loop.set_up(module, fabric, settings, groups)
-    source = _source(graphs, features, settings, fabric.device, network)
+    view = view_of(settings) if network.needs_views else None
+    cache, merge = getattr(settings, "cache_views", True), network.takes_counts
+    source = Source(
+        graphs, features, fabric.device, view=view, seed=settings.seed, cache=cache, merge=merge
+    )
     task = Task(module, forward, optimizer, source, settings, fabric, labels)
     identity = {"data": graphs.without_labels().checksum, "method": options.name}
     if labels is not None:
@@ -171,7 +161,7 @@ def _fit(
         before=before,
     )
     if path is not None:
-        _pretraining_file(path).unlink(missing_ok=True)
+        Path(f"{os.fspath(path)}.pretraining").unlink(missing_ok=True)
     if labels is None or pseudo is None:
         return Fitted(network, features, progress.history)
     if task.starts and len(labels.unlabelled):
@@ -179,26 +169,11 @@ def _fit(
     return Fitted(network, features, progress.history, pseudo.collected(), progress.before)
 
 
-def _source(
-    graphs: GraphSet, features: FeatureMap, settings: Any, device: torch.device, network: Network
-) -> Source:
-    return Source(
-        graphs,
-        features,
-        device,
-        view=view_of(settings) if network.needs_views else None,
-        seed=settings.seed,
-        cache=getattr(settings, "cache_views", True),
-        merge=network.takes_counts,
-    )
-
-
 def view_of(settings: Any) -> Diffusion | None:
     """Return the settings of a method's view, None for a method without one."""
     if isinstance(settings, Diffusion):
         return settings
-    make = getattr(settings, "perturbation", None)
-    return None if make is None else make()
+    return settings.perturbation() if hasattr(settings, "perturbation") else None
 
 
 def _pretrain(
@@ -207,27 +182,21 @@ def _pretrain(
     """Pretrain by self-distillation if the settings ask for it, and return its losses.
 
     Minimises Eq. InfoNCE over all training graphs, without reading labels, and loads the weights
-    into student and teacher, so that training with few labels begins with an encoder that has seen
-    many graphs. With a checkpoint, this part has its own file beside it and resumes too.
+    into student and teacher. With a checkpoint, this part has its own file beside it and resumes.
     """
     epochs = getattr(settings, "pretraining_epochs", 0)
     if not epochs:
         return []
-    path = None if options.checkpoint is None else _pretraining_file(options.checkpoint)
+    path = None if options.checkpoint is None else f"{os.fspath(options.checkpoint)}.pretraining"
     # The learning rate halves only with labels; a checkpoint is still identified by the setting.
     identity = {"halve_every": settings.halve_every}
-    inner = replace(
-        options, watched=None, checkpoint=path, log_dir=None, title="pretraining", identity=identity
-    )
+    inner = replace(options, watched=None, checkpoint=path, log_dir=None)
+    inner = replace(inner, title="pretraining", identity=identity)
     settings = settings.updated({"epochs": epochs, "halve_every": 0})
     with loop.seeded(fabric, settings.seed):
         fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
     network.igsd.load_state_dict(fitted.network.state_dict())
     return fitted.history
-
-
-def _pretraining_file(checkpoint: str | os.PathLike[str]) -> Path:
-    return Path(f"{os.fspath(checkpoint)}.pretraining")
 
 
 def _parameter_groups(module: Any, settings: Training) -> loop.ParameterGroups:
@@ -236,9 +205,8 @@ def _parameter_groups(module: Any, settings: Training) -> loop.ParameterGroups:
     share = getattr(settings, "encoder_rate", 1.0)
     if share == 1 or not isinstance(module, LabelModule):
         return [{"params": parameters, "share": 1.0}]
-    network: Any = module.network
-    head = list(network.head.parameters())
-    known = {id(parameter) for parameter in head}
+    head = list(cast(Any, module.network).head.parameters())
+    known = set(map(id, head))
     others = [parameter for parameter in parameters if id(parameter) not in known]
     return [{"params": head, "share": 1.0}, {"params": others, "share": share}]
 
@@ -248,13 +216,11 @@ def _after_epoch(
 ) -> Callable[[dict[str, float]], None]:
     """Return a function that adds the figures of watched graphs to an epoch's entry and logs it."""
     log = loop.epoch_logger(options.log_dir) if fabric.is_global_zero else None
-    watched, source = options.watched, None
-    if watched is not None:
-        merge = network.takes_counts
-        source = Source(watched.graphs, features, fabric.device, merge=merge)
+    if (watched := options.watched) is not None:
+        source = Source(watched.graphs, features, fabric.device, merge=network.takes_counts)
 
     def after(entry: dict[str, float]) -> None:
-        if watched is not None and source is not None:
+        if watched is not None:
             outputs = predict_outputs(network, source, np.arange(len(watched.graphs)))
             entry.update(watched.judge(outputs.cpu().numpy()))
         if log is not None:

@@ -1,34 +1,145 @@
-"""The one training loop: steps, checkpoints, history, the device and the optimiser."""
+"""The one training loop: steps, checkpoints, history, the device and the optimiser.
+
+A checkpoint holds weights, optimiser, random state and progress in one file, written atomically.
+"""
 
 import math
 import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from lightning_fabric import Fabric
-from torch import nn
 
-from igsd.errors import TrainingError, need
+from igsd.errors import ConfigError, StorageError, TrainingError, need
+from igsd.files.arrays import read_arrays, write_arrays
 from igsd.processes import StopSignals, kept_memory
 from igsd.progress import progress_bar
+from igsd.settings.fields import RENAMED
 from igsd.settings.groups import FewLabels, Training
-from igsd.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from igsd.training.task import Task
+
+Entry = dict[str, float]
+"""The figures of an epoch by name."""
 
 ParameterGroups = list[dict[str, Any]]
 """Groups of parameters: ``params``, and their ``share`` of the learning rate."""
 
 
-def epoch_logger(
-    log_dir: str | os.PathLike[str] | None,
-) -> Callable[[Mapping[str, float]], None] | None:
+_VERSION = 1
+
+
+@dataclass
+class Progress:
+    """How far training has come: finished epochs and steps of the current one.
+
+    ``sums``: each part of the loss, summed over the current epoch. ``history``: one entry per
+    finished epoch; ``before``: the same for the pretraining, if there was one.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    sums: dict[str, float] = field(default_factory=dict)
+    history: list[Entry] = field(default_factory=list)
+    before: list[Entry] = field(default_factory=list)
+
+
+def save_checkpoint(
+    path: str | os.PathLike[str],
+    module: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    progress: Progress,
+    identity: Mapping[str, Any],
+    device: torch.device,
+) -> None:
+    """Write all that is needed to resume. ``identity``: which run this is (settings, data)."""
+    arrays = {f"model.{k}": _numpy(v) for k, v in module.state_dict().items()}
+    for index, entries in optimizer.state_dict()["state"].items():
+        for key, value in entries.items():
+            arrays[f"optimizer.{index}.{key}"] = _numpy(torch.as_tensor(value))
+    arrays["random.host"] = _numpy(torch.random.get_rng_state())
+    if hasattr(on_device := torch.get_device_module(device), "get_rng_state"):
+        arrays["random.device"] = _numpy(on_device.get_rng_state(device))
+    header = {"kind": "checkpoint", "version": _VERSION, "identity": dict(identity)}
+    write_arrays(path, arrays, header | {"progress": asdict(progress)})
+
+
+def load_checkpoint(
+    path: str | os.PathLike[str],
+    module: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    identity: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    device: torch.device,
+) -> Progress | None:
+    """Restore a run in place and return its progress, or None if there is no checkpoint.
+
+    ``defaults``: values of settings that are newer than the checkpoint. Raises ``ConfigError`` if
+    it belongs to another run, ``StorageError`` if it is damaged or of another version.
+    """
+    if not os.path.exists(path):
+        return None
+    arrays, header = read_arrays(path, "checkpoint")
+    if header.get("version") != _VERSION:
+        raise StorageError(
+            f"{path} is a checkpoint of format {header.get('version')}, this igsd writes format "
+            f"{_VERSION}. Start again in a new folder."
+        )
+    try:
+        _check_identity(path, header["identity"], identity, defaults)
+        progress = Progress(**header["progress"])
+        groups: dict[str, dict[str, torch.Tensor]] = {"model": {}, "optimizer": {}, "random": {}}
+        for name, array in arrays.items():
+            group, _, rest = name.partition(".")
+            groups[group][rest] = torch.from_numpy(np.array(array))
+        try:
+            module.load_state_dict(groups["model"])
+        except RuntimeError as error:
+            raise StorageError(f"{path} does not fit the model of this run: {error}") from error
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, tensor in groups["optimizer"].items():
+            index, _, key = name.partition(".")
+            state.setdefault(int(index), {})[key] = tensor
+        optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+        torch.random.set_rng_state(groups["random"]["host"])
+        on_device = torch.get_device_module(device)
+        if "device" in groups["random"] and hasattr(on_device, "set_rng_state"):
+            on_device.set_rng_state(groups["random"]["device"], device)
+    except (KeyError, TypeError, AttributeError, RuntimeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise StorageError(
+            f"{path} is damaged, or a checkpoint of another version: {what}. Start again in a new "
+            "folder."
+        ) from error
+    return progress
+
+
+def _check_identity(
+    path: Any, found: Mapping[str, Any], wanted: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> None:
+    stored = {"method": wanted.get("method")} | dict(defaults)
+    stored |= {RENAMED.get(key, key): value for key, value in found.items()}
+    for key in sorted(stored.keys() | wanted.keys()):
+        if stored.get(key) != wanted.get(key):
+            raise ConfigError(
+                f"The checkpoint {path} belongs to another run: its {key} is {stored.get(key)!r}, "
+                f"here it is {wanted.get(key)!r}. Use the same settings and data to resume, or "
+                "another folder to start again."
+            )
+
+
+def _numpy(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().cpu().contiguous().numpy()
+
+
+def epoch_logger(log_dir: str | os.PathLike[str] | None) -> Callable[[Entry], None] | None:
     """Return a function that writes an epoch's figures to TensorBoard; None without ``log_dir``.
 
-    Losses are called ``loss/NAME``, scores ``eval/NAME``. Raises ``ConfigError`` if the extra is
-    not installed.
+    Raises ``ConfigError`` if the extra is not installed.
     """
     if log_dir is None:
         return None
@@ -37,7 +148,7 @@ def epoch_logger(
 
     writer = SummaryWriter(str(log_dir))
 
-    def log(entry: Mapping[str, float]) -> None:
+    def log(entry: Entry) -> None:
         for name, value in entry.items():
             if name != "epoch":
                 curve = name.replace("_", "/", 1) if name.startswith("eval_") else f"loss/{name}"
@@ -57,20 +168,18 @@ def run_training(
     checkpoint_every: int = 200,
     identity: Mapping[str, Any] | None = None,
     defaults: Mapping[str, Any] | None = None,
-    on_epoch: Callable[[dict[str, float]], None] | None = None,
+    on_epoch: Callable[[Entry], None] | None = None,
     verbose: bool = False,
     title: str = "training",
-    before: Sequence[dict[str, float]] = (),
+    before: Sequence[Entry] = (),
 ) -> Progress:
     """Train to the end and return the progress; its ``history`` has the mean losses of each epoch.
 
-    Of the losses of a step, ``total`` is minimised; the others are only recorded.
-
-    With ``checkpoint`` the run resumes from that file if it exists, and saves itself there every
+    Of the losses of a step, ``total`` is minimised; the others are only recorded. With
+    ``checkpoint`` the run resumes from that file if it exists, and saves itself there every
     ``checkpoint_every`` steps, at the end, and when it is stopped by a signal. A resumed run gives
     the same weights as an uninterrupted one, bit for bit on the CPU. ``identity``: which run this
-    is; ``defaults``: identity values that older checkpoints lack. ``title``: the label of the
-    progress bar shown with ``verbose``. ``before``: the history of a pretraining, kept as well.
+    is; ``defaults``: values that older checkpoints lack. ``before``: the history of a pretraining.
     """
     progress, run = Progress(before=list(before)), (identity or {}, defaults or {})
     if checkpoint is not None:
@@ -92,7 +201,10 @@ def run_training(
             _one_step(task, optimizer, fabric, progress)
             since_saved += 1
             if progress.step == task.num_steps(progress.epoch):
-                entry = _finish_epoch(progress)
+                entry = {"epoch": float(progress.epoch)}
+                entry |= {name: value / progress.step for name, value in progress.sums.items()}
+                progress.history.append(entry)
+                progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
                 advance(1, "loss {:.3f}".format(entry["total"]))
                 if on_epoch is not None:
                     on_epoch(entry)
@@ -110,7 +222,6 @@ def run_training(
 
 
 def _one_step(task: Task, optimizer: Any, fabric: Fabric, progress: Progress) -> None:
-    """Take one optimiser step and count it."""
     parts = task.losses(progress.epoch, progress.step)
     # The mean over processes: they share one history, and all stop if one loss is not finite.
     values = {
@@ -132,34 +243,17 @@ def _one_step(task: Task, optimizer: Any, fabric: Fabric, progress: Progress) ->
     progress.step += 1
 
 
-def _finish_epoch(progress: Progress) -> dict[str, float]:
-    """Turn the sums of the current epoch into an entry of the history and begin the next epoch."""
-    entry = {"epoch": float(progress.epoch)}
-    entry |= {name: value / progress.step for name, value in progress.sums.items()}
-    progress.history.append(entry)
-    progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
-    return entry
-
-
-def trainable(module: nn.Module) -> list[nn.Parameter]:
+def trainable(module: torch.nn.Module) -> list[torch.nn.Parameter]:
     """Return the parameters that take a gradient."""
     return [parameter for parameter in module.parameters() if parameter.requires_grad]
 
 
-def make_adam(
-    parameters: Sequence[nn.Parameter] | ParameterGroups,
-    learning_rate: float,
-    weight_decay: float = 0.0,
-) -> torch.optim.Adam:
-    """Return Adam for parameters, or groups of them, that are already on their device.
-
-    If the device has a fused kernel, it updates all of them at once, which saves a few per cent of
-    a step on the CPU.
-    """
+def make_adam(parameters: Any, rate: float, weight_decay: float = 0.0) -> torch.optim.Adam:
+    """Return Adam, fused if possible, for parameters or groups that are already on their device."""
     try:
-        return torch.optim.Adam(parameters, learning_rate, weight_decay=weight_decay, fused=True)
+        return torch.optim.Adam(parameters, rate, weight_decay=weight_decay, fused=True)
     except RuntimeError:
-        return torch.optim.Adam(parameters, learning_rate, weight_decay=weight_decay)
+        return torch.optim.Adam(parameters, rate, weight_decay=weight_decay)
 
 
 def make_fabric(config: Training) -> Fabric:
@@ -177,10 +271,7 @@ def make_fabric(config: Training) -> Fabric:
 
 @contextmanager
 def seeded_fabric(config: Training) -> Iterator[Fabric]:
-    """Launch a Fabric and seed the random state inside the block; the caller's is restored.
-
-    Raises ``TrainingError`` if the device is missing.
-    """
+    """Launch a Fabric, seeded inside the block; raises ``TrainingError`` without the device."""
     fabric = make_fabric(config)
     fabric.launch()
     with seeded(fabric, config.seed):
@@ -198,12 +289,9 @@ def seeded(fabric: Fabric, seed: int) -> Iterator[None]:
 
 
 def set_up(
-    module: nn.Module, fabric: Fabric, config: Training, groups: ParameterGroups
+    module: torch.nn.Module, fabric: Fabric, config: Training, groups: ParameterGroups
 ) -> tuple[Any, Any]:
-    """Return (the wrapped module to call in training, its optimiser), both on the device.
-
-    ``groups``: the trained parameters, with each group's share of the learning rate.
-    """
+    """Return (the wrapped module to call in training, its optimiser), both on the device."""
     forward = fabric.setup_module(module)
     adam = make_adam(groups, config.learning_rate, config.weight_decay)
     return forward, fabric.setup_optimizers(adam)

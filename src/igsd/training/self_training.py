@@ -1,6 +1,5 @@
 """Alg. self-training: in rounds, confident predictions become labels for good."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +13,7 @@ def round_starts(epochs: int, start: int, rounds: int) -> list[int]:
     """Return the epochs before which a round of labelling takes place.
 
     Implements the schedule of Alg. self-training: from epoch ``start`` on, ``rounds`` rounds share
-    the remaining epochs evenly, (epochs - start) / rounds epochs of training after each, at least
-    one. With fewer remaining epochs than rounds, there are as many rounds as epochs.
+    the remaining epochs evenly, at least one epoch of training after each.
     """
     length = max(1.0, (epochs - start) / rounds)
     starts = [start + int(number * length) for number in range(rounds)]
@@ -28,13 +26,13 @@ def warn_if_never(epochs: int, start: int) -> None:
         warn_user(
             f"Self-training never begins: its first round is at self_training_start={start}, and "
             f"there are epochs={epochs}. The model learns from the given labels alone. Set "
-            f"self_training_start below {epochs}, train longer, or switch self_training off.",
+            f"self_training_start below {epochs}, train longer, or switch self_training off."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class PseudoLabels:
-    """The pseudo-labels of a training, one entry each, in the order of the graphs.
+    """The pseudo-labels of a training, in the order of the graphs.
 
     ``graphs``: which graph of the training set; ``codes``: its class; ``confidence``: the
     probability of that class when it was assigned; ``rounds``: in which round, counted from 1.
@@ -52,8 +50,7 @@ class PseudoLabels:
 class PseudoLabelStore(nn.Module):
     """Keeps the pseudo-labels as buffers, so that they are saved and resumed with the weights.
 
-    ``codes`` [G]: the class of each graph, -1 for none; ``confidence`` and ``rounds`` [G] as in
-    ``PseudoLabels``, 0 for none. ``highest``: the largest confidence seen.
+    As ``PseudoLabels``, for all graphs: code -1 for none. ``highest``: the largest confidence seen.
     """
 
     codes: Tensor
@@ -77,11 +74,10 @@ class PseudoLabelStore(nn.Module):
         number: int,
         quotas: Tensor | None = None,
     ) -> int:
-        """Label the graphs whose top probability reaches the threshold; return how many do.
+        """Label the graphs [m] whose top probability reaches the threshold; return how many do.
 
-        ``graphs`` [m]: graphs without a label; ``logits`` [m, C]: their present outputs. Labels
-        accumulate: a graph keeps the one it has. ``quotas`` [C]: how many may get each class in
-        this round, the most confident first; None for no limit.
+        ``logits`` [m, C]. A graph keeps the label it has. ``quotas`` [C]: how many may get each
+        class in this round, the most confident first; None for no limit.
         """
         if not len(graphs):
             return 0
@@ -104,28 +100,26 @@ class PseudoLabelStore(nn.Module):
 
     def collected(self) -> PseudoLabels:
         """Return all pseudo-labels."""
-        graphs = self.graphs
-        columns = (self.codes, self.confidence, self.rounds)
+        graphs, columns = self.graphs, (self.codes, self.confidence, self.rounds)
         return PseudoLabels(graphs, *(column.cpu().numpy()[graphs] for column in columns))
 
     def warn_if_none(self, threshold: float) -> None:
         """Warn if no prediction has ever reached the threshold."""
         if len(self.graphs) == 0:
             # Cut, not rounded: 0.99997 is below a threshold of 1.
-            highest = math.floor(float(self.highest) * 10_000) / 10_000
+            highest = int(float(self.highest) * 10_000) / 10_000
             warn_user(
                 "Self-training gave no pseudo-label: the highest confidence seen was "
                 f"{highest:.4f}, below self_training_threshold={threshold}. The model "
                 "was trained on the given labels alone. Lower the threshold, or switch "
-                "self_training off.",
+                "self_training off."
             )
 
 
 def class_quotas(class_counts: np.ndarray, num_unlabelled: int, share: float) -> Tensor | None:
     """Return how many pseudo-labels of each class a round may assign, [C], at least one of each.
 
-    ``share`` of the graphs without a label, divided among the classes like the given labels
-    (``class_counts`` [C]). None for a share of 1, which sets no limit.
+    ``share`` of the unlabelled graphs, divided like ``class_counts`` [C]. None for a share of 1.
     """
     if share == 1:
         return None

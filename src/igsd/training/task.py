@@ -1,20 +1,22 @@
-"""``Task``: what one step of training does, with labels or without, for every neural method."""
+"""``Task``: what one step of training does, with labels or without, for every neural method.
+
+Which graphs meet in a step is a pure function of (seed, round, epoch, step), so an interrupted run
+finds its place again.
+"""
 
 import hashlib
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
 import torch
 from lightning_fabric import Fabric
-from torch import Tensor, nn
 
 from igsd.batches.batch import chunks
 from igsd.graphs.adjacency import pointers
 from igsd.model.network import Network, Step, StepLabels
-from igsd.training.batches import EpochBatches, LabelBatches, share_of_process
 from igsd.training.self_training import PseudoLabelStore, class_quotas, round_starts
 from igsd.views.source import Source
 
@@ -55,12 +57,92 @@ class Labels:
         """SHA-256 of all labels, as hexadecimal digits."""
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()
 
-    def of(self, indices: np.ndarray, device: torch.device) -> Tensor:
-        """Return the labels of some graphs as a tensor."""
-        return torch.from_numpy(self.values[indices]).to(device)
+
+def num_batches(num_graphs: int, batch_size: int) -> int:
+    """Return the number of steps of an epoch, such that every batch has at least two graphs."""
+    return max(1, min(math.ceil(num_graphs / batch_size), num_graphs // 2))
 
 
-class LabelModule(nn.Module):
+@lru_cache(maxsize=1)
+def epoch_batches(num_graphs: int, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
+    """Return the batches of one epoch: all graphs shuffled and cut into nearly equal parts."""
+    order = np.random.default_rng([seed, epoch]).permutation(num_graphs)
+    return np.array_split(order, num_batches(num_graphs, batch_size))
+
+
+@dataclass
+class EpochBatches:
+    """The batches of all epochs of a training without labels."""
+
+    num_graphs: int
+    batch_size: int
+    seed: int
+
+    @property
+    def num_steps(self) -> int:
+        """The number of batches of an epoch."""
+        return num_batches(self.num_graphs, self.batch_size)
+
+    def batch(self, epoch: int, step: int) -> tuple[np.ndarray]:
+        """Return the graphs of a step, its only pool."""
+        return (epoch_batches(self.num_graphs, self.batch_size, self.seed, epoch)[step],)
+
+
+def share_of_process(indices: np.ndarray, rank: int, world_size: int) -> np.ndarray:
+    """Return this process's part of a batch: consecutive, so that gathered parts are in order."""
+    return np.array_split(indices, world_size)[rank]
+
+
+# Independent streams of random numbers, one for each pool.
+_LABELLED, _PSEUDO, _UNLABELLED = 1, 2, 3
+
+
+@dataclass(frozen=True, eq=False)
+class LabelBatches:
+    """The batches from one round of pseudo-labels to the next, out of three disjoint pools.
+
+    An epoch is one pass over the labelled graphs; the other pools contribute a batch to each step
+    and continue in the next epoch where they stopped. A step takes at most ``label_batch_size``
+    graphs of the first two and ``batch_size`` of the third. The round begins at ``first_epoch``.
+    """
+
+    labelled: np.ndarray
+    pseudo: np.ndarray
+    unlabelled: np.ndarray
+    label_batch_size: int
+    batch_size: int
+    seed: int
+    round: int = 0
+    first_epoch: int = 0
+
+    @cached_property
+    def num_steps(self) -> int:
+        """The number of steps of an epoch: one pass over the labelled pool."""
+        return num_batches(len(self.labelled), self.label_batch_size)
+
+    def batch(self, epoch: int, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the labelled, pseudo-labelled and unlabelled graphs of a step."""
+        place = (epoch - self.first_epoch) * self.num_steps + step
+        shuffled = self._shuffled(self.labelled, _LABELLED, epoch)
+        return (
+            np.array_split(shuffled, self.num_steps)[step],
+            self._part(self.pseudo, self.label_batch_size, _PSEUDO, place),
+            self._part(self.unlabelled, self.batch_size, _UNLABELLED, place),
+        )
+
+    def _part(self, pool: np.ndarray, size: int, stream: int, place: int) -> np.ndarray:
+        """Return batch number ``place`` of endless passes over a pool, each shuffled again."""
+        if not len(pool):
+            return pool
+        num_parts = num_batches(len(pool), size)
+        number, part = divmod(place, num_parts)
+        return np.array_split(self._shuffled(pool, stream, number), num_parts)[part]
+
+    def _shuffled(self, pool: np.ndarray, stream: int, number: int) -> np.ndarray:
+        return np.random.default_rng([self.seed, stream, self.round, number]).permutation(pool)
+
+
+class LabelModule(torch.nn.Module):
     """What is trained and saved with labels: the network and the pseudo-labels so far."""
 
     def __init__(self, network: Network, num_graphs: int) -> None:
@@ -68,21 +150,18 @@ class LabelModule(nn.Module):
         self.network = network
         self.pseudo = PseudoLabelStore(num_graphs)
 
-    def forward(self, step: Step) -> dict[str, Tensor]:
+    def forward(self, step: Step) -> dict[str, torch.Tensor]:
         """Return the losses of the network."""
         return self.network(step)
 
 
 class Task:
-    """Batches in order, a learning rate for each, and with labels the rounds of self-training.
-
-    ``forward``: ``module`` as Fabric wraps it for its device and processes.
-    """
+    """Batches in order, a learning rate for each, and with labels the rounds of self-training."""
 
     def __init__(
         self,
-        module: nn.Module,
-        forward: nn.Module,
+        module: torch.nn.Module,
+        forward: torch.nn.Module,
         optimizer: Any,
         source: Source,
         settings: Any,
@@ -103,12 +182,8 @@ class Task:
         """Return the number of steps of an epoch."""
         return self._epoch_batches(epoch).num_steps
 
-    def losses(self, epoch: int, step: int) -> dict[str, Tensor]:
-        """Return the losses of a step; the first step of a round assigns new pseudo-labels first.
-
-        A checkpoint is written after a step, so one at step 0 is from before the labelling and any
-        later one holds its result: nothing else is needed to resume.
-        """
+    def losses(self, epoch: int, step: int) -> dict[str, torch.Tensor]:
+        """Return the losses of a step; the first of a round assigns new pseudo-labels before."""
         if step == 0 and epoch in self.starts:
             self._assign_labels(epoch)
         progress = epoch + (step + 0.5) / self.num_steps(epoch)
@@ -130,7 +205,7 @@ class Task:
         device, store = self.source.device, self._store
         codes = store.codes[torch.from_numpy(pools[1]).to(store.codes.device)]
         labels = StepLabels(
-            targets=self.labels.of(pools[0], device),
+            targets=torch.from_numpy(self.labels.values[pools[0]]).to(device),
             pseudo=codes.to(device),
             pool_sizes=(len(batches.labelled), len(batches.pseudo)),
             class_counts=self._class_counts(batches.pseudo).to(device),
@@ -141,7 +216,7 @@ class Task:
     def _store(self) -> PseudoLabelStore:
         return cast(LabelModule, self.module).pseudo
 
-    def _class_counts(self, pseudo: np.ndarray) -> Tensor:
+    def _class_counts(self, pseudo: np.ndarray) -> torch.Tensor:
         if self.labels is None or not self.labels.are_classes:
             return torch.zeros(2, 0)
         known = self.labels.values[self.labels.labelled]
@@ -205,11 +280,8 @@ def learning_rate_at(settings: Any, epoch: int, progress: float) -> float:
 
 
 @torch.no_grad()
-def predict_outputs(network: Network, source: Source, indices: np.ndarray) -> Tensor:
-    """Return the outputs [m, C] float32 of the graphs ``indices``, without dropout.
-
-    The network's mode is restored; its statistics are not touched.
-    """
+def predict_outputs(network: Network, source: Source, indices: np.ndarray) -> torch.Tensor:
+    """Return the outputs [m, C] float32 of the graphs ``indices``; the network's mode is kept."""
     node_ptr, was_training = source.collator.node_ptr, network.training
     ptr = pointers(node_ptr[indices + 1] - node_ptr[indices])
     network.train(False)

@@ -1,8 +1,6 @@
 """``diffusion_view``: the diffusion of every graph of a set; ``cached_view``: the same, cached.
 
-A cached view is identified by the structure of the graphs, the settings it depends on, and
-``ALGORITHM``. A damaged file is computed again; a folder that cannot be written only causes a
-warning. Several processes may write at once, since files are written atomically.
+A damaged file is computed again; a folder that cannot be written only causes a warning.
 """
 
 import hashlib
@@ -19,9 +17,7 @@ from igsd.files.atomic import cache_dir
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.groups import Diffusion
-from igsd.views.diffusion import join_pieces, relevant_settings
-from igsd.views.exact import exact_pieces
-from igsd.views.series import series_piece
+from igsd.views.diffusion import exact_pieces, join_pieces, relevant_settings, series_piece
 
 
 def diffusion_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
@@ -29,8 +25,8 @@ def diffusion_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
 
     Implements Eq. diffusion. Graphs up to ``settings.exact_limit`` nodes are solved exactly; larger
     ones by a truncated series, every entry within ``TOLERANCE`` of the exact one. Edge labels,
-    attributes and weights are not used. S is symmetric and includes the diagonal; a one-node graph
-    becomes [[1.0]]. Raises ``ConfigError`` if the view is not a single diffusion.
+    attributes and weights are not used. S is symmetric and includes the diagonal. Raises
+    ``ConfigError`` if the view is not a single diffusion.
     """
     if settings.view not in ("ppr", "heat"):
         raise ParameterError(
@@ -42,11 +38,9 @@ def diffusion_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
     node_ptr = np.asarray(graphs.node_ptr)
     is_large = np.diff(node_ptr) > settings.exact_limit
     exact = exact_pieces(graphs.adjacency, node_ptr, np.flatnonzero(~is_large), settings)
-    large = (
-        series_piece(graphs.adjacency, node_ptr, int(graph), settings)
-        for graph in np.flatnonzero(is_large)
-    )
-    return join_pieces(chain(exact, large), node_ptr)
+    large = np.flatnonzero(is_large).tolist()
+    series = (series_piece(graphs.adjacency, node_ptr, graph, settings) for graph in large)
+    return join_pieces(chain(exact, series), node_ptr)
 
 
 ALGORITHM = 1
@@ -54,14 +48,10 @@ ALGORITHM = 1
 
 
 def cached_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
-    """Return ``diffusion_view(graphs, settings)``, from the cache if it is there.
-
-    Arrays read from the cache are memory-mapped and read-only.
-    """
+    """Return ``diffusion_view(graphs, settings)``, memory-mapped from the cache if it is there."""
     key = view_key(graphs, settings)
     path = view_path(key)
-    found = _read(path, key)
-    if found is not None:
+    if (found := _read(path, key)) is not None:
         return found
     view = diffusion_view(graphs, settings)
     try:
@@ -69,7 +59,7 @@ def cached_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
     except StorageError as error:
         warn_user(
             f"The view of {graphs.name!r} could not be cached and will be computed again next "
-            f"time. {error} Set IGSD_CACHE to a writable folder.",
+            f"time. {error} Set IGSD_CACHE to a writable folder."
         )
     return view
 
@@ -90,14 +80,12 @@ def view_path(key: Header) -> Path:
 
 
 def _write(path: Path, key: Header, view: Adjacency) -> None:
-    arrays = {"row_ptr": view.row_ptr, "col": view.col, "weight": view.weight}
-    present = {name: array for name, array in arrays.items() if array is not None}
-    sums = {name: _checksum(array) for name, array in present.items()}
-    write_arrays(path, present, {"kind": "view", "key": key, "checksums": sums})
+    arrays = {name: array for name, array in vars(view).items() if array is not None}
+    sums = {name: _checksum(array) for name, array in arrays.items()}
+    write_arrays(path, arrays, {"kind": "view", "key": key, "checksums": sums})
 
 
 def _read(path: Path, key: Header) -> Adjacency | None:
-    """Return the cached view, or None if it is missing, damaged or another one."""
     if not path.is_file():
         return None
     # A damaged file can fail in many ways; in each case the view is simply computed again.

@@ -1,15 +1,14 @@
-"""Random views: dropped edges or nodes, moved edges, masked features, subgraphs.
+"""Random views: dropped edges or nodes, moved edges, masked features, subgraphs, random walks.
 
-What happens to an edge or a node is a hash of (seed, graph, edge or node), not a draw from a
-stream. Both entries of an edge are therefore treated alike, and a graph is changed in the same way
-in any batch, so a resumed run sees the same views. Rates are in [0, 1), as the settings check.
+What happens to an edge, a node or a walk is a hash of (seed, graph, edge or node), not a draw from
+a stream. Both entries of an edge are therefore treated alike, and a graph is changed in the same
+way in any batch, so a resumed run sees the same views. Rates are in [0, 1).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from igsd.errors import ParameterError, nearest
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
@@ -17,10 +16,7 @@ from igsd.graphs.colours import splitmix64
 
 
 def hashed_uniform(seed: int, *keys: np.ndarray) -> np.ndarray:
-    """Return a number in [0, 1) for each tuple of keys, float64, of the keys' common shape.
-
-    ``keys``: whole numbers, at least 0, that broadcast against each other; their order matters.
-    """
+    """Return a number in [0, 1) for each tuple of keys, whole numbers that broadcast, float64."""
     bits = splitmix64(np.array([seed % 2**64], dtype=np.uint64))
     for key in keys:
         bits = splitmix64(bits ^ splitmix64(np.asarray(key).astype(np.uint64)))
@@ -30,22 +26,19 @@ def hashed_uniform(seed: int, *keys: np.ndarray) -> np.ndarray:
 def node_uniform(node_ptr: np.ndarray, graph_ids: np.ndarray, seed: int) -> np.ndarray:
     """Return a number in [0, 1) for each node of a batch, [n] float64.
 
-    ``node_ptr`` [B + 1]: where the nodes of each graph begin. ``graph_ids`` [B]: the index of each
-    graph in the whole set; the same graph twice in a batch gets the same numbers twice.
+    ``graph_ids`` [B]: the index of each graph in the whole set.
     """
-    sizes = np.diff(node_ptr)
-    local = np.arange(int(node_ptr[-1])) - np.repeat(node_ptr[:-1], sizes)
-    return hashed_uniform(seed, np.repeat(np.asarray(graph_ids, dtype=np.int64), sizes), local)
+    return hashed_uniform(seed, np.repeat(graph_ids, np.diff(node_ptr)), _local(node_ptr))
+
+
+def _local(node_ptr: np.ndarray) -> np.ndarray:
+    """Return the index of each node inside its graph, [n]."""
+    return np.arange(int(node_ptr[-1])) - np.repeat(node_ptr[:-1], np.diff(node_ptr))
 
 
 @dataclass(frozen=True)
 class Induced:
-    """Induced subgraphs as a batch of their own.
-
-    ``nodes`` [m] int64: the index of each kept node in the original batch. ``node_ptr`` [B + 1]:
-    where the kept nodes of each graph begin. ``adjacency``: the edges among them, columns counted
-    inside the subgraph.
-    """
+    """Induced subgraphs as a batch: ``nodes`` [m] are the kept nodes of the original batch."""
 
     nodes: np.ndarray
     node_ptr: np.ndarray
@@ -68,10 +61,7 @@ def induced(adjacency: Adjacency, node_ptr: np.ndarray, keep: np.ndarray) -> Ind
 def edge_drop(
     adjacency: Adjacency, node_ptr: np.ndarray, graph_ids: np.ndarray, rate: float, seed: int
 ) -> Adjacency:
-    """Return the adjacency without a random share ``rate`` of its edges.
-
-    ``node_ptr``, ``graph_ids``: as in ``node_uniform``. Every node is kept, even without edges.
-    """
+    """Return the adjacency without a random share ``rate`` of its edges; every node is kept."""
     return adjacency.only(kept_edges(adjacency, node_ptr, graph_ids, rate, seed))
 
 
@@ -79,20 +69,21 @@ def kept_edges(
     adjacency: Adjacency, node_ptr: np.ndarray, graph_ids: np.ndarray, rate: float, seed: int
 ) -> np.ndarray:
     """Return which entries ``edge_drop`` keeps, [E] bool."""
-    row_ptr = np.asarray(adjacency.row_ptr)
-    local = np.arange(int(node_ptr[-1])) - np.repeat(node_ptr[:-1], np.diff(node_ptr))
-    row = np.repeat(local, np.diff(row_ptr))
-    graph = np.repeat(np.asarray(graph_ids, dtype=np.int64), np.diff(row_ptr[node_ptr]))
-    return edge_uniform(graph, row, adjacency.col, seed) >= rate
+    return _entry_uniform(adjacency, node_ptr, graph_ids, seed) >= rate
+
+
+def _entry_uniform(
+    adjacency: Adjacency, node_ptr: np.ndarray, graph_ids: np.ndarray, seed: int
+) -> np.ndarray:
+    """Return the ``edge_uniform`` of every entry, [E]."""
+    row = np.repeat(_local(node_ptr), adjacency.degrees())
+    graph = np.repeat(graph_ids, np.diff(adjacency.row_ptr[node_ptr]))
+    return edge_uniform(graph, row, adjacency.col, seed)
 
 
 def edge_uniform(graph: np.ndarray, u: np.ndarray, v: np.ndarray, seed: int) -> np.ndarray:
-    """Return a number in [0, 1) for each edge u-v of a graph, [E] float64, the same for v-u.
-
-    ``graph`` [E]: the graph's index in its set; ``u``, ``v`` [E]: nodes counted inside the graph.
-    """
-    low = np.minimum(u, v).astype(np.uint64)
-    high = np.maximum(u, v).astype(np.uint64)
+    """Return a number in [0, 1) for each edge u-v of a graph, [E] float64, the same for v-u."""
+    low, high = np.minimum(u, v).astype(np.uint64), np.maximum(u, v).astype(np.uint64)
     start = splitmix64(np.array([seed % 2**64], dtype=np.uint64))
     of_graph = splitmix64(start ^ graph.astype(np.uint64))
     bits = splitmix64(of_graph ^ splitmix64((low << np.uint64(32)) | high))
@@ -100,19 +91,11 @@ def edge_uniform(graph: np.ndarray, u: np.ndarray, v: np.ndarray, seed: int) -> 
 
 
 def kept_nodes(node_ptr: np.ndarray, graph_ids: np.ndarray, rate: float, seed: int) -> np.ndarray:
-    """Return which nodes are kept when a random share ``rate`` is dropped, [n] bool.
-
-    At least one node of every graph is kept. ``induced`` makes the view.
-    """
+    """Return which nodes are kept when a random share ``rate`` is dropped, [n] bool."""
     numbers = node_uniform(node_ptr, graph_ids, seed)
     # The node with the largest number is always kept, so that no graph becomes empty.
     largest = np.repeat(np.maximum.reduceat(numbers, node_ptr[:-1]), np.diff(node_ptr))
     return (numbers >= rate) | (numbers == largest)
-
-
-def masked_nodes(node_ptr: np.ndarray, graph_ids: np.ndarray, rate: float, seed: int) -> np.ndarray:
-    """Return which nodes get zeros as features, a random share ``rate``, [n] bool."""
-    return node_uniform(node_ptr, graph_ids, seed) < rate
 
 
 def edge_perturb(
@@ -128,15 +111,14 @@ def edge_perturb(
     u, v = rows[entries], columns[entries]
     graph = np.repeat(np.arange(len(node_ptr) - 1), np.diff(adjacency.row_ptr[node_ptr]))[entries]
     first = node_ptr[graph]
-    ids = np.asarray(graph_ids, dtype=np.int64)[graph]
+    ids = graph_ids[graph]
     moved = (edge_uniform(ids, u - first, v - first, seed) < rate) & (u < v)
     sizes = np.diff(node_ptr)[graph]
     new_u, new_v = (
         (hashed_uniform(seed, ids, u - first, v - first, np.array([end])) * sizes).astype(np.int64)
         for end in (1, 2)
     )
-    u = np.where(moved, first + new_u, u)
-    v = np.where(moved, first + new_v, v)
+    u, v = np.where(moved, first + new_u, u), np.where(moved, first + new_v, v)
     # Of several edges between the same nodes one is kept, preferably one that was not moved.
     order = np.flatnonzero(~moved | (new_u != new_v))
     order = order[np.argsort(moved[order], kind="stable")]
@@ -168,21 +150,18 @@ def grown_nodes(
     """Return which nodes are in a connected random part of their graph, [n] bool.
 
     The part begins at a random node and grows along random edges at its border until it holds all
-    but a share ``rate`` of the graph's nodes, or all reachable ones. If edges have independent
-    exponential lengths, nodes join a growing ball in exactly this order (the exponential
-    distribution is memoryless), so one shortest-path search finds the parts of all graphs.
-
-    With rate 0 all nodes are kept, reachable or not. ``induced`` makes the view.
+    but a share ``rate`` of the graph's nodes, or all reachable ones. Rate 0 keeps all nodes.
+    If edges have independent exponential lengths, nodes join a growing ball in exactly this order
+    (the distribution is memoryless), so one shortest-path search finds the parts of all graphs.
     """
     if rate == 0:
         return np.ones(int(node_ptr[-1]), dtype=bool)
-    sizes = np.diff(node_ptr)
-    distances = _distances(adjacency, node_ptr, graph_ids, seed)
+    sizes, distances = np.diff(node_ptr), _distances(adjacency, node_ptr, graph_ids, seed)
     wanted = sizes - np.floor(rate * sizes).astype(np.int64)
     graph = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((distances, graph))
     rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - np.repeat(node_ptr[:-1], sizes)
+    rank[order] = _local(node_ptr)
     return (rank < np.repeat(wanted, sizes)) & np.isfinite(distances)
 
 
@@ -190,36 +169,20 @@ def _distances(
     adjacency: Adjacency, node_ptr: np.ndarray, graph_ids: np.ndarray, seed: int
 ) -> np.ndarray:
     """Return the distance of each node from the first of its part, [n]; infinite if unreachable."""
-    columns, rows = adjacency.global_columns(node_ptr), adjacency.rows()
-    entries = np.diff(adjacency.row_ptr[node_ptr])
-    graph = np.repeat(np.asarray(graph_ids, dtype=np.int64), entries)
-    first = np.repeat(node_ptr[:-1], entries)
     # At least the smallest positive length: a stored zero would not be an edge.
-    numbers = edge_uniform(graph, rows - first, columns - first, seed)
+    numbers = _entry_uniform(adjacency, node_ptr, graph_ids, seed)
     lengths = np.maximum(-np.log1p(-numbers), np.finfo(np.float64).tiny)
-    num_nodes = int(node_ptr[-1])
-    matrix = sparse.csr_array((lengths, columns, adjacency.row_ptr), shape=(num_nodes, num_nodes))
+    entries = (lengths, adjacency.global_columns(node_ptr), adjacency.row_ptr)
+    matrix = sparse.csr_array(entries, shape=(int(node_ptr[-1]),) * 2)
     # The part of a graph begins at the node with the largest number.
     owner = np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr))
     order = np.lexsort((node_uniform(node_ptr, graph_ids, seed), owner))
     starts = order[node_ptr[1:] - 1]
-    return csgraph.dijkstra(matrix, directed=True, indices=starts, min_only=True)
+    return sparse.csgraph.dijkstra(matrix, directed=True, indices=starts, min_only=True)
 
 
 AUGMENTATIONS = ("node-drop", "edge-perturb", "attribute-mask", "subgraph")
 """GraphCL's four random views."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """What random views make of a batch: its edges, the nodes that are kept and those masked.
-
-    ``keep`` [n] bool and ``masked`` [n] bool refer to the nodes of the batch.
-    """
-
-    adjacency: Adjacency
-    keep: np.ndarray
-    masked: np.ndarray
 
 
 def parse_augmentations(text: str) -> tuple[str, ...]:
@@ -241,8 +204,7 @@ def draw_two(graph_ids: np.ndarray, num_kinds: int, seed: int) -> tuple[np.ndarr
     """Return two kinds out of ``num_kinds`` for each graph, [B] and [B], different if possible."""
     first, shift = (hashed_uniform(seed, graph_ids, np.array([place])) for place in (1, 2))
     one = (first * num_kinds).astype(np.int64)
-    others = max(num_kinds - 1, 1)
-    return one, (one + 1 + (shift * others).astype(np.int64)) % num_kinds
+    return one, (one + 1 + (shift * max(num_kinds - 1, 1)).astype(np.int64)) % num_kinds
 
 
 def change(
@@ -252,12 +214,10 @@ def change(
     kinds: np.ndarray,
     rate: float,
     seed: int,
-) -> Change:
-    """Return what the random view of each graph of a batch changes.
+) -> tuple[Adjacency, np.ndarray, np.ndarray]:
+    """Return (edges, nodes that are kept [n] bool, nodes that are masked [n] bool) of a batch.
 
     ``kinds`` [B]: the name of each graph's view; graphs with another kind are left as they are.
-    ``rate``: the share of nodes that are dropped, masked or left outside the subgraph, or of edges
-    that are dropped or moved.
     """
     keep = np.ones(int(node_ptr[-1]), dtype=bool)
     masked = np.zeros_like(keep)
@@ -270,11 +230,68 @@ def change(
         if kind == "node-drop":
             keep[nodes] = kept_nodes(ptr, ids, rate, seed)
         elif kind == "attribute-mask":
-            masked[nodes] = masked_nodes(ptr, ids, rate, seed)
+            masked[nodes] = node_uniform(ptr, ids, seed) < rate
         elif kind == "subgraph":
             keep[nodes] = grown_nodes(adjacency.take(node_ptr, chosen), ptr, ids, rate, seed)
         else:
             make = edge_perturb if kind == "edge-perturb" else edge_drop
             part = make(adjacency.take(node_ptr, chosen), ptr, ids, rate, seed)
             adjacency = adjacency.replaced(node_ptr, chosen, part)
-    return Change(adjacency, keep, masked)
+    return adjacency, keep, masked
+
+
+def restart_walks(
+    adjacency: Adjacency,
+    node_ptr: np.ndarray,
+    starts: np.ndarray,
+    walk_ids: np.ndarray,
+    *,
+    num_steps: int,
+    restart: float,
+    seed: int,
+) -> np.ndarray:
+    """Return the nodes that random walks visit, [W, num_steps + 1] int64, the start first.
+
+    ``starts`` [W]: nodes counted over the whole batch. ``walk_ids`` [W]: walks with equal ids and
+    starts are equal. In each step a walk returns to its start with probability ``restart``, else
+    moves to a random neighbour; it stays at a node without neighbours.
+    """
+    columns, degrees = adjacency.global_columns(node_ptr), adjacency.degrees()
+    steps = np.arange(num_steps)[:, None]
+    returns = hashed_uniform(seed, walk_ids[None, :], steps, np.array([0])) < restart
+    choices = hashed_uniform(seed, walk_ids[None, :], steps, np.array([1]))
+    walks = np.empty((num_steps + 1, len(starts)), dtype=np.int64)
+    walks[0] = here = np.asarray(starts, dtype=np.int64)
+    if not len(columns):
+        return np.repeat(walks[:1], num_steps + 1, axis=0).T
+    for step in range(num_steps):
+        degree = degrees[here]
+        entry = adjacency.row_ptr[here] + (choices[step] * degree).astype(np.int64)
+        # A node without neighbours has no entry of its own; whatever is read here is not used.
+        neighbour = columns[np.minimum(entry, len(columns) - 1)]
+        moved = np.where(degree > 0, neighbour, here)
+        walks[step + 1] = here = np.where(returns[step], starts, moved)
+    return walks.T
+
+
+def walked_subgraphs(
+    adjacency: Adjacency, node_ptr: np.ndarray, graph: np.ndarray, walks: np.ndarray
+) -> Induced:
+    """Return the subgraph that the nodes of each walk [W, t] induce, in the order of the batch.
+
+    ``graph`` [W]: the graph of the batch that each walk is in.
+    """
+    ordered = np.sort(walks, axis=1)
+    first = np.ones(ordered.shape, dtype=bool)
+    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    walk, nodes = np.nonzero(first)[0], ordered[first]
+    ptr = pointers(first.sum(axis=1))
+    # The index of each node of a graph in the subgraph of a walk, -1 if it was not visited.
+    places = np.full((len(walks), int(np.diff(node_ptr).max())), -1, dtype=np.int32)
+    places[walk, nodes - node_ptr[graph][walk]] = np.arange(len(nodes)) - ptr[walk]
+    degrees, starts = adjacency.degrees()[nodes], adjacency.row_ptr[nodes]
+    columns = adjacency.col[ranges(starts, starts + degrees)]
+    seen = places[np.repeat(walk, degrees), columns]
+    stays = seen >= 0
+    row_ptr = pointers(stays)[pointers(degrees)]
+    return Induced(nodes, ptr, Adjacency(row_ptr, seen[stays]))

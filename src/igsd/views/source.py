@@ -1,14 +1,10 @@
 """``Source``: batches of the graphs of one set and of their views, for training and embedding.
 
-All methods use it. A fixed view (Eq. diffusion, or one diffusion per kind of bond) is computed once
-for the whole set, when first used. A random view is a pure function of (seed, epoch, step), so
-that a resumed run sees the same views.
-
-A molecule may have K views. View k is Eq. diffusion over the bonds of the k-th kind only, the most
-common kind first; atoms without such a bond are isolated (S_ii = 1). For an encoder that
-distinguishes links, the entries of S replace the molecule's links: each counts as a bond of that
-kind, and S_ij multiplies the message along it. A molecule without any bond of a kind becomes a set
-of atoms without links, so a rare kind is a harsh view; choose the number of views by validation.
+A fixed view (Eq. diffusion) is computed once for the whole set, when first used. A random view is a
+pure function of (seed, epoch, step). A molecule may have K views: Eq. diffusion over the bonds of
+the k-th kind only, the most common kind first; atoms without such a bond are isolated (S_ii = 1).
+For an encoder that distinguishes links, the entries of S replace the molecule's links: each counts
+as a bond of that kind, and S_ij multiplies the message along it.
 """
 
 from dataclasses import replace
@@ -17,12 +13,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from igsd.batches.alike import merge_adjacency, merged
-from igsd.batches.batch import Batch, small_first
+from igsd.batches import alike, molecules
+from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
-from igsd.batches.molecules import MoleculeCollator, make_collator
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.graphset import GraphSet, Name
@@ -35,11 +29,7 @@ Place = tuple[int, int]
 
 
 def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
-    """Return the ``num_views`` most common kinds of bonds, the most common first.
-
-    Raises ``DataError`` for graphs without edge labels, and ``ConfigError`` if there are fewer
-    kinds than views.
-    """
+    """Return the ``num_views`` most common kinds of bonds; raises if there are too few."""
     if graphs.edge_labels is None:
         raise DataError(
             f"view='bond-types' needs edge labels, but {graphs.name!r} has none. Use view='ppr'."
@@ -58,10 +48,9 @@ def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
 
 def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
     """Return the same nodes with only the edges of one label."""
-    names, labels = graphs.edge_label_names, graphs.edge_labels
+    names, labels, attributes = graphs.edge_label_names, graphs.edge_labels, graphs.edge_attributes
     code = names.index(bond) if bond in names else len(names)
     keep = np.zeros(graphs.adjacency.num_entries, bool) if labels is None else labels == code
-    attributes = graphs.edge_attributes
     return replace(
         graphs,
         adjacency=graphs.adjacency.only(keep),
@@ -71,10 +60,7 @@ def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
 
 
 def bond_type_view(graphs: GraphSet, bond: Name, view: View, *, cache: bool = True) -> Adjacency:
-    """Return the diffusion S of every graph over the edges of one label, cached like any view.
-
-    Implements Eq. diffusion for one kind of bond.
-    """
+    """Return S of every graph over the edges of one label. Implements Eq. diffusion."""
     part = only_bonds(graphs, bond)
     if view.view == "bond-types":
         view = view.updated({"view": "ppr", "num_views": 1})
@@ -85,9 +71,8 @@ class Source:
     """Makes batches of one set of graphs and of their views.
 
     ``view``: settings of the view, None for a method without one. ``merge``: represent alike nodes
-    by one row if that saves work, for networks that use the batch's counts and need no vectors of
-    single nodes. A diffusion treats alike nodes alike, unless a fixed number of entries is kept of
-    each row; a random view does not.
+    by one row if that saves work, for networks that use the batch's counts. A diffusion treats
+    alike nodes alike, unless a fixed number of entries is kept of each row; a random view does not.
     """
 
     def __init__(
@@ -104,11 +89,11 @@ class Source:
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
         self.seed, self.cache = seed, cache
-        self.collator, self.edges = make_collator(graphs, features, device), graphs.adjacency
-        self._groups = None
+        self.collator = molecules.make_collator(graphs, features, device)
+        self.edges, self._groups = graphs.adjacency, None
         diffused = view is None or (view.view in ("ppr", "heat") and not view.top_k)
         if merge and diffused and features.links is None:
-            self.collator, self.edges, self._groups = merged(self.collator, self.edges)
+            self.collator, self.edges, self._groups = alike.merged(self.collator, self.edges)
 
     def batch(self, indices: np.ndarray) -> Batch:
         """Return the graphs ``indices`` as they are."""
@@ -116,9 +101,7 @@ class Source:
 
     def views(self, batch: Batch, indices: np.ndarray, place: Place) -> list[Batch]:
         """Return the K views of ``batch``, which holds the graphs ``indices``."""
-        if self.view is None:
-            return []
-        if self.view.is_fixed_view:
+        if self.view is None or self.view.is_fixed_view:
             return [self._diffused(batch, indices, *fixed) for fixed in self.fixed_views]
         kinds = np.full(len(indices), self.view.view)
         (seed,) = self._seeds(place, 1)
@@ -127,26 +110,22 @@ class Source:
     def two_views(
         self, indices: np.ndarray, place: Place, kinds: tuple[str, ...], rate: float
     ) -> tuple[Batch, Batch]:
-        """Return two views of each of the graphs ``indices``, of kinds drawn for each graph.
+        """Return two views of each of the graphs ``indices``, of different ``kinds`` if possible.
 
-        ``kinds``: the views to draw from, two different ones for each graph if possible. A
-        diffusion is always the same, so if it is the only kind, it is compared with the graph.
+        A diffusion is always the same, so if it is the only kind, it is compared with the graph.
         """
         node_ptr, names, seeds = self.collator.node_ptr, np.array(kinds), self._seeds(place, 3)
         x = self.collator.node_features(ranges(node_ptr[indices], node_ptr[indices + 1]))
         drawn = [names[codes] for codes in draw_two(indices, len(names), seeds[2])]
         if len(kinds) == 1 and self.view is not None:
             drawn[0] = np.full(len(indices), "graph")
-        first, second = (
-            self._changed(x, indices, chosen, rate, seed)
-            for chosen, seed in zip(drawn, seeds[:2], strict=True)
-        )
+        pairs = zip(drawn, seeds[:2], strict=True)
+        first, second = (self._changed(x, indices, names, rate, seed) for names, seed in pairs)
         return first, second
 
     def by_size(self, indices: np.ndarray) -> np.ndarray:
         """Return the graphs ``indices`` from small to large, which is faster to multiply."""
-        node_ptr = self.collator.node_ptr
-        return small_first(indices, node_ptr[indices + 1] - node_ptr[indices])
+        return indices[np.argsort(np.diff(self._ptr(indices)), kind="stable")]
 
     @cached_property
     def fixed_views(self) -> list[tuple[Adjacency, Name | None]]:
@@ -159,59 +138,51 @@ class Source:
             return [(make(bond=bond), bond) for bond in bonds]
         S = (cached_view if self.cache else diffusion_view)(self.graphs, self.view)
         if self._groups is not None:
-            S = merge_adjacency(S, self.graphs.node_ptr, self._groups)
+            S = alike.merge_adjacency(S, self.graphs.node_ptr, self._groups)
         return [(S, None)]
 
     def _seeds(self, place: Place, count: int) -> list[int]:
-        """Return the seeds of the random views of one step."""
         return np.random.default_rng([self.seed, *place]).integers(2**62, size=count).tolist()
 
     def _ptr(self, indices: np.ndarray) -> np.ndarray:
-        """Return where the nodes of each of the graphs ``indices`` begin in a batch, [B + 1]."""
+        """Return where the nodes of each graph begin in a batch, [B + 1]."""
         node_ptr = self.collator.node_ptr
         return pointers(node_ptr[indices + 1] - node_ptr[indices])
 
     def _diffused(
         self, batch: Batch, indices: np.ndarray, S: Adjacency, bond: Name | None
     ) -> Batch:
-        """Return the batch under a diffusion of the whole set."""
-        if isinstance(self.collator, MoleculeCollator):
+        if isinstance(self.collator, molecules.MoleculeCollator):
             return self.collator.view(batch, indices, S, bond)
         taken, ptr = S.take(self.collator.node_ptr, indices), self._ptr(indices)
         operator = self.collator.operator(taken, ptr, diagonal=True, counts=batch.counts)
         return batch.with_adjacency(operator)
 
     def _changed(
-        self, x: Tensor, indices: np.ndarray, kinds: np.ndarray, rate: float, seed: int
+        self, x: torch.Tensor, indices: np.ndarray, kinds: np.ndarray, rate: float, seed: int
     ) -> Batch:
-        """Return the graphs ``indices``, each under the view that ``kinds`` [B] names.
-
-        ``x`` [n, d]: the features of their nodes.
-        """
+        """Return the graphs ``indices``, each under the view that ``kinds`` [B] names."""
         ptr, collator = self._ptr(indices), self.collator
         taken = self.edges.take(collator.node_ptr, indices)
         if (kinds == "edge-drop").all():
-            if isinstance(collator, MoleculeCollator):
-                keep = partial(kept_edges, graph_ids=indices, rate=rate, seed=seed)
-                return collator.thinned(x, indices, keep)
+            if isinstance(collator, molecules.MoleculeCollator):
+                chosen = partial(kept_edges, graph_ids=indices, rate=rate, seed=seed)
+                return collator.thinned(x, indices, chosen)
             edges = edge_drop(taken, ptr, indices, rate, seed)
             starts = torch.from_numpy(ptr).to(x.device)
             return Batch(x, starts, collator.operator(edges, ptr, diagonal=False))
-        changed = change(taken, ptr, indices, kinds, rate, seed)
-        hidden = x.masked_fill(torch.from_numpy(changed.masked).to(x.device).unsqueeze(1), 0.0)
-        if isinstance(collator, MoleculeCollator):
-            return collator.induced(hidden, indices, changed.keep)
-        adjacency, is_diffused = changed.adjacency, np.isin(kinds, ("ppr", "heat"))
+        adjacency, keep, masked = change(taken, ptr, indices, kinds, rate, seed)
+        hidden = x.masked_fill(torch.from_numpy(masked).to(x.device).unsqueeze(1), 0.0)
+        if isinstance(collator, molecules.MoleculeCollator):
+            return collator.induced(hidden, indices, keep)
+        is_diffused = np.isin(kinds, ("ppr", "heat"))
         if is_diffused.any():
             S = self.fixed_views[0][0].take(collator.node_ptr, indices[is_diffused])
             adjacency = adjacency.replaced(ptr, np.flatnonzero(is_diffused), S)
-        left = induced(adjacency, ptr, changed.keep)
+        left = induced(adjacency, ptr, keep)
         operator = collator.operator(left.adjacency, left.node_ptr, diagonal=False)
         # A diffusion has a diagonal, a plain graph has not.
         is_plain = np.repeat(~is_diffused, np.diff(left.node_ptr)).astype(np.float32)
         operator.missing_loops = torch.from_numpy(is_plain).to(x.device)
-        return Batch(
-            x=hidden[torch.from_numpy(left.nodes).to(x.device)],
-            ptr=torch.from_numpy(left.node_ptr).to(x.device),
-            adjacency=operator,
-        )
+        nodes, starts = (torch.from_numpy(a).to(x.device) for a in (left.nodes, left.node_ptr))
+        return Batch(hidden[nodes], starts, operator)

@@ -12,7 +12,7 @@ from igsd.baselines.few_labels.infograph import (
     InfoGraphStarNetwork,
 )
 from igsd.encoders.encoder import encode_with_nodes
-from igsd.losses.information import jsd
+from igsd.losses.contrastive import jsd
 from tests.baselines.steps import label_step, two_classes
 from tests.estimators.few_labels import few_graphs, small, some_classes
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from igsd.baselines.neural.local_global import MVGRL, InfoGraph, LocalGlobal
 from igsd.errors import ConfigError
 from igsd.graphs.graphset import GraphSet
-from igsd.losses.information import local_global_jsd
+from igsd.losses.contrastive import local_global_jsd
 from igsd.settings.groups import View
 from igsd.views.cache import diffusion_view
 from tests.baselines.steps import step_of

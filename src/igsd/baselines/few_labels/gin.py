@@ -7,9 +7,8 @@ from torch import Tensor
 from igsd.encoders.encoder import takes_counts
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.labelled import GraphClassifier, GraphRegressor
-from igsd.model.igsd import build_encoder
+from igsd.model.igsd import OutputHead, build_encoder
 from igsd.model.network import Dims, Network, Step
-from igsd.model.semi import OutputHead
 from igsd.settings.fields import setting
 from igsd.settings.groups import FewLabels, SelfTraining
 

@@ -14,10 +14,10 @@ from torch import Tensor
 from igsd.baselines.few_labels.gin import SupervisedNetwork
 from igsd.baselines.neural.local_global import LocalGlobal
 from igsd.encoders.encoder import encode_with_nodes, node_width
-from igsd.encoders.heads import MLPHead
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.labelled import GraphClassifier, GraphRegressor
-from igsd.losses.information import jsd
+from igsd.losses.contrastive import jsd
+from igsd.model.igsd import MLPHead
 from igsd.model.network import Dims, Step
 from igsd.settings.fields import setting
 from igsd.settings.groups import Unlabelled

@@ -11,18 +11,16 @@ from torch.nn.functional import cross_entropy, normalize
 
 from igsd.batches.batch import Batch, chunks
 from igsd.batches.operator import AdjacencyOperator
-from igsd.encoders.heads import MLPHead
 from igsd.encoders.readout import readout
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.graphset import GraphSet
-from igsd.model.igsd import build_encoder, build_gnn, ema_update
+from igsd.model.igsd import MLPHead, build_encoder, build_gnn, ema_update
 from igsd.model.network import Dims, Network, Step
 from igsd.settings.fields import setting
 from igsd.settings.groups import EMA, Batches, Layers, Temperature, Training
-from igsd.views.random import hashed_uniform
-from igsd.views.walks import restart_walks, walked_subgraphs
+from igsd.views.random import hashed_uniform, restart_walks, walked_subgraphs
 
 
 class KeyQueue(nn.Module):

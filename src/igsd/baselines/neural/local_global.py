@@ -6,11 +6,10 @@ from torch import Tensor, nn
 
 from igsd.batches.joint import gathered
 from igsd.encoders.encoder import encode_with_nodes, node_width
-from igsd.encoders.heads import MLPHead
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
-from igsd.losses.information import local_global_jsd
-from igsd.model.igsd import build_encoder
+from igsd.losses.contrastive import local_global_jsd
+from igsd.model.igsd import MLPHead, build_encoder
 from igsd.model.network import Dims, Network, Step
 from igsd.settings.fields import setting
 from igsd.settings.groups import ENCODERS, Batches, Diffusion, Encoder, Features, Training

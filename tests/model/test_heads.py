@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from igsd.encoders.heads import MLPHead
+from igsd.model.igsd import MLPHead
 
 
 def test_is_two_layers_with_a_relu_between() -> None:
