@@ -65,24 +65,20 @@ class Adjacency:
     @staticmethod
     def joined(parts: Sequence[Adjacency]) -> Adjacency:
         """Return the rows of all parts, concatenated; missing weights are 1."""
-        weight = None
-        if any(part.weight is not None for part in parts):
-            weight = np.concatenate(
-                [
-                    np.ones(part.num_entries, np.float32) if part.weight is None else part.weight
-                    for part in parts
-                ]
-            )
+        weights = (
+            p.weight if p.weight is not None else np.ones(p.num_entries, "f4") for p in parts
+        )
+        is_weighted = any(part.weight is not None for part in parts)
         row_ptr = pointers(np.concatenate([part.degrees() for part in parts]))
-        return Adjacency(row_ptr, np.concatenate([part.col for part in parts]), weight)
+        col = np.concatenate([part.col for part in parts])
+        return Adjacency(row_ptr, col, np.concatenate(list(weights)) if is_weighted else None)
 
 
 def ranges(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """Return ``starts[0] .. stops[0]-1, starts[1] .. stops[1]-1, ...`` as one int64 array."""
     lengths = stops - starts
-    total = int(lengths.sum())
     shifts = starts - (np.cumsum(lengths) - lengths)
-    return np.arange(total, dtype=np.int64) + np.repeat(shifts, lengths)
+    return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(shifts, lengths)
 
 
 def pointers(lengths: np.ndarray) -> np.ndarray:

@@ -41,7 +41,9 @@ class GraphSetSummary:
 
 def summarize(graphs: GraphSet) -> GraphSetSummary:
     """Return the figures of ``graphs``; the label of an undirected edge is counted once."""
-    classes = graphs.classes
+    classes, edge_labels, adjacency = graphs.classes, graphs.edge_labels, graphs.adjacency
+    if edge_labels is not None:
+        edge_labels = edge_labels[adjacency.rows() < adjacency.global_columns(graphs.node_ptr)]
     return GraphSetSummary(
         name=graphs.name,
         graphs=len(graphs),
@@ -50,11 +52,11 @@ def summarize(graphs: GraphSet) -> GraphSetSummary:
         classes=_counts(classes, graphs.class_names),
         unlabelled=0 if classes is None else int((classes < 0).sum()),
         node_labels=_counts(graphs.node_labels, graphs.node_label_names),
-        edge_labels=_counts(_once(graphs), graphs.edge_label_names),
+        edge_labels=_counts(edge_labels, graphs.edge_label_names),
         node_attributes=_attribute_names(graphs.node_attributes, graphs.node_attribute_names),
         edge_attributes=_attribute_names(graphs.edge_attributes, graphs.edge_attribute_names),
         targets=_attribute_names(graphs.targets, graphs.target_names),
-        isolated_nodes=int((graphs.adjacency.degrees() == 0).sum()),
+        isolated_nodes=int((adjacency.degrees() == 0).sum()),
         disconnected_graphs=int((components(graphs) > 1).sum()),
     )
 
@@ -64,24 +66,13 @@ def components(graphs: GraphSet) -> np.ndarray:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    columns = graphs.adjacency.global_columns(graphs.node_ptr)
-    ones = np.ones(len(columns), dtype=np.int8)
-    shape = (graphs.num_nodes, graphs.num_nodes)
-    matrix = csr_array((ones, columns, graphs.adjacency.row_ptr), shape=shape)
+    columns, row_ptr = graphs.adjacency.global_columns(graphs.node_ptr), graphs.adjacency.row_ptr
+    entries = (np.ones(len(columns), np.int8), columns, row_ptr)
+    matrix = csr_array(entries, shape=(graphs.num_nodes, graphs.num_nodes))
     _, component = connected_components(matrix, directed=False)
     # Count the first node of each component; a component never leaves its graph.
     _, first_nodes = np.unique(component, return_index=True)
     return np.bincount(graphs.graph_of_node()[first_nodes], minlength=len(graphs))
-
-
-def _once(graphs: GraphSet) -> np.ndarray | None:
-    """Return the labels of the entries above the diagonal: one for each undirected edge."""
-    if graphs.edge_labels is None:
-        return None
-    local_rows = graphs.adjacency.rows() - np.repeat(
-        graphs.node_ptr[:-1], np.diff(graphs.adjacency.row_ptr[graphs.node_ptr])
-    )
-    return graphs.edge_labels[local_rows < graphs.adjacency.col]
 
 
 def _spread(counts: np.ndarray) -> Spread:
@@ -97,6 +88,4 @@ def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int
 
 
 def _attribute_names(values: np.ndarray | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    if values is None:
-        return ()
-    return names or tuple(f"x{i}" for i in range(values.shape[1]))
+    return () if values is None else names or tuple(f"x{i}" for i in range(values.shape[1]))
