@@ -286,6 +286,11 @@ class GraphSet:
         return {key: value for key, value in columns.items() if isinstance(value, np.ndarray)}
 
 
+def placeholders(width: int, letter: str = "x") -> tuple[str, ...]:
+    """Return names for columns without any: x0, x1, ..."""
+    return tuple(f"{letter}{i}" for i in range(width))
+
+
 def _gather(column: Any, rows: np.ndarray) -> Any:
     """Return rows of an array, or of a tuple of texts."""
     if isinstance(column, tuple):

@@ -116,10 +116,17 @@ def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GraphLabels:
     """
     pairs = list(zip(columns.names, columns.texts, strict=True))
     texts = [[v or "" for v in drop_missing(column, name, told=False)] for name, column in pairs]
-    if _are_classes(texts, task):
-        _check_one_column(columns.names)
+    # A column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
+    is_classes = len(texts) == 1 and not are_numbers(texts[0])
+    if (task == "auto" and is_classes) or task == "classes":
+        name = columns.names[0]
+        if len(pairs) > 1:
+            raise DataError(
+                f"Classes are one column. Got {', '.join(columns.names)}. Name one of them, or say "
+                "--task numbers (task='numbers' in Python) if they are numbers."
+            )
         cells = [class_of_text(text) for text in columns.texts[0]]
-        return class_labels(drop_missing(cells, columns.names[0], told=told), columns.names[0])
+        return class_labels(drop_missing(cells, name, told=told), name)
     if told:
         for name, column in pairs:
             drop_missing(column, name)
@@ -145,14 +152,6 @@ def number_labels(columns: LabelTexts) -> GraphLabels:
     return GraphLabels(values, False, columns.names)
 
 
-def _check_one_column(names: Sequence[str]) -> None:
-    if len(names) > 1:
-        raise DataError(
-            f"Classes are one column. Got {', '.join(names)}. Name one of them, or say --task "
-            "numbers (task='numbers' in Python) if they are numbers."
-        )
-
-
 def check_enough(labels: GraphLabels) -> None:
     """Raise ``DataError`` for labels that nothing can be learned from.
 
@@ -175,27 +174,15 @@ def check_enough(labels: GraphLabels) -> None:
     known = (~np.isnan(labels.y.reshape(len(labels.y), -1))).sum(axis=0)
     for name, count in zip(labels.names, known.tolist(), strict=True):
         if count < 2:
-            raise DataError(
-                f"{name!r} is known for {counted(count, 'graph')}; at least two are needed."
-            )
-
-
-def _are_classes(texts: list[list[str]], task: Task) -> bool:
-    """Return whether columns are classes, judged by their look if the task leaves it open.
-
-    A column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
-    """
-    if task != "auto":
-        return task == "classes"
-    return len(texts) == 1 and not are_numbers(texts[0])
+            known_for = f"{name!r} is known for {counted(count, 'graph')}"
+            raise DataError(f"{known_for}; at least two are needed.")
 
 
 def are_numbers(texts: list[str]) -> bool:
     """Return whether a column holds numbers to predict rather than classes, for the most part."""
     filled = [text for text in texts if text]
     values = [value for value in map(number_of, filled) if value is not None]
-    are_many = len(set(values)) > _MOST_CLASSES
-    is_measured = are_many or any(map(is_fraction, filled))
+    is_measured = len(set(values)) > _MOST_CLASSES or any(map(is_fraction, filled))
     return is_measured and 2 * len(values) > len(filled)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from igsd.graphs.graphset import GraphSet, Name
+from igsd.graphs.graphset import GraphSet, Name, placeholders
 
 
 @dataclass(frozen=True)
@@ -88,4 +88,4 @@ def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int
 
 
 def _attribute_names(values: np.ndarray | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    return () if values is None else names or tuple(f"x{i}" for i in range(values.shape[1]))
+    return () if values is None else names or placeholders(values.shape[1])
