@@ -8,10 +8,10 @@ the next time.
 """
 
 import contextlib
+import glob
 import hashlib
 import importlib.util
 import os
-import re
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -88,10 +88,9 @@ def in_data_folder(name: str) -> Path | None:
 
     Raises ``DataError`` if ``IGSD_DATA`` does not name a folder.
     """
-    chosen = os.environ.get(DATA_VARIABLE)
-    if not chosen:
+    if not os.environ.get(DATA_VARIABLE):
         return None
-    folder = Path(chosen).expanduser()
+    folder = Path(os.environ[DATA_VARIABLE]).expanduser()
     if not folder.is_dir():
         raise DataError(
             f"{DATA_VARIABLE} must name a folder with data sets, but {folder} is not a folder. "
@@ -102,24 +101,16 @@ def in_data_folder(name: str) -> Path | None:
 
 
 def in_cache(name: str) -> Path | None:
-    """Return the packed file of a data set that was downloaded or parsed before, or None.
-
-    Of several parsed ones, whose sources may be gone, the newest.
-    """
+    """Return the packed file of a data set downloaded or parsed before (the newest), or None."""
     path = downloaded_file(name)
     if path.exists():
         return path
-    parsed = re.compile(re.escape(name) + rf"-r{_READER_VERSION}-[0-9a-f]{{20}}\.graphs")
-    files = path.parent.iterdir() if path.parent.is_dir() else ()
-    found = [file for file in files if parsed.fullmatch(file.name)]
-    return max(found, key=lambda file: file.stat().st_mtime, default=None)
+    parsed = f"{glob.escape(name)}-r{_READER_VERSION}-{'[0-9a-f]' * 20}.graphs"
+    return max(path.parent.glob(parsed), key=lambda file: file.stat().st_mtime, default=None)
 
 
 def in_package(name: str) -> Path | None:
-    """Return the files of a data set that an installed package carries, or None.
-
-    The package is located but not imported.
-    """
+    """Return the files of a data set in an installed package, which is not imported, or None."""
     entry = _KNOWN.get(name)
     if entry is None or not entry.package:
         return None
@@ -189,9 +180,8 @@ def _where(entry: CatalogueEntry) -> str:
 
 def _find(name: str) -> Path | None:
     """Return where the data set is on this machine, or None."""
-    if not name or Path(name).name != name:
-        return None
-    return in_data_folder(name) or in_cache(name) or in_package(name)
+    is_name = name and Path(name).name == name
+    return in_data_folder(name) or in_cache(name) or in_package(name) if is_name else None
 
 
 def _parse(name: str, source: Path, progress: Progress | None) -> GraphSet:

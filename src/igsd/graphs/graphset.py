@@ -1,14 +1,12 @@
 """``GraphSet``: many small graphs as a few flat, immutable columns."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -111,7 +109,7 @@ class GraphSet:
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
 
-    def __getitem__(self, key: Any) -> GraphSet:
+    def __getitem__(self, key: Any) -> Self:
         """Return the graphs of an index, a slice, an array of indices or a mask, as a set.
 
         Negative indices count from the end. Raises ``GraphIndexError`` for one out of range.
@@ -127,7 +125,7 @@ class GraphSet:
             chosen = np.where(chosen < 0, chosen + len(self), chosen)
         return self.take(chosen)
 
-    def __iter__(self) -> Iterator[GraphSet]:
+    def __iter__(self) -> Iterator[Self]:
         return (self.take([index]) for index in range(len(self)))
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
@@ -176,7 +174,7 @@ class GraphSet:
         """Return the graph that each node belongs to, [N] int64."""
         return np.repeat(np.arange(len(self)), self.node_counts())
 
-    def take(self, indices: Any) -> GraphSet:
+    def take(self, indices: Any) -> Self:
         """Return the graphs ``indices`` (or of a mask) in this order; indices may repeat.
 
         The cost grows with the graphs taken, not with the set. Raises ``GraphIndexError`` for an
@@ -194,7 +192,7 @@ class GraphSet:
         adjacency = self.adjacency.take(self.node_ptr, chosen)
         return replace(self, node_ptr=pointers(stops - starts), adjacency=adjacency, **columns)
 
-    def without_labels(self) -> GraphSet:
+    def without_labels(self) -> Self:
         """Return the same graphs with classes and targets removed."""
         return replace(self, classes=None, class_names=(), targets=None, target_names=())
 
@@ -224,7 +222,7 @@ class GraphSet:
         write_arrays(path, arrays, header | {key: getattr(self, key) for key in _PLAIN})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GraphSet:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Return the set saved at ``path``, memory-mapped: columns are read on use.
 
         Raises ``StorageError`` for any other file.

@@ -1,6 +1,5 @@
 """``find_labels``: the labels that ``--labels`` names, in a table, a file or the data set."""
 
-import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,12 @@ from igsd.files.arrays import refuse_pickle
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.labels import GraphLabels, LabelTexts
 from igsd.graphs.readers import table as tables
 
 _CLASS_WORDS = ("class", "classes", "label", "labels", "y")
 
 
-def read_label_file(path: Path, graphs: GraphSet, data: str) -> LabelTexts:
+def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelTexts:
     """Return the labels in a text or ``.npy`` file, one per graph, called as the file.
 
     The file has one for each graph or, if ``data`` is a table, for each of its rows, of which those
@@ -44,7 +42,7 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> LabelTexts:
         first = len(lines) - expected
         if first == 0 or (first == 1 and has_name):
             numbers = [first + place + 1 for place in places]
-            return LabelTexts((path.stem,), [[lines[n - 1] for n in numbers]], numbers)
+            return labels.LabelTexts((path.stem,), [[lines[n - 1] for n in numbers]], numbers)
     needed = f"{counted(num_graphs, 'graph')}. There must be one per graph"
     if num_rows != num_graphs:
         needed = (
@@ -88,7 +86,7 @@ def _may_be_name(lines: list[str]) -> bool:
 
 def find_labels(
     graphs: GraphSet, data: str, asked: str, task: labels.Task = "auto", *, told: bool = True
-) -> GraphLabels:
+) -> labels.GraphLabels:
     """Return the labels of ``graphs`` that ``asked`` names.
 
     ``asked``: a file of labels (``read_label_file``), a column of the table ``data``, a target of
@@ -108,8 +106,8 @@ def find_labels(
         columns = _table_texts(graphs, data, asked, names)
     elif graphs.targets is not None and set(names) <= set(graphs.target_names):
         values = graphs.targets[:, [graphs.target_names.index(name) for name in names]].T.tolist()
-        texts = [["" if math.isnan(value) else repr(value) for value in row] for row in values]
-        columns = LabelTexts(tuple(names), texts)
+        texts = [["" if value != value else repr(value) for value in row] for row in values]
+        columns = labels.LabelTexts(tuple(names), texts)
     elif _means_own_classes(graphs, data, asked):
         return _own_classes(graphs, asked, task)
     else:
@@ -121,13 +119,13 @@ def find_labels(
     return labels.read_labels(columns, task, told=told)
 
 
-def _own_classes(graphs: GraphSet, asked: str, task: labels.Task) -> GraphLabels:
+def _own_classes(graphs: GraphSet, asked: str, task: labels.Task) -> labels.GraphLabels:
     """Return the classes of the data set: however many, unless the user says otherwise."""
     codes = np.asarray(graphs.classes).tolist()
     own = [None if code < 0 else str(graphs.class_names[code]) for code in codes]
     if task != "numbers":
         return labels.class_labels(own, asked)
-    return labels.number_labels(LabelTexts((asked,), [[name or "" for name in own]]))
+    return labels.number_labels(labels.LabelTexts((asked,), [[name or "" for name in own]]))
 
 
 def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
@@ -159,7 +157,7 @@ def _means_own_classes(graphs: GraphSet, data: str, asked: str) -> bool:
     return asked.lower() in _CLASS_WORDS and graphs.classes is not None and not is_other
 
 
-def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) -> LabelTexts:
+def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) -> labels.LabelTexts:
     """Return the cells of columns of a table, for the rows that are graphs."""
     table = tables.read_text_table(Path(data))
     columns = [asked] if asked in table.columns else columns
@@ -180,4 +178,6 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
             )
             raise DataError(f"Column {name!r} of {table.path} {what}, so it is not a label. {rest}")
     lines = [table.lines[row] for row in rows]
-    return LabelTexts(tuple(columns), [[texts[row] for row in rows] for texts in found], lines)
+    return labels.LabelTexts(
+        tuple(columns), [[texts[row] for row in rows] for texts in found], lines
+    )

@@ -63,13 +63,12 @@ def summarize(graphs: GraphSet) -> GraphSetSummary:
 
 def components(graphs: GraphSet) -> np.ndarray:
     """Return the number of connected components of every graph, [G] int64."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse import csgraph, csr_array
 
     columns, row_ptr = graphs.adjacency.global_columns(graphs.node_ptr), graphs.adjacency.row_ptr
     entries = (np.ones(len(columns), np.int8), columns, row_ptr)
     matrix = csr_array(entries, shape=(graphs.num_nodes, graphs.num_nodes))
-    _, component = connected_components(matrix, directed=False)
+    _, component = csgraph.connected_components(matrix, directed=False)
     # Count the first node of each component; a component never leaves its graph.
     _, first_nodes = np.unique(component, return_index=True)
     return np.bincount(graphs.graph_of_node()[first_nodes], minlength=len(graphs))

@@ -23,7 +23,6 @@ import numpy as np
 from igsd.errors import DataError
 from igsd.graphs import columns as tables
 from igsd.graphs.build import from_edges
-from igsd.graphs.columns import NAMES_KEY, Record
 from igsd.graphs.graphset import UNNAMED, GraphSet, placeholders
 
 
@@ -39,9 +38,9 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
             raise DataError(
                 f"Item {place} of {name!r} must be a NetworkX graph, found {type(graph).__name__}."
             )
-    known = tables.common_names(graph.graph.get(NAMES_KEY) for graph in items) or {}
-    nodes: list[Record] = []
-    edges: list[Record] = []
+    known = tables.common_names(graph.graph.get(tables.NAMES_KEY) for graph in items) or {}
+    nodes: list[tables.Record] = []
+    edges: list[tables.Record] = []
     ends: list[tuple[int, int]] = []
     for graph in items:
         index = {node: len(nodes) + place for place, node in enumerate(graph.nodes)}
@@ -82,7 +81,7 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
     result = []
     for g in range(len(graphs)):
         graph = nx.DiGraph() if one_way[g] else nx.Graph()
-        graph.graph.update(_graph_record(graphs, g), **{NAMES_KEY: names})
+        graph.graph.update(_graph_record(graphs, g), **{tables.NAMES_KEY: names})
         first, last = int(graphs.node_ptr[g]), int(graphs.node_ptr[g + 1])
         graph.add_nodes_from((v - first, node_records[v]) for v in range(first, last))
         for e in range(int(entry_ptr[g]), int(entry_ptr[g + 1])):
@@ -91,9 +90,9 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
     return result
 
 
-def _records(graphs: GraphSet, kind: str, count: int) -> list[Record]:
+def _records(graphs: GraphSet, kind: str, count: int) -> list[tables.Record]:
     """Return label and attributes of every node or edge entry as a dictionary."""
-    records: list[Record] = [{} for _ in range(count)]
+    records: list[tables.Record] = [{} for _ in range(count)]
     labels = getattr(graphs, f"{kind}_labels")
     if labels is not None:
         names = getattr(graphs, f"{kind}_label_names")
@@ -109,9 +108,9 @@ def _records(graphs: GraphSet, kind: str, count: int) -> list[Record]:
     return records
 
 
-def _graph_record(graphs: GraphSet, g: int) -> Record:
+def _graph_record(graphs: GraphSet, g: int) -> tables.Record:
     """Return name, class and targets of one graph as a dictionary."""
-    record: Record = {}
+    record: tables.Record = {}
     if graphs.graph_names is not None:
         record["name"] = graphs.graph_names[g]
     if graphs.classes is not None and graphs.classes[g] >= 0:

@@ -143,10 +143,9 @@ def is_qm9(source: Path) -> bool:
 
 
 def qm9_files(source: Path) -> list[Path]:
-    """Return the files that QM9 is read from: a table and its geometry, or those of the package.
+    """Return ``QM9.csv.gz`` and its geometry, or the files in the package's data folder.
 
-    ``source`` is ``QM9.csv.gz`` or the package's data folder. Raises ``DataError`` if one is
-    missing.
+    Raises ``DataError`` if one is missing.
     """
     parts = [source / part for part in PARTS]
     files = parts if source.is_dir() else [source, source.with_name(GEOMETRY)]
@@ -160,11 +159,7 @@ def qm9_files(source: Path) -> list[Path]:
 
 
 def qm9_digest(source: Path) -> str:
-    """Return a SHA-256 that tells one copy of QM9 from another.
-
-    It covers the size and both ends of each file: reading all 226 MB would take longer than opening
-    the packed set.
-    """
+    """Return a SHA-256 of the size and both ends of each file: 226 MB take too long to read."""
     digest = hashlib.sha256()
     for file in qm9_files(source):
         size = file.stat().st_size
@@ -181,14 +176,12 @@ def read_qm9_columns(source: Path) -> QM9Columns:
     Raises ``DataError`` naming a file that is missing, cut short or of another format.
     """
     files = qm9_files(source)
-    if source.is_dir():
-        parts = [_read_part(file) for file in files]
-        arrays = {
-            key: np.concatenate([getattr(part, key) for part in parts])
-            for key in ("gdb_index", "counts", "z", "positions", "properties")
-        }
-        return QM9Columns(smiles=[text for part in parts for text in part.smiles], **arrays)
-    return _read_table_and_geometry(*files)
+    if not source.is_dir():
+        return _read_table_and_geometry(*files)
+    parts = [_read_part(file) for file in files]
+    keys = ("gdb_index", "counts", "z", "positions", "properties")
+    arrays = {key: np.concatenate([getattr(part, key) for part in parts]) for key in keys}
+    return QM9Columns(smiles=[text for part in parts for text in part.smiles], **arrays)
 
 
 def _read_part(file: Path) -> QM9Columns:
@@ -220,46 +213,37 @@ def _read_table_and_geometry(table_file: Path, geometry_file: Path) -> QM9Column
     """Return the molecules of ``QM9.csv.gz`` with the atoms of ``QM9-geometry.npz``."""
     table = _read_csv(table_file, ("mol_id", "smiles", *PROPERTIES))
     index = np.array([int(text.removeprefix("gdb_")) for text in table["mol_id"].to_pylist()])
-    arrays = _read_npz(geometry_file, ("gdb_index", "n_atoms", "z", "pos"))
-    counts = arrays["n_atoms"].astype(np.int64)
-    if not np.array_equal(arrays["gdb_index"], index):
-        raise DataError(
-            f"{geometry_file} does not belong to {table_file.name}: the molecules or their order "
-            "differ."
-        )
-    if counts.sum() != len(arrays["z"]) or arrays["pos"].shape != (len(arrays["z"]), 3):
+    refuse_pickle(geometry_file)
+    try:
+        with np.load(geometry_file, allow_pickle=False) as arrays:
+            known, counts, z, pos = (arrays[key] for key in ("gdb_index", "n_atoms", "z", "pos"))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{geometry_file} is not the geometry of QM9: {error}.") from error
+    if not np.array_equal(known, index):
+        what = f"{geometry_file} does not belong to {table_file.name}"
+        raise DataError(f"{what}: the molecules or their order differ.")
+    if counts.sum() != len(z) or pos.shape != (len(z), 3):
         raise DataError(f"{geometry_file} is damaged: its columns have different lengths.")
     return QM9Columns(
         gdb_index=index.astype(np.int64),
         smiles=table["smiles"].to_pylist(),
-        counts=counts,
-        z=arrays["z"].astype(np.uint8),
-        positions=arrays["pos"].astype(np.float32),
+        counts=counts.astype(np.int64),
+        z=z.astype(np.uint8),
+        positions=pos.astype(np.float32),
         properties=_properties(table, PROPERTIES, table_file),
     )
 
 
 def _read_csv(file: Path, names: Sequence[str]) -> Any:
     """Return some columns of a CSV file as a pyarrow table; raises ``DataError`` naming it."""
-    import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import ArrowInvalid, ArrowKeyError, csv, input_stream
 
     try:
-        with pa.input_stream(str(file)) as stream:
+        with input_stream(str(file)) as stream:
             wanted = csv.ConvertOptions(include_columns=list(names))
             return csv.read_csv(stream, convert_options=wanted)
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError) as error:
+    except (ArrowInvalid, ArrowKeyError, OSError) as error:
         raise DataError(f"{file} is not the table of QM9: {error}.") from error
-
-
-def _read_npz(file: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Return the arrays of an NPZ file; raises ``DataError`` if one cannot be read."""
-    refuse_pickle(file)
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in names}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{file} is not the geometry of QM9: {error}.") from error
 
 
 def _properties(table: Any, names: Iterable[str], file: Path) -> np.ndarray:
@@ -296,8 +280,7 @@ def qm9_bonds(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (source, target, kind) of every bond, each once: [M] int64, [M] int64, [M] int32.
 
-    ``progress`` is called with (molecules read, total) from time to time. Atoms are counted over
-    all molecules; ``kind`` is a code into ``BOND_NAMES``. Raises ``ConfigError`` without RDKit,
+    Atoms are counted over all molecules; ``kind`` is a code into ``BOND_NAMES``. Raises
     ``DataError`` for a molecule whose SMILES does not fit its atoms.
     """
     smiles = _read_smiles(columns.smiles, progress)
@@ -356,20 +339,16 @@ def _read_smiles(texts: Sequence[str], progress: Progress | None) -> _Skeletons:
 
 
 def _nearest_heavy(
-    columns: QM9Columns,
-    graph: np.ndarray,
-    heavy: np.ndarray,
-    first: np.ndarray,
-    hydrogen: np.ndarray,
+    columns: QM9Columns, graph: np.ndarray, heavy: np.ndarray, first: np.ndarray, light: np.ndarray
 ) -> np.ndarray:
     """Return for each hydrogen its nearest heavy atom, counted inside the molecule, [H] int64."""
     counts = np.diff(first)
     block = np.full((len(counts), int(counts.max()), 3), np.inf, np.float32)
     local = np.arange(len(heavy)) - np.repeat(first[:-1], counts)
     block[graph[heavy], local] = columns.positions[heavy]
-    nearest = np.empty(len(hydrogen), np.int64)
-    for start in range(0, len(hydrogen), _CHUNK):
-        atoms = hydrogen[start : start + _CHUNK]
+    nearest = np.empty(len(light), np.int64)
+    for start in range(0, len(light), _CHUNK):
+        atoms = light[start : start + _CHUNK]
         gaps = block[graph[atoms]] - columns.positions[atoms][:, None]
         nearest[start : start + _CHUNK] = np.square(gaps).sum(-1).argmin(1)
     return nearest

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import math
-import os
 import re
 import zlib
 from collections.abc import Iterable, Sequence
@@ -140,7 +139,7 @@ _LABEL_COLUMNS = ("label", "class", "y")
 
 
 def read_smiles_table(
-    path: str | os.PathLike[str],
+    path: str | Path,
     smiles_column: str | None = None,
     label_column: str | None = None,
     target_columns: Sequence[str] | None = None,
@@ -204,7 +203,7 @@ def _warn_of_failures(table: TextTable, failures: Sequence[SmilesFailure]) -> No
         what, first = "is not a molecule and was left out: line", ""
     warn_user(
         f"{len(failures)} of {counted(len(table.rows), 'row')} of {table.path.name} {what} {lines} "
-        f"({first}{failures[0].text!r}, {failures[0].reason}).",
+        f"({first}{failures[0].text!r}, {failures[0].reason})."
     )
 
 

@@ -23,7 +23,6 @@ Rules where files differ:
 """
 
 import io
-import os
 import re
 import zipfile
 import zlib
@@ -144,7 +143,7 @@ def _hidden(member: str) -> bool:
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(member).parts)
 
 
-def read_tu(path: str | os.PathLike[str]) -> GraphSet:
+def read_tu(path: str | Path) -> GraphSet:
     """Return the data set in the TU folder or zip at ``path``; zips are read in memory.
 
     Raises ``DataError`` naming file, line, rule and value unless the data set is complete and
@@ -282,22 +281,21 @@ def line_of(raw: bytes, row: int) -> int:
 
 def _parse_quickly(raw: bytes, whole: bool) -> np.ndarray | None:
     """Return the table as pyarrow reads it, or None if it is not a plain CSV of numbers."""
-    import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import ArrowInvalid, BufferReader, csv, float64, int64
 
     start = raw[:4096].lstrip().split(b"\n", 1)[0].strip()
     delimiter = next((mark for mark in (",", "\t", " ") if mark.encode() in start), ",")
     width = start.count(delimiter.encode()) + 1
     names = [str(column) for column in range(width)]
-    types = dict.fromkeys(names, pa.int64() if whole else pa.float64())
+    types = dict.fromkeys(names, int64() if whole else float64())
     try:
         table = csv.read_csv(
-            pa.BufferReader(raw),
+            BufferReader(raw),
             read_options=csv.ReadOptions(column_names=names),
             parse_options=csv.ParseOptions(delimiter=delimiter, quote_char=False),
             convert_options=csv.ConvertOptions(column_types=types, null_values=[]),
         )
-    except pa.ArrowInvalid:
+    except ArrowInvalid:
         return None
     result = np.empty((width, table.num_rows), np.int64 if whole else np.float64)
     for column in range(width):
