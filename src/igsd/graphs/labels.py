@@ -147,9 +147,20 @@ def class_labels(values: Sequence[Any], name: str) -> GraphLabels:
 
 def number_labels(columns: LabelTexts) -> GraphLabels:
     """Return columns of text as numbers, NaN where empty; raises ``DataError`` for other text."""
-    values = np.array([_numbers(columns, place) for place in range(len(columns.names))]).T
-    values = values[:, 0] if len(columns.names) == 1 else values
-    return GraphLabels(values, False, columns.names)
+    values = []
+    for name, texts in zip(columns.names, columns.texts, strict=True):
+        values.append([number_of(text) if text else math.nan for text in texts])
+        bad = [f"{texts[i]!r} ({columns.place(i)})" for i, v in enumerate(values[-1]) if v is None]
+        if bad:
+            filled = counted(sum(1 for text in texts if text), "filled cell")
+            raise DataError(
+                f"The label column {name!r} must hold finite numbers or nothing here. Of {filled}, "
+                f"{'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: {enumerated(bad)}. "
+                "Empty such cells or write numbers; if all cells name classes, say --task classes, "
+                "or task='classes' in Python."
+            )
+    table = np.array(values, dtype=np.float64).T
+    return GraphLabels(table[:, 0] if len(values) == 1 else table, False, columns.names)
 
 
 def check_enough(labels: GraphLabels) -> None:
@@ -164,12 +175,9 @@ def check_enough(labels: GraphLabels) -> None:
             "Fill it in for some graphs, or train without labels."
         )
     if labels.are_classes:
-        classes = {value for value in labels.y if value is not None}
-        if len(classes) < 2:
-            raise DataError(
-                f"All labels in {names} are {classes.pop()!r}. There must be graphs of at least "
-                "two classes."
-            )
+        if len(classes := {value for value in labels.y if value is not None}) < 2:
+            same = f"All labels in {names} are {classes.pop()!r}"
+            raise DataError(f"{same}. There must be graphs of at least two classes.")
         return
     known = (~np.isnan(labels.y.reshape(len(labels.y), -1))).sum(axis=0)
     for name, count in zip(labels.names, known.tolist(), strict=True):
@@ -184,22 +192,6 @@ def are_numbers(texts: list[str]) -> bool:
     values = [value for value in map(number_of, filled) if value is not None]
     is_measured = len(set(values)) > _MOST_CLASSES or any(map(is_fraction, filled))
     return is_measured and 2 * len(values) > len(filled)
-
-
-def _numbers(columns: LabelTexts, column: int) -> list[float]:
-    """Return the numbers of a column, NaN where empty; raises ``DataError`` for other text."""
-    texts = columns.texts[column]
-    values = [number_of(text) if text else math.nan for text in texts]
-    bad = [f"{texts[i]!r} ({columns.place(i)})" for i, value in enumerate(values) if value is None]
-    if bad:
-        filled = counted(sum(1 for text in texts if text), "filled cell")
-        raise DataError(
-            f"The label column {columns.names[column]!r} must hold finite numbers or nothing here. "
-            f"Of {filled}, {'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: "
-            f"{enumerated(bad)}. Empty such cells or write numbers; if all cells name classes, "
-            "say --task classes, or task='classes' in Python."
-        )
-    return [value for value in values if value is not None]
 
 
 def is_fraction(text: str) -> bool:

@@ -81,7 +81,13 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
     result = []
     for g in range(len(graphs)):
         graph = nx.DiGraph() if one_way[g] else nx.Graph()
-        graph.graph.update(_graph_record(graphs, g), **{tables.NAMES_KEY: names})
+        if graphs.graph_names is not None:
+            graph.graph["name"] = graphs.graph_names[g]
+        if graphs.classes is not None and graphs.classes[g] >= 0:
+            graph.graph["label"] = graphs.class_names[graphs.classes[g]]
+        if graphs.targets is not None:
+            graph.graph["y"] = graphs.targets[g].tolist()
+        graph.graph[tables.NAMES_KEY] = names
         first, last = int(graphs.node_ptr[g]), int(graphs.node_ptr[g + 1])
         graph.add_nodes_from((v - first, node_records[v]) for v in range(first, last))
         for e in range(int(entry_ptr[g]), int(entry_ptr[g + 1])):
@@ -106,18 +112,6 @@ def _records(graphs: GraphSet, kind: str, count: int) -> list[tables.Record]:
         for record, values in zip(records, attributes.tolist(), strict=True):
             record.update(zip(names, values, strict=True))
     return records
-
-
-def _graph_record(graphs: GraphSet, g: int) -> tables.Record:
-    """Return name, class and targets of one graph as a dictionary."""
-    record: tables.Record = {}
-    if graphs.graph_names is not None:
-        record["name"] = graphs.graph_names[g]
-    if graphs.classes is not None and graphs.classes[g] >= 0:
-        record["label"] = graphs.class_names[graphs.classes[g]]
-    if graphs.targets is not None:
-        record["y"] = graphs.targets[g].tolist()
-    return record
 
 
 def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:

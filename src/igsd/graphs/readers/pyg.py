@@ -39,13 +39,13 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     """
     items = list(graphs)
     known = common_names(_field(item, NAMES_KEY) for item in items)
-    edges = [_edge_index(item, place, name) for place, item in enumerate(items)]
-    sizes = [_num_nodes(item, edges[place], place, name) for place, item in enumerate(items)]
-    counts = np.array(sizes, np.int64)
-    source, target = _joined_edges(edges, counts, name)
+    read = [_nodes_and_edges(item, place, name) for place, item in enumerate(items)]
+    counts, num_edges = [count for count, _ in read], [ends.shape[1] for _, ends in read]
+    offsets = pointers(np.array(counts, np.int64))[:-1]
+    shifted = [ends + first for (_, ends), first in zip(read, offsets, strict=True)]
+    source, target = np.concatenate([np.zeros((2, 0), np.int64), *shifted], axis=1)
     columns: Fields = {}
-    num_edges = [ends.shape[1] for ends in edges]
-    for kind, key, rows in (("node", "x", sizes), ("edge", "edge_attr", num_edges)):
+    for kind, key, rows in (("node", "x", counts), ("edge", "edge_attr", num_edges)):
         columns |= _attributes(items, key, kind, rows, known or {}, name)
         columns |= _labels(items, kind, rows, known, name) if known is not None else {}
     records = [_graph_record(item, known) for item in items]
@@ -74,51 +74,35 @@ def _array(value: Any) -> np.ndarray:
     return value.numpy(force=True) if hasattr(value, "numpy") else np.asarray(value)
 
 
-def _edge_index(item: Any, place: int, name: str) -> np.ndarray:
-    """Return the ends of one graph's edges, [2, M] int64; empty if ``edge_index`` is None."""
+def _nodes_and_edges(item: Any, place: int, name: str) -> tuple[int, np.ndarray]:
+    """Return the number of nodes of one graph and the ends of its edges, [2, M] int64."""
+    graph = f"Graph {place} of {name!r}"
     if not hasattr(item, "edge_index"):
-        raise DataError(
-            f"Item {place} of {name!r} must be PyG Data, found {type(item).__name__}, which has no "
-            "'edge_index'."
-        )
+        kind = type(item).__name__
+        raise DataError(f"{graph} must be PyG Data, found {kind}, which has no 'edge_index'.")
     ends = np.zeros(0) if item.edge_index is None else _array(item.edge_index)
-    if ends.size == 0:
-        return np.zeros((2, 0), np.int64)
+    ends = ends if ends.size else np.zeros((2, 0), np.int64)
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
         raise DataError(
-            f"Graph {place} of {name!r}: 'edge_index' must hold whole numbers of shape [2, edges], "
-            f"found {ends.dtype} of shape {list(ends.shape)}."
+            f"{graph}: 'edge_index' must hold whole numbers of shape [2, edges], found "
+            f"{ends.dtype} of shape {list(ends.shape)}."
         )
-    return ends.astype(np.int64)
-
-
-def _joined_edges(edges: list[np.ndarray], counts: np.ndarray, name: str) -> np.ndarray:
-    """Return the ends of all edges [2, M], counted over all graphs; raises for one out of range."""
-    for place, ends in enumerate(edges):
-        if ends.size and (ends.min() < 0 or ends.max() >= counts[place]):
-            bad = int(ends.min() if ends.min() < 0 else ends.max())
-            raise DataError(
-                f"Graph {place} of {name!r}: 'edge_index' names node {bad}, but its nodes run "
-                f"from 0 to {counts[place] - 1}."
-            )
-    shifted = [ends + first for ends, first in zip(edges, pointers(counts)[:-1], strict=True)]
-    return np.concatenate([np.zeros((2, 0), np.int64), *shifted], axis=1)
-
-
-def _num_nodes(item: Any, ends: np.ndarray, place: int, name: str) -> int:
-    """Return the number of nodes of one graph."""
     rows = None if _field(item, "x") is None else len(item.x)
     with warnings.catch_warnings():
         # PyG warns if it has to infer the number; the rule below is the same as its own.
         warnings.simplefilter("ignore")
         count = _field(item, "num_nodes")
+    low, high = int(ends.min(initial=0)), int(ends.max(initial=-1))
     if count is None:
-        count = rows if rows is not None else int(ends.max(initial=-1)) + 1
+        count = high + 1 if rows is None else rows
     if rows is not None and rows != count:
+        raise DataError(f"{graph}: 'x' has {rows} rows, but 'num_nodes' is {int(count)}.")
+    if low < 0 or high >= count:
         raise DataError(
-            f"Graph {place} of {name!r}: 'x' has {rows} rows, but 'num_nodes' is {int(count)}."
+            f"{graph}: 'edge_index' names node {low if low < 0 else high}, but its nodes run from "
+            f"0 to {int(count) - 1}."
         )
-    return int(count)
+    return int(count), ends.astype(np.int64)
 
 
 def _attributes(
@@ -172,9 +156,8 @@ def _parts(items: list[Any], key: str, counts: list[int], name: str) -> list[np.
             )
         part = np.zeros((0, 1)) if value is None else _array(value)
         if len(part) != count:
-            raise DataError(
-                f"Graph {place} of {name!r}: {key!r} has {len(part)} rows, not {count}."
-            )
+            found = f"{key!r} has {len(part)} rows"
+            raise DataError(f"Graph {place} of {name!r}: {found}, not {count}.")
         parts.append(part)
     return parts
 
@@ -229,8 +212,15 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
             "edge_attr": _part(graphs.edge_attributes, entries),
             "node_label": _part(graphs.node_labels, nodes, np.int64),
             "edge_label": _part(graphs.edge_labels, entries, np.int64),
-            **_graph_fields(graphs, g),
         }
+        if graphs.targets is not None:
+            fields["y" if graphs.classes is None else "target"] = np.array(
+                graphs.targets[g : g + 1]
+            )
+        if graphs.classes is not None and graphs.classes[g] >= 0:
+            code = int(graphs.classes[g])
+            value = graphs.class_names[code] if _are_whole(graphs.class_names) else code
+            fields["y"] = np.array([value], dtype=np.int64)
         tensors = {k: torch.from_numpy(v) for k, v in fields.items() if v is not None}
         data = Data(num_nodes=int(node_ptr[g + 1] - node_ptr[g]), **tensors)
         data[NAMES_KEY] = names
@@ -243,16 +233,3 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
 def _part(column: np.ndarray | None, rows: slice, dtype: Any = None) -> np.ndarray | None:
     """Return a copy of some rows: tensors are writeable, the columns of a set are not."""
     return None if column is None else np.array(column[rows], dtype=dtype or column.dtype)
-
-
-def _graph_fields(graphs: GraphSet, g: int) -> dict[str, np.ndarray]:
-    """Return ``y`` and ``target`` of one graph."""
-    fields = {}
-    if graphs.targets is not None:
-        key = "target" if graphs.classes is not None else "y"
-        fields[key] = np.array(graphs.targets[g : g + 1])
-    if graphs.classes is not None and graphs.classes[g] >= 0:
-        code = int(graphs.classes[g])
-        value = graphs.class_names[code] if _are_whole(graphs.class_names) else code
-        fields["y"] = np.array([value], dtype=np.int64)
-    return fields
