@@ -52,15 +52,11 @@ def from_edges(
     rows, cols, given, changes = _symmetric_unique(source, target, int(node_ptr[-1]))
     row_ptr = pointers(np.bincount(rows, minlength=int(node_ptr[-1])))
     local = (cols - node_ptr[:-1].repeat(counts)[rows]).astype(np.int32)
-    return GraphSet(
-        node_ptr=node_ptr,
-        adjacency=Adjacency(row_ptr, local),
-        edge_labels=_pick(edge_labels, given, np.int32),
-        edge_attributes=_pick(edge_attributes, given, np.float32),
-        name=name,
-        notes=notes + changes,
-        **columns,
-    )
+    for key, dtype in (("edge_labels", np.int32), ("edge_attributes", np.float32)):
+        if (values := edge_columns[key]) is not None:
+            columns[key] = np.asarray(values)[given].astype(dtype)
+    adjacency = Adjacency(row_ptr, local)
+    return GraphSet(node_ptr, adjacency, name=name, notes=notes + changes, **columns)
 
 
 def encode_categories(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
@@ -93,21 +89,20 @@ def _plain(value: Any) -> Any:
 def _symmetric_unique(
     source: np.ndarray, target: np.ndarray, num_nodes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return (rows, columns, index of the given edge, notes), sorted by row and then by column.
-
-    Sorted input without repeats, as in most files, is not sorted again.
-    """
+    """Return (rows, columns, index of the given edge, notes), sorted by row and then by column."""
     loops = source == target
     given = np.flatnonzero(~loops)
     keys = source[given] * num_nodes + target[given]
-    if not (keys[1:] > keys[:-1]).all():
+    if not (keys[1:] > keys[:-1]).all():  # most files are sorted and repeat nothing
         keys, first = np.unique(keys, return_index=True)
         given = given[first]
     repeated = len(source) - int(loops.sum()) - len(keys)
     mirrored = keys % num_nodes * num_nodes + keys // num_nodes
-    missing = _missing(keys, mirrored)
-    if len(missing):
+    missing = np.zeros(0, np.int64)
+    if not np.array_equal(np.sort(mirrored), keys):
         # An edge's own line takes precedence over its mirror image: fill absent directions only.
+        place = np.minimum(np.searchsorted(keys, mirrored), len(keys) - 1)
+        missing = np.flatnonzero(keys[place] != mirrored)
         keys = np.concatenate([keys, mirrored[missing]])
         order = np.argsort(keys)
         keys, given = keys[order], np.concatenate([given, given[missing]])[order]
@@ -118,18 +113,6 @@ def _symmetric_unique(
     )
     notes = tuple(f"{counted(count, noun)} {what}" for count, noun, what in changes if count)
     return keys // num_nodes, keys % num_nodes, given, notes
-
-
-def _missing(keys: np.ndarray, mirrored: np.ndarray) -> np.ndarray:
-    """Return the positions in ``mirrored`` whose key is not in the sorted ``keys``."""
-    if np.array_equal(np.sort(mirrored), keys):
-        return np.zeros(0, np.int64)
-    place = np.minimum(np.searchsorted(keys, mirrored), len(keys) - 1)
-    return np.flatnonzero(keys[place] != mirrored)
-
-
-def _pick(values: Any, rows: np.ndarray, dtype: type) -> np.ndarray | None:
-    return None if values is None else np.asarray(values)[rows].astype(dtype)
 
 
 def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str) -> None:

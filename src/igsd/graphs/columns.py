@@ -28,10 +28,7 @@ Known = Mapping[str, tuple[Any, ...]]
 
 
 def names_text(graphs: GraphSet) -> str:
-    """Return the names of every column that ``graphs`` has, as JSON.
-
-    Raises ``DataError`` for a set with weighted edges: a view cannot be exported.
-    """
+    """Return the names of every column of ``graphs`` as JSON; raises ``DataError`` for a view."""
     if graphs.adjacency.weight is not None:
         raise DataError(f"{graphs.name!r} has weighted edges: a view cannot be exported.")
     present = [column for column in NAMES if getattr(graphs, column) is not None]

@@ -23,13 +23,20 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers import qm9, table
 from igsd.graphs.readers.tu import find_tu_files, read_tu
 
+DATA_VARIABLE = "IGSD_DATA"
+"""Environment variable: a folder with NAME.zip or NAME/ for each data set, QM9.csv.gz for QM9."""
+
+TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
+"""Where the TU collection is published, one zip per data set."""
+
+# Part of the name of every parsed file: raise it when a reader's result changes.
+_READER_VERSION = 3
+_OTHER_FILES = {"QM9": qm9.TABLE}
+
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One named data set, see ``data/catalogue.toml``; 0 and empty stand for what is unknown.
-
-    ``where`` it is found on this machine: filled in by ``data_sets``.
-    """
+    """One named data set, see ``data/catalogue.toml``; 0 and empty stand for what is unknown."""
 
     name: str
     about: str = "a data set of the TU collection"
@@ -75,19 +82,8 @@ def unknown_name(name: str) -> DataError:
     )
 
 
-DATA_VARIABLE = "IGSD_DATA"
-"""Environment variable: a folder with NAME.zip or NAME/ for each data set, QM9.csv.gz for QM9."""
-
-# Part of the name of every parsed file: raise it when a reader's result changes.
-_READER_VERSION = 3
-_OTHER_FILES = {"QM9": qm9.TABLE}
-
-
 def in_data_folder(name: str) -> Path | None:
-    """Return NAME.zip or NAME/ in the folder that ``IGSD_DATA`` names, or None; QM9 is a table.
-
-    Raises ``DataError`` if ``IGSD_DATA`` does not name a folder.
-    """
+    """Return NAME.zip or NAME/ (for QM9 a table) in the folder of ``IGSD_DATA``, or None."""
     if not os.environ.get(DATA_VARIABLE):
         return None
     folder = Path(os.environ[DATA_VARIABLE]).expanduser()
@@ -125,10 +121,6 @@ def downloaded_file(name: str) -> Path:
     return cache_dir() / "datasets" / f"{name}.graphs"
 
 
-TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
-"""Where the TU collection is published, one zip per data set."""
-
-
 def load_dataset(
     name: str, *, allow_download: bool = True, progress: Progress | None = None
 ) -> GraphSet:
@@ -154,13 +146,11 @@ def load_dataset(
     if source is not None:
         return _parse(exact, source, progress)
     if entry is None or not entry.downloadable or not allow_download:
-        allow = ""
-        if entry and entry.downloadable:
-            allow = (
-                f" Or allow the download: load_dataset({exact!r}, allow_download=True) in Python, "
-                f"or any igsd command with {exact}."
-            )
-        raise DataError(_how_to_get(exact) + allow)
+        allow = (
+            f" Or allow the download: load_dataset({exact!r}, allow_download=True) in Python, or "
+            f"any igsd command with {exact}."
+        )
+        raise DataError(_how_to_get(exact) + (allow if entry and entry.downloadable else ""))
     return _fetch(entry, progress)
 
 
@@ -204,9 +194,8 @@ def _read(source: Path, progress: Progress | None) -> GraphSet:
     if source.suffix != ".tsv":
         return read_tu(source)
     # RDKit rejects a carbon in two molecules of B3DB; their graphs are clear all the same.
-    graphs = table.read_smiles_table(
-        source, "SMILES", "BBB+/BBB-", ["logBB"], name="B3DB", check_valence=False
-    )
+    columns = ("SMILES", "BBB+/BBB-", ["logBB"])
+    graphs = table.read_smiles_table(source, *columns, name="B3DB", check_valence=False)
     return replace(graphs, ids=None)  # so that its checksum stays that of earlier versions
 
 

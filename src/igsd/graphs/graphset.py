@@ -110,10 +110,7 @@ class GraphSet:
         return len(self.node_ptr) - 1
 
     def __getitem__(self, key: Any) -> Self:
-        """Return the graphs of an index, a slice, an array of indices or a mask, as a set.
-
-        Negative indices count from the end. Raises ``GraphIndexError`` for one out of range.
-        """
+        """Return the graphs of an index (also negative), a slice, indices or a mask, as a set."""
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn indexes an array: X[indices, ...]
         if isinstance(key, slice):
@@ -177,8 +174,7 @@ class GraphSet:
     def take(self, indices: Any) -> Self:
         """Return the graphs ``indices`` (or of a mask) in this order; indices may repeat.
 
-        The cost grows with the graphs taken, not with the set. Raises ``GraphIndexError`` for an
-        index out of range and for anything that is not an index.
+        Raises ``GraphIndexError`` for an index out of range and for anything that is not one.
         """
         chosen = self._checked_indices(np.asarray(indices))
         starts, stops = self.node_ptr[chosen], self.node_ptr[chosen + 1]
@@ -223,10 +219,7 @@ class GraphSet:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the set saved at ``path``, memory-mapped: columns are read on use.
-
-        Raises ``StorageError`` for any other file.
-        """
+        """Return the set saved at ``path``, memory-mapped; raises ``StorageError``."""
         arrays, header = read_arrays(path, "graph set")
         if header.get("version") != _VERSION:
             raise StorageError(

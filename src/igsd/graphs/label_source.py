@@ -76,11 +76,7 @@ def _lines(path: Path, is_array: bool) -> list[str]:
 
 
 def _may_be_name(lines: list[str]) -> bool:
-    """Return whether the first line may be a column's name: not a number, and not repeated below.
-
-    >>> _may_be_name(["active", "yes", "no"]), _may_be_name(["yes", "yes", "no"])
-    (True, False)
-    """
+    """Return whether the first line may be a column's name: no number, and not repeated below."""
     return bool(lines[0]) and lines[0] not in lines[1:] and labels.number_of(lines[0]) is None
 
 
@@ -108,8 +104,11 @@ def find_labels(
         values = graphs.targets[:, [graphs.target_names.index(name) for name in names]].T.tolist()
         texts = [["" if value != value else repr(value) for value in row] for row in values]
         columns = labels.LabelTexts(tuple(names), texts)
-    elif _means_own_classes(graphs, data, asked):
-        return _own_classes(graphs, asked, task)
+    elif graphs.classes is not None and _means_own_classes(graphs, data, asked):
+        own = [None if c < 0 else str(graphs.class_names[c]) for c in graphs.classes.tolist()]
+        if task != "numbers":  # classes, however many there are, unless the user says otherwise
+            return labels.class_labels(own, asked)
+        return labels.number_labels(labels.LabelTexts((asked,), [[name or "" for name in own]]))
     else:
         names = [*graphs.target_names, *(["class"] if graphs.classes is not None else [])]
         hint = nearest(asked, names) if names else "It has neither classes nor targets."
@@ -117,15 +116,6 @@ def find_labels(
             f"{asked!r} is not a file, and {graphs.name!r} has no labels of that name. {hint}"
         )
     return labels.read_labels(columns, task, told=told)
-
-
-def _own_classes(graphs: GraphSet, asked: str, task: labels.Task) -> labels.GraphLabels:
-    """Return the classes of the data set: however many, unless the user says otherwise."""
-    codes = np.asarray(graphs.classes).tolist()
-    own = [None if code < 0 else str(graphs.class_names[code]) for code in codes]
-    if task != "numbers":
-        return labels.class_labels(own, asked)
-    return labels.number_labels(labels.LabelTexts((asked,), [[name or "" for name in own]]))
 
 
 def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
@@ -173,10 +163,10 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
         if name == smiles or tables.names_rows(name):
             what = "holds the molecules themselves" if name == smiles else "only names the rows"
             others = [c for c in table.columns if c != smiles and not tables.names_rows(c)]
-            rest = (
-                f"The others are: {', '.join(others)}." if others else "There is no other column."
+            rest = f"The others are: {', '.join(others)}" if others else "There is no other column"
+            raise DataError(
+                f"Column {name!r} of {table.path} {what}, so it is not a label. {rest}."
             )
-            raise DataError(f"Column {name!r} of {table.path} {what}, so it is not a label. {rest}")
     lines = [table.lines[row] for row in rows]
     return labels.LabelTexts(
         tuple(columns), [[texts[row] for row in rows] for texts in found], lines

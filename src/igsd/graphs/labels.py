@@ -13,6 +13,11 @@ from igsd.errors import DataError, counted, enumerated, warn_user
 MARKERS = ("?", "-", "na", "n/a", "#n/a", "nan", "none", "null")
 """Words that mean no value, as an empty cell does, in any case."""
 
+Task = Literal["auto", "classes", "numbers"]
+
+# Whole numbers with more different values than this are counts rather than classes.
+_MOST_CLASSES = 20
+
 
 def drop_missing(values: Sequence[Any], name: str, *, told: bool = True) -> list[Any]:
     """Return the labels of a column, or of ``y``, with None for those that are missing.
@@ -62,12 +67,6 @@ def class_of_text(text: str) -> int | str:
     return int(value) if value is not None and value.is_integer() else text
 
 
-Task = Literal["auto", "classes", "numbers"]
-
-# Whole numbers with more different values than this are counts rather than classes.
-_MOST_CLASSES = 20
-
-
 @dataclass(frozen=True)
 class LabelTexts:
     """Columns of labels as written: ``texts`` [columns][G], empty where unknown.
@@ -78,10 +77,6 @@ class LabelTexts:
     names: tuple[str, ...]
     texts: list[list[str]]
     lines: list[int] | None = None
-
-    def place(self, graph: int) -> str:
-        """Return the place of a graph's labels: its line, or the graph itself."""
-        return f"graph {graph}" if self.lines is None else f"line {self.lines[graph]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +105,7 @@ class GraphLabels:
 
 
 def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GraphLabels:
-    """Return the labels in columns of text, without those that are missing by ``drop_missing``.
-
-    ``told``: say in an ``IGSDWarning`` what is taken as missing.
-    """
+    """Return the labels in columns of text; ``told``: warn of what ``drop_missing`` drops."""
     pairs = list(zip(columns.names, columns.texts, strict=True))
     texts = [[v or "" for v in drop_missing(column, name, told=False)] for name, column in pairs]
     # A column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
@@ -150,12 +142,13 @@ def number_labels(columns: LabelTexts) -> GraphLabels:
     values = []
     for name, texts in zip(columns.names, columns.texts, strict=True):
         values.append([number_of(text) if text else math.nan for text in texts])
-        bad = [f"{texts[i]!r} ({columns.place(i)})" for i, v in enumerate(values[-1]) if v is None]
-        if bad:
+        if bad := [graph for graph, value in enumerate(values[-1]) if value is None]:
+            places = [f"line {columns.lines[i]}" if columns.lines else f"graph {i}" for i in bad]
+            shown = [f"{texts[i]!r} ({place})" for i, place in zip(bad, places, strict=True)]
             filled = counted(sum(1 for text in texts if text), "filled cell")
             raise DataError(
                 f"The label column {name!r} must hold finite numbers or nothing here. Of {filled}, "
-                f"{'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: {enumerated(bad)}. "
+                f"{'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: {enumerated(shown)}. "
                 "Empty such cells or write numbers; if all cells name classes, say --task classes, "
                 "or task='classes' in Python."
             )
@@ -164,10 +157,7 @@ def number_labels(columns: LabelTexts) -> GraphLabels:
 
 
 def check_enough(labels: GraphLabels) -> None:
-    """Raise ``DataError`` for labels that nothing can be learned from.
-
-    There must be at least two classes, and every number must be known for at least two graphs.
-    """
+    """Raise ``DataError`` unless there are two classes, or two graphs with every number."""
     names = enumerated([repr(name) for name in labels.names])
     if not labels.is_known.any():
         raise DataError(

@@ -20,6 +20,14 @@ _ACCEPTED = (
     "strings or of parts of a GraphSet."
 )
 
+_READERS = {
+    "GraphSet": "build:join_sets",
+    "NetworkX graph": "readers.networkx:from_networkx",
+    "PyG Data": "readers.pyg:from_pyg",
+    "SMILES string": "readers.smiles:from_smiles",
+}
+"""What turns a list of one kind of graph into a set, imported on first use."""
+
 
 def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
     """Return ``graphs`` as a set: a ``GraphSet`` unchanged, a list of one kind of graph converted.
@@ -60,17 +68,8 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
                 f"All graphs of a list must be of one kind: graph 0 is a {first}, but graph "
                 f"{place} is {found}. {_ACCEPTED}"
             )
-    # Imported on first use: most runs need none of them.
     module, function = _READERS[first].split(":")
     return getattr(importlib.import_module(f"igsd.graphs.{module}"), function)(items, name=name)
-
-
-_READERS = {
-    "GraphSet": "build:join_sets",
-    "NetworkX graph": "readers.networkx:from_networkx",
-    "PyG Data": "readers.pyg:from_pyg",
-    "SMILES string": "readers.smiles:from_smiles",
-}
 
 
 def _kind(item: Any) -> str | None:

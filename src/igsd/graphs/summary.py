@@ -20,8 +20,7 @@ class Spread:
 class GraphSetSummary:
     """Figures of one set; counts of classes and labels by name, in the set's order.
 
-    ``unlabelled``: graphs without a class in a set with classes. ``isolated_nodes``: nodes without
-    an edge. ``disconnected_graphs``: graphs with more than one component.
+    ``unlabelled``: graphs without a class in a set with classes.
     """
 
     name: str

@@ -38,7 +38,7 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     some graphs have, node ids out of range, a graph without nodes and numbers that are not finite.
     """
     items = list(graphs)
-    known = common_names(_field(item, NAMES_KEY) for item in items)
+    known = common_names(getattr(item, NAMES_KEY, None) for item in items)
     read = [_nodes_and_edges(item, place, name) for place, item in enumerate(items)]
     counts, num_edges = [count for count, _ in read], [ends.shape[1] for _, ends in read]
     offsets = pointers(np.array(counts, np.int64))[:-1]
@@ -65,10 +65,6 @@ def _are_whole(names: tuple[Any, ...]) -> bool:
     return all(isinstance(name, int) and not isinstance(name, bool) for name in names)
 
 
-def _field(item: Any, key: str) -> Any:
-    return getattr(item, key, None)
-
-
 def _array(value: Any) -> np.ndarray:
     """Return a tensor (on any device) or array as a NumPy array."""
     return value.numpy(force=True) if hasattr(value, "numpy") else np.asarray(value)
@@ -87,11 +83,11 @@ def _nodes_and_edges(item: Any, place: int, name: str) -> tuple[int, np.ndarray]
             f"{graph}: 'edge_index' must hold whole numbers of shape [2, edges], found "
             f"{ends.dtype} of shape {list(ends.shape)}."
         )
-    rows = None if _field(item, "x") is None else len(item.x)
+    rows = None if getattr(item, "x", None) is None else len(item.x)
     with warnings.catch_warnings():
         # PyG warns if it has to infer the number; the rule below is the same as its own.
         warnings.simplefilter("ignore")
-        count = _field(item, "num_nodes")
+        count = getattr(item, "num_nodes", None)
     low, high = int(ends.min(initial=0)), int(ends.max(initial=-1))
     if count is None:
         count = high + 1 if rows is None else rows
@@ -144,7 +140,7 @@ def _labels(items: list[Any], kind: str, counts: list[int], known: Known, name: 
 
 def _parts(items: list[Any], key: str, counts: list[int], name: str) -> list[np.ndarray] | None:
     """Return one field of every graph, checked against the number of its nodes or edges."""
-    values = [_field(item, key) for item in items]
+    values = [getattr(item, key, None) for item in items]
     if all(value is None for value in values):
         return None
     parts = []
@@ -164,11 +160,15 @@ def _parts(items: list[Any], key: str, counts: list[int], name: str) -> list[np.
 
 def _graph_record(item: Any, known: Known | None) -> Record:
     """Return name, class and targets of one graph under the keys of ``graph_columns``."""
-    texts = [t for t in (_field(item, "name"), _field(item, "smiles")) if isinstance(t, str)]
+    texts = [
+        t
+        for t in (getattr(item, "name", None), getattr(item, "smiles", None))
+        if isinstance(t, str)
+    ]
     record: Record = {"name": texts[0]} if texts else {}
-    if known is not None and _field(item, "target") is not None:
+    if known is not None and getattr(item, "target", None) is not None:
         record["y"] = _array(item.target).reshape(-1)
-    y = np.zeros(0) if _field(item, "y") is None else _array(item.y).reshape(-1)
+    y = np.zeros(0) if getattr(item, "y", None) is None else _array(item.y).reshape(-1)
     if y.size == 1 and y.dtype.kind in "iub":
         label = y[0].item()
         classes = (known or {}).get("classes", ())

@@ -80,11 +80,7 @@ _CHUNK = 200_000
 
 
 def target_unit(data: str, target: str) -> str:
-    """Return the unit of a target of the data set with this name, empty if unknown.
-
-    >>> target_unit("QM9", "mu"), target_unit("mine", "mu")
-    ('D', '')
-    """
+    """Return the unit of a target of the data set with this name, empty if unknown."""
     return _UNITS.get(data, {}).get(target, "")
 
 
@@ -143,10 +139,7 @@ def is_qm9(source: Path) -> bool:
 
 
 def qm9_files(source: Path) -> list[Path]:
-    """Return ``QM9.csv.gz`` and its geometry, or the files in the package's data folder.
-
-    Raises ``DataError`` if one is missing.
-    """
+    """Return ``QM9.csv.gz`` and its geometry, or the files in the package's data folder."""
     parts = [source / part for part in PARTS]
     files = parts if source.is_dir() else [source, source.with_name(GEOMETRY)]
     for file in files:
@@ -171,10 +164,7 @@ def qm9_digest(source: Path) -> str:
 
 
 def read_qm9_columns(source: Path) -> QM9Columns:
-    """Return the columns of QM9 from ``QM9.csv.gz`` or from the package's data folder.
-
-    Raises ``DataError`` naming a file that is missing, cut short or of another format.
-    """
+    """Return the columns of QM9; raises ``DataError`` for a file that is missing or damaged."""
     files = qm9_files(source)
     if not source.is_dir():
         return _read_table_and_geometry(*files)
@@ -260,11 +250,7 @@ def _properties(table: Any, names: Iterable[str], file: Path) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Skeletons:
-    """Heavy atoms and bonds of many SMILES, packed.
-
-    ``counts`` [G] atoms, ``z`` and ``hydrogens`` one per atom, ``bond_counts`` [G], ``source`` and
-    ``target`` atoms counted inside the molecule, ``kinds`` codes into ``BOND_NAMES``.
-    """
+    """Heavy atoms and bonds of many SMILES; ``source`` and ``target`` count inside the molecule."""
 
     counts: np.ndarray
     z: np.ndarray
@@ -364,8 +350,7 @@ def _fitting_order(
 ) -> np.ndarray:
     """Return the place in the geometry of each heavy atom of a SMILES, [k] int64.
 
-    Of all orders that agree in elements and hydrogens, the one with the shortest bonds; molecules
-    of QM9 have at most nine heavy atoms, so all orders can be tried.
+    Of all orders (at most nine atoms) that agree in elements and hydrogens, the shortest bonds.
     """
     wanted = list(zip(smiles.z[atoms].tolist(), smiles.hydrogens[atoms].tolist(), strict=True))
     there = list(zip(columns.z[heavy].tolist(), hydrogens.tolist(), strict=True))

@@ -15,7 +15,7 @@ import numpy as np
 
 from igsd.errors import DataError, ParameterError, need
 from igsd.graphs.build import encode_categories, from_edges
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import Fields, GraphSet
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,8 @@ def from_smiles(
     ``on_error="skip"`` leaves them out and says so in the set's ``notes``.
     """
     if on_error not in ("raise", "skip"):
-        raise ParameterError(
-            "on_error", "from_smiles", f"must be 'raise' or 'skip'. Got {on_error!r} instead."
-        )
+        fault = f"must be 'raise' or 'skip'. Got {on_error!r} instead."
+        raise ParameterError("on_error", "from_smiles", fault)
     texts = list(strings)
     found = read_molecules(texts, name=name)
     if found.graphs is None or (found.failures and on_error == "raise"):
@@ -98,19 +97,12 @@ def read_molecules(texts: Sequence[Any], *, name: str, check_valence: bool = Tru
                 bonds.append(bond.GetBondType().name.lower())
     graphs = None
     if kept:
-        atom_codes, atom_names = encode_categories(symbols)
-        bond_codes, bond_names = encode_categories(bonds)
-        graphs = from_edges(
-            counts,
-            np.array(source + target, np.int64),
-            np.array(target + source, np.int64),
-            edge_labels=np.concatenate([bond_codes, bond_codes]),
-            edge_label_names=bond_names,
-            node_labels=atom_codes.astype(np.int32),
-            node_label_names=atom_names,
-            graph_names=tuple(texts[row] for row in kept),
-            name=name,
-        )
+        atoms, kinds = encode_categories(symbols), encode_categories(bonds)
+        ends = np.array([source + target, target + source], np.int64)
+        columns: Fields = {"edge_labels": np.tile(kinds[0], 2), "edge_label_names": kinds[1]}
+        columns |= {"node_labels": atoms[0].astype(np.int32), "node_label_names": atoms[1]}
+        columns["graph_names"] = tuple(texts[row] for row in kept)
+        graphs = from_edges(counts, *ends, name=name, **columns)
     return Molecules(graphs, np.array(kept, np.int64), tuple(failures), tuple(doubtful))
 
 
@@ -126,10 +118,9 @@ def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> 
     """Return the message that lists every string that is not a molecule."""
     if total == 0:
         return f"The set {name!r} holds no graphs; at least one SMILES string is needed."
-    lines = [
-        f"{len(failures)} of the {total} strings in {name!r} are not molecules that RDKit can read:"
-    ]
-    return "\n".join(lines + [f"  {failure}" for failure in failures])
+    found = f"{len(failures)} of the {total} strings in {name!r}"
+    lines = [f"{found} are not molecules that RDKit can read:", *(f"  {f}" for f in failures)]
+    return "\n".join(lines)
 
 
 def _without_valence_check(text: Any, Chem: Any) -> Any:

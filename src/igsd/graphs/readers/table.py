@@ -20,6 +20,15 @@ from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
 from igsd.graphs.readers.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
 
+SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+"""The suffixes of tables of text."""
+
+_OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
+_COUNTING = ("index", "no", "nr", "row")
+_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
+_SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
+_LABEL_COLUMNS = ("label", "class", "y")
+
 
 @dataclass(frozen=True)
 class TextTable:
@@ -91,17 +100,9 @@ def _decoded(raw: bytes, path: Path) -> str:
         ) from error
 
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-"""The suffixes of tables of text."""
-
-_OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
-_COUNTING = ("index", "no", "nr", "row")
-_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
-
-
 def names_rows(column: str) -> bool:
     """Return whether a column only names the rows, by its own name: id, index, mol_id, ..."""
-    return _NAMING.fullmatch(_plain(column)) is not None
+    return _NAMING.fullmatch(column.lower().strip(". #")) is not None
 
 
 def is_table(data: str) -> bool:
@@ -119,23 +120,12 @@ def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
 
 
 def table_ids(table: TextTable, rows: Iterable[int]) -> tuple[str, ...] | None:
-    """Return the ids of some rows, from the first column that names rows, None if there is none.
-
-    A column that only counts the rows is used if there is no other.
-    """
+    """Return the ids of some rows from a column that names rows (better than one that counts)."""
     naming = [c for c in table.columns if c and names_rows(c) and table.columns.count(c) == 1]
     if not naming:
         return None
-    texts = table.column(min(naming, key=lambda column: _plain(column) in _COUNTING))
+    texts = table.column(min(naming, key=lambda c: c.lower().strip(". #") in _COUNTING))
     return tuple(texts[row] for row in rows)
-
-
-def _plain(column: str) -> str:
-    return column.lower().strip(". #")
-
-
-_SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
-_LABEL_COLUMNS = ("label", "class", "y")
 
 
 def read_smiles_table(
@@ -213,8 +203,7 @@ def guess_smiles(table: TextTable) -> str:
     for name in (*_SMILES_COLUMNS, *(lower for lower in by_name if "smiles" in lower)):
         if name in by_name:
             return by_name[name]
-    molecule = next((name for name in table.columns if _looks_like_a_molecule(name)), None)
-    if molecule is not None:
+    if molecule := next(filter(_looks_like_a_molecule, table.columns), None):
         raise DataError(
             f"{table.path} has no header: {molecule!r} in its first line is a molecule. Put a line "
             "such as `smiles,label` before the first row."

@@ -83,33 +83,33 @@ def find_tu_files(path: Path) -> TUFiles:
     if not path.exists():
         raise DataError(f"There is no TU data set at {path}: no such file or folder.")
     members = _folder_members(path) if path.is_dir() else _zip_members(path)
-    found = [member for member in members if member.endswith(_ADJACENCY)]
+    hidden = (".", "__MACOSX")  # of the system, not of the data set
+    shown = {m: PurePosixPath(m) for m in sorted(members)}
+    shown = {m: p for m, p in shown.items() if not any(part.startswith(hidden) for part in p.parts)}
+    found = [member for member in shown if member.endswith(_ADJACENCY)]
     if not found:
         raise DataError(
             f"{path} holds no TU data set: a file whose name ends in {_ADJACENCY} was expected, "
-            f"found {enumerated(members) or 'nothing'}."
+            f"found {enumerated(list(shown)) or 'nothing'}."
         )
     if len(found) > 1:
         raise DataError(
             f"{path} holds {len(found)} data sets ({enumerated(found)}); one was expected. "
             "Give the folder of one of them."
         )
-    chosen = PurePosixPath(found[0])
-    name = chosen.name.removesuffix(_ADJACENCY)
-    paths = {member: PurePosixPath(member) for member in members if member.endswith(".txt")}
+    folder, name = shown[found[0]].parent, shown[found[0]].name.removesuffix(_ADJACENCY)
     parts = {
         file.stem.removeprefix(f"{name}_"): member
-        for member, file in paths.items()
-        if file.parent == chosen.parent and file.name.startswith(f"{name}_")
+        for member, file in shown.items()
+        if file.parent == folder and file.name.startswith(f"{name}_") and file.suffix == ".txt"
     }
     return TUFiles(path, name, parts)
 
 
 def _folder_members(path: Path) -> list[str]:
-    """Return the text files in a folder and up to two levels below, without hidden ones."""
+    """Return the text files in a folder and up to two levels below."""
     found = [file for pattern in ("*.txt", "*/*.txt", "*/*/*.txt") for file in path.glob(pattern)]
-    members = [file.relative_to(path).as_posix() for file in found if file.is_file()]
-    return sorted(member for member in members if not _hidden(member))
+    return [file.relative_to(path).as_posix() for file in found if file.is_file()]
 
 
 def _zip_members(path: Path) -> list[str]:
@@ -135,19 +135,13 @@ def _zip_members(path: Path) -> list[str]:
             f"{path} is refused: it declares {total / 1024**3:.1f} GiB unpacked, and the limit is "
             f"{MAX_UNPACKED / 1024**3:.0f} GiB. If that is intended, unpack it and give the folder."
         )
-    return sorted(e.filename for e in entries if not e.is_dir() and not _hidden(e.filename))
-
-
-def _hidden(member: str) -> bool:
-    """Return whether a file belongs to the system (``__MACOSX``, ``.name``)."""
-    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(member).parts)
+    return [entry.filename for entry in entries if not entry.is_dir()]
 
 
 def read_tu(path: str | Path) -> GraphSet:
     """Return the data set in the TU folder or zip at ``path``; zips are read in memory.
 
-    Raises ``DataError`` naming file, line, rule and value unless the data set is complete and
-    consistent.
+    Raises ``DataError`` naming file, line, rule and value for the first fault.
     """
     files = find_tu_files(Path(path))
     counts, first_graph = _node_counts(files)
@@ -335,10 +329,8 @@ def _number(part: bytes, file: str, number: int, whole: bool) -> float:
 
 def _lines(raw: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield (line number from 1, stripped text) of every line that is not blank."""
-    for number, line in enumerate(io.BytesIO(raw.removeprefix(_BYTE_ORDER_MARK)), start=1):
-        text = line.strip()
-        if text:
-            yield number, text
+    lines = enumerate(io.BytesIO(raw.removeprefix(_BYTE_ORDER_MARK)), start=1)
+    yield from ((number, text) for number, line in lines if (text := line.strip()))
 
 
 def _shown(text: bytes) -> str:
