@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from igsd.graphs.readers.qm9_files import ELEMENTS, GEOMETRY, PARTS, PROPERTIES, TABLE
+from igsd.graphs.readers.qm9 import ELEMENTS, GEOMETRY, PARTS, PROPERTIES, TABLE
 
 
 @dataclass(frozen=True)

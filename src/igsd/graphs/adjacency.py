@@ -1,7 +1,5 @@
 """``Adjacency``: the edges of many graphs as one compressed-row table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,7 +40,7 @@ class Adjacency:
         offsets = np.repeat(node_ptr[:-1], np.diff(self.row_ptr[node_ptr]))
         return self.col.astype(np.int64) + offsets
 
-    def take(self, node_ptr: np.ndarray, indices: np.ndarray) -> Adjacency:
+    def take(self, node_ptr: np.ndarray, indices: np.ndarray) -> "Adjacency":
         """Return the rows of the chosen graphs, in the order of ``indices``."""
         nodes = ranges(node_ptr[indices], node_ptr[indices + 1])
         entries = ranges(self.row_ptr[node_ptr[indices]], self.row_ptr[node_ptr[indices + 1]])
@@ -50,39 +48,35 @@ class Adjacency:
         weight = None if self.weight is None else self.weight[entries]
         return Adjacency(pointers(lengths), self.col[entries], weight)
 
-    def replaced(self, node_ptr: np.ndarray, indices: np.ndarray, part: Adjacency) -> Adjacency:
+    def replaced(self, node_ptr: np.ndarray, indices: np.ndarray, part: "Adjacency") -> "Adjacency":
         """Return the same graphs, with the rows of graphs ``indices`` taken from ``part``."""
         sizes, places = np.diff(node_ptr), np.arange(len(node_ptr) - 1)
         places[indices] = len(places) + np.arange(len(indices))
         ptr = pointers(np.concatenate([sizes, sizes[indices]]))
         return Adjacency.joined([self, part]).take(ptr, places)
 
-    def only(self, keep: np.ndarray) -> Adjacency:
+    def only(self, keep: np.ndarray) -> "Adjacency":
         """Return the same rows with the entries where ``keep`` [E] is true."""
         weight = None if self.weight is None else self.weight[keep]
         return Adjacency(pointers(keep)[self.row_ptr], np.asarray(self.col)[keep], weight)
 
     @staticmethod
-    def joined(parts: Sequence[Adjacency]) -> Adjacency:
+    def joined(parts: Sequence["Adjacency"]) -> "Adjacency":
         """Return the rows of all parts, concatenated; missing weights are 1."""
-        weight = None
-        if any(part.weight is not None for part in parts):
-            weight = np.concatenate(
-                [
-                    np.ones(part.num_entries, np.float32) if part.weight is None else part.weight
-                    for part in parts
-                ]
-            )
+        weights = (
+            p.weight if p.weight is not None else np.ones(p.num_entries, "f4") for p in parts
+        )
+        is_weighted = any(part.weight is not None for part in parts)
         row_ptr = pointers(np.concatenate([part.degrees() for part in parts]))
-        return Adjacency(row_ptr, np.concatenate([part.col for part in parts]), weight)
+        col = np.concatenate([part.col for part in parts])
+        return Adjacency(row_ptr, col, np.concatenate(list(weights)) if is_weighted else None)
 
 
 def ranges(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """Return ``starts[0] .. stops[0]-1, starts[1] .. stops[1]-1, ...`` as one int64 array."""
     lengths = stops - starts
-    total = int(lengths.sum())
     shifts = starts - (np.cumsum(lengths) - lengths)
-    return np.arange(total, dtype=np.int64) + np.repeat(shifts, lengths)
+    return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(shifts, lengths)
 
 
 def pointers(lengths: np.ndarray) -> np.ndarray:

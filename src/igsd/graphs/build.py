@@ -12,7 +12,7 @@ The set's ``notes`` count what was changed.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from igsd.errors import DataError, counted
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.graphset import COLUMNS, UNNAMED, Fields, GraphSet
+from igsd.graphs.graphset import COLUMNS, NAMES, UNNAMED, Fields, GraphSet
 
 
 def from_edges(
@@ -46,32 +46,17 @@ def from_edges(
     counts = np.asarray(node_counts, dtype=np.int64)
     node_ptr = pointers(counts)
     source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
-    _check_nodes(counts, name)
     _check_edges(source, target, node_ptr, name)
     edge_columns = {"edge_labels": edge_labels, "edge_attributes": edge_attributes}
-    _check_lengths(columns | edge_columns, int(node_ptr[-1]), len(source), len(counts), name)
-    _check_finite(columns.get("node_attributes"), node_ptr, "node_attributes", name)
-    if edge_attributes is not None and not np.isfinite(edge_attributes).all():
-        bad = int(np.flatnonzero(~np.isfinite(edge_attributes).all(axis=1))[0])
-        raise DataError(
-            f"Edge attributes of {name!r} must be finite, but edge {bad} (counted from 0, between "
-            f"nodes {source[bad]} and {target[bad]}) has {edge_attributes[bad].tolist()}."
-        )
+    _check_columns(columns | edge_columns, source, target, node_ptr, name)
     rows, cols, given, changes = _symmetric_unique(source, target, int(node_ptr[-1]))
-    offsets = node_ptr[:-1].repeat(counts)
-    adjacency = Adjacency(
-        pointers(np.bincount(rows, minlength=int(node_ptr[-1]))),
-        (cols - offsets[rows]).astype(np.int32),
-    )
-    return GraphSet(
-        node_ptr=node_ptr,
-        adjacency=adjacency,
-        edge_labels=_pick(edge_labels, given, np.int32),
-        edge_attributes=_pick(edge_attributes, given, np.float32),
-        name=name,
-        notes=notes + changes,
-        **columns,
-    )
+    row_ptr = pointers(np.bincount(rows, minlength=int(node_ptr[-1])))
+    local = (cols - node_ptr[:-1].repeat(counts)[rows]).astype(np.int32)
+    for key, dtype in (("edge_labels", np.int32), ("edge_attributes", np.float32)):
+        if (values := edge_columns[key]) is not None:
+            columns[key] = np.asarray(values)[given].astype(dtype)
+    adjacency = Adjacency(row_ptr, local)
+    return GraphSet(node_ptr, adjacency, name=name, notes=notes + changes, **columns)
 
 
 def encode_categories(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
@@ -93,8 +78,7 @@ def encode_categories(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, t
 
 def _plain(value: Any) -> Any:
     """Return a value that JSON can hold, or None if it is missing."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = value.item() if isinstance(value, np.generic) else value
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -105,60 +89,39 @@ def _plain(value: Any) -> Any:
 def _symmetric_unique(
     source: np.ndarray, target: np.ndarray, num_nodes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return (rows, columns, index of the given edge, notes), sorted by row and then by column.
-
-    Sorted input without repeats, as in most files, is not sorted again.
-    """
+    """Return (rows, columns, index of the given edge, notes), sorted by row and then by column."""
     loops = source == target
     given = np.flatnonzero(~loops)
     keys = source[given] * num_nodes + target[given]
-    if not (keys[1:] > keys[:-1]).all():
+    if not (keys[1:] > keys[:-1]).all():  # most files are sorted and repeat nothing
         keys, first = np.unique(keys, return_index=True)
         given = given[first]
     repeated = len(source) - int(loops.sum()) - len(keys)
     mirrored = keys % num_nodes * num_nodes + keys // num_nodes
-    missing = _missing(keys, mirrored)
-    if len(missing):
+    missing = np.zeros(0, np.int64)
+    if not np.array_equal(np.sort(mirrored), keys):
         # An edge's own line takes precedence over its mirror image: fill absent directions only.
+        place = np.minimum(np.searchsorted(keys, mirrored), len(keys) - 1)
+        missing = np.flatnonzero(keys[place] != mirrored)
         keys = np.concatenate([keys, mirrored[missing]])
         order = np.argsort(keys)
         keys, given = keys[order], np.concatenate([given, given[missing]])[order]
-    notes = []
-    if loops.any():
-        notes.append(f"{counted(int(loops.sum()), 'self loop')} dropped")
-    if repeated:
-        notes.append(f"{counted(repeated, 'repeated edge line')} merged")
-    if len(missing):
-        notes.append(
-            f"{counted(len(missing), 'edge')} given in one direction only, made undirected"
-        )
-    return keys // num_nodes, keys % num_nodes, given, tuple(notes)
-
-
-def _missing(keys: np.ndarray, mirrored: np.ndarray) -> np.ndarray:
-    """Return the positions in ``mirrored`` whose key is not in the sorted ``keys``."""
-    if np.array_equal(np.sort(mirrored), keys):
-        return np.zeros(0, np.int64)
-    place = np.minimum(np.searchsorted(keys, mirrored), len(keys) - 1)
-    return np.flatnonzero(keys[place] != mirrored)
-
-
-def _pick(values: Any, rows: np.ndarray, dtype: type) -> np.ndarray | None:
-    return None if values is None else np.asarray(values)[rows].astype(dtype)
-
-
-def _check_nodes(counts: np.ndarray, name: str) -> None:
-    if len(counts) == 0:
-        raise DataError(f"The set {name!r} holds no graphs; at least one is needed.")
-    if (counts < 1).any():
-        bad = int(np.flatnonzero(counts < 1)[0])
-        raise DataError(
-            f"Graph {bad} of {name!r} has no nodes; a graph needs at least one. "
-            "Leave such graphs out, or give them a single node."
-        )
+    changes = (
+        (int(loops.sum()), "self loop", "dropped"),
+        (repeated, "repeated edge line", "merged"),
+        (len(missing), "edge", "given in one direction only, made undirected"),
+    )
+    notes = tuple(f"{counted(count, noun)} {what}" for count, noun, what in changes if count)
+    return keys // num_nodes, keys % num_nodes, given, notes
 
 
 def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str) -> None:
+    """Raise ``DataError`` for a graph without nodes and an edge that leaves its graph."""
+    if (empty := np.flatnonzero(np.diff(node_ptr) < 1)).size:
+        raise DataError(
+            f"Graph {empty[0]} of {name!r} has no nodes; a graph needs at least one. "
+            "Leave such graphs out, or give them a single node."
+        )
     if len(source) == 0:
         return
     low = min(int(source.min()), int(target.min()))
@@ -169,8 +132,7 @@ def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, n
             f"run from 0 to {int(node_ptr[-1]) - 1}."
         )
     graph = np.repeat(np.arange(len(node_ptr) - 1, dtype=np.int32), np.diff(node_ptr))
-    crossing = np.flatnonzero(graph[source] != graph[target])
-    if len(crossing):
+    if (crossing := np.flatnonzero(graph[source] != graph[target])).size:
         bad = int(crossing[0])
         raise DataError(
             f"Edge {bad} of {name!r} (counted from 0) joins graph {graph[source[bad]]} with graph "
@@ -178,25 +140,36 @@ def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, n
         )
 
 
-def _check_lengths(columns: Fields, nodes: int, edges: int, graphs: int, name: str) -> None:
-    rows = {"node": nodes, "edge": edges, "graph": graphs}
+def _check_columns(
+    columns: Fields, source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str
+) -> None:
+    """Raise ``DataError`` for columns of another length and for numbers that are not finite."""
+    rows = {"node": int(node_ptr[-1]), "edge": len(source), "graph": len(node_ptr) - 1}
     for key, kind in COLUMNS.items():
         values = columns.get(key)
         if values is not None and len(values) != rows[kind]:
             raise DataError(
                 f"The column {key!r} of {name!r} must have {rows[kind]} rows. Got {len(values)}."
             )
+    nodes, edges = columns.get("node_attributes"), columns["edge_attributes"]
+    if (bad := first_not_finite(nodes)) is not None:
+        graph = int(np.searchsorted(node_ptr, bad, side="right") - 1)
+        raise DataError(
+            f"node_attributes of {name!r} must be finite, but node {bad - node_ptr[graph]} of "
+            f"graph {graph} has {np.asarray(nodes)[bad].tolist()}. Fill in or remove such values."
+        )
+    if (bad := first_not_finite(edges)) is not None:
+        raise DataError(
+            f"Edge attributes of {name!r} must be finite, but edge {bad} (counted from 0, between "
+            f"nodes {source[bad]} and {target[bad]}) has {edges[bad].tolist()}."
+        )
 
 
-def _check_finite(values: np.ndarray | None, node_ptr: np.ndarray, column: str, name: str) -> None:
-    if values is None or np.isfinite(values).all():
-        return
-    bad = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-    graph = int(np.searchsorted(node_ptr, bad, side="right") - 1)
-    raise DataError(
-        f"{column} of {name!r} must be finite, but node {bad - node_ptr[graph]} of graph {graph} "
-        f"has {np.asarray(values[bad]).tolist()}. Fill in or remove such values first."
-    )
+def first_not_finite(table: np.ndarray | None) -> int | None:
+    """Return the first row of ``table`` [n, a] with a number that is not finite, or None."""
+    if table is None or np.isfinite(table).all():
+        return None
+    return int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
 
 
 def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
@@ -207,8 +180,13 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
     """
     first = sets[0]
     for place, other in enumerate(sets):
-        for entry in fields(GraphSet):
-            _check_alike(entry.name, getattr(first, entry.name), getattr(other, entry.name), place)
+        for column in (*NAMES, *NAMES.values(), "lines"):
+            one, two = getattr(first, column), getattr(other, column)
+            if (one != two) if column.endswith("_names") else ((one is None) != (two is None)):
+                raise DataError(
+                    "Sets of graphs can be joined only if they have the same columns and names, as "
+                    f"parts of one set have: {column!r} of set {place} differs from that of set 0."
+                )
     columns: Fields = {key: _joined([getattr(s, key) for s in sets]) for key in COLUMNS}
     return replace(
         first,
@@ -225,15 +203,3 @@ def _joined(parts: Sequence[Any]) -> Any:
     if any(part is None for part in parts):
         return None
     return tuple(chain(*parts)) if isinstance(parts[0], tuple) else np.concatenate(parts)
-
-
-def _check_alike(column: str, first: Any, other: Any, place: int) -> None:
-    """Raise ``DataError`` if a column is missing in one set, or its names differ."""
-    is_needed = column in COLUMNS and column not in ("graph_names", "ids")
-    differ = is_needed and (first is None) != (other is None)
-    is_names = column.endswith("_names") and column != "graph_names"
-    if differ or (is_names and first != other):
-        raise DataError(
-            f"Sets of graphs can be joined only if they have the same columns and names, as "
-            f"parts of one set have: {column!r} of set {place} differs from that of set 0."
-        )

@@ -15,29 +15,24 @@ import numpy as np
 
 from igsd.errors import DataError
 from igsd.graphs.build import encode_categories
-from igsd.graphs.graphset import Fields, GraphSet
+from igsd.graphs.graphset import NAMES, Fields, GraphSet, placeholders
 
 NAMES_KEY = "igsd_names"
 """The key under which an exported graph carries the names of all columns."""
 
-_FIELDS = {
-    "node_labels": "node_label_names",
-    "node_attributes": "node_attribute_names",
-    "edge_labels": "edge_label_names",
-    "edge_attributes": "edge_attribute_names",
-    "classes": "class_names",
-    "targets": "target_names",
-}
+Record = dict[str, Any]
+"""What NetworkX or PyG know of a node, an edge or a graph, by the name of the attribute."""
+
+Known = Mapping[str, tuple[Any, ...]]
+"""Names by column, as graphs exported by igsd carry them; otherwise empty."""
 
 
 def names_text(graphs: GraphSet) -> str:
-    """Return the names of every column that ``graphs`` has, as JSON."""
-    present = {
-        column: list(getattr(graphs, names))
-        for column, names in _FIELDS.items()
-        if getattr(graphs, column) is not None
-    }
-    return json.dumps(present)
+    """Return the names of every column of ``graphs`` as JSON; raises ``DataError`` for a view."""
+    if graphs.adjacency.weight is not None:
+        raise DataError(f"{graphs.name!r} has weighted edges: a view cannot be exported.")
+    present = [column for column in NAMES if getattr(graphs, column) is not None]
+    return json.dumps({column: list(getattr(graphs, NAMES[column])) for column in present})
 
 
 def common_names(texts: Iterable[Any]) -> dict[str, tuple[Any, ...]] | None:
@@ -47,16 +42,9 @@ def common_names(texts: Iterable[Any]) -> dict[str, tuple[Any, ...]] | None:
         return None
     try:
         found = json.loads(different.pop())
-        return {column: tuple(found[column]) for column in found if column in _FIELDS}
+        return {column: tuple(found[column]) for column in found if column in NAMES}
     except (TypeError, ValueError):
         return None
-
-
-Record = dict[str, Any]
-"""What NetworkX or PyG know of a node, an edge or a graph, by the name of the attribute."""
-
-Known = Mapping[str, tuple[Any, ...]]
-"""Names by column, as graphs exported by igsd carry them; otherwise empty."""
 
 
 def label_columns(records: Sequence[Record], kind: str, known: Known) -> Fields:
@@ -66,7 +54,7 @@ def label_columns(records: Sequence[Record], kind: str, known: Known) -> Fields:
     if column not in known and all(value is None for value in values):
         return {}
     codes, names = categories(values, known.get(column))
-    return {column: codes.astype(np.int32), f"{kind}_label_names": names}
+    return {column: codes.astype(np.int32), NAMES[column]: names}
 
 
 def categories(
@@ -74,8 +62,7 @@ def categories(
 ) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Return (codes, names) of values, by ``names`` if these include every value."""
     if names is not None:
-        index = {name: code for code, name in enumerate(names)}
-        index[None] = -1
+        index = {name: code for code, name in enumerate(names)} | {None: -1}
         if all(value in index for value in values):
             return np.array([index[value] for value in values], dtype=np.int64), names
     return encode_categories(values)
@@ -103,52 +90,23 @@ def number_columns(
         numeric = list(order)
     if not numeric:
         return {}, tuple(notes)
-    parts = {key: _stack(records, key, kind, owner) for key in numeric}
-    names = tuple(name for key, part in parts.items() for name in _names(key, part.shape[1]))
+    parts = [_stack(records, key, kind, owner) for key in numeric]
+    names: list[str] = []
+    for key, width in zip(numeric, (part.shape[1] for part in parts), strict=True):
+        names += [str(key)] if width == 1 else [f"{key}[{i}]" for i in range(width)]
+    table = np.concatenate(parts, axis=1).astype(np.float32)
     # Columns without names were exported under placeholders.
-    names = () if order == () else names
-    table = np.concatenate(list(parts.values()), axis=1)
-    return {column: table.astype(np.float32), f"{kind}_attribute_names": names}, tuple(notes)
+    return {column: table, NAMES[column]: () if order == () else tuple(names)}, tuple(notes)
 
 
-def graph_columns(records: Sequence[Record], known: Known, owner: str) -> Fields:
-    """Return names, classes and targets from the keys ``name``, ``label`` and ``y``."""
-    columns: Fields = {}
-    if any("name" in record for record in records):
-        columns["graph_names"] = tuple(str(record.get("name", "")) for record in records)
-    labels = [record.get("label") for record in records]
-    values = [record.get("y") for record in records]
-    if all(label is None for label in labels) and not any(_is_target(y) for y in values):
-        labels, values = values, [None] * len(values)
-    if "classes" in known or any(label is not None for label in labels):
-        codes, names = categories([_scalar(label) for label in labels], known.get("classes"))
-        columns |= {"classes": codes, "class_names": names}
-    if any(value is not None for value in values):
-        columns |= _targets(values, known, owner)
-    return columns
-
-
-def _targets(values: Sequence[Any], known: Known, owner: str) -> Fields:
-    """Return targets [G, t], NaN for a graph that has none."""
-    rows = [None if value is None else _vector(value) for value in values]
-    width = next(len(row) for row in rows if row is not None)
-    table = np.full((len(rows), width), np.nan)
-    for graph, row in enumerate(rows):
-        if row is not None and len(row) != width:
-            raise DataError(
-                f"Graph {graph} of {owner!r} has {len(row)} targets in 'y', the graphs before it "
-                f"have {width}. All need the same number; use NaN for an unknown one."
-            )
-        if row is not None:
-            table[graph] = row
-    names = known.get("targets", ())
-    names = names if len(names) == width else tuple(f"y{i}" for i in range(width))
-    return {"targets": table, "target_names": names}
+def _natural(key: Any) -> list[Any]:
+    """Return a key for natural sorting: x2 before x10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(key))]
 
 
 def _stack(records: Sequence[Record], key: str, kind: str, owner: str) -> np.ndarray:
     """Return the numbers under one key of every record, [n, width]."""
-    rows = []
+    rows: list[np.ndarray] = []
     for place, record in enumerate(records):
         if key not in record or not _is_number(record[key]):
             found = repr(record[key]) if key in record else "nothing"
@@ -166,13 +124,52 @@ def _stack(records: Sequence[Record], key: str, kind: str, owner: str) -> np.nda
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 1)
 
 
+def graph_columns(records: Sequence[Record], known: Known, owner: str) -> Fields:
+    """Return names, classes and targets from the keys ``name``, ``label`` and ``y``."""
+    columns: Fields = {}
+    if any("name" in record for record in records):
+        columns["graph_names"] = tuple(str(record.get("name", "")) for record in records)
+    labels = [record.get("label") for record in records]
+    values = [record.get("y") for record in records]
+    if all(label is None for label in labels) and not any(_is_target(y) for y in values):
+        labels, values = values, [None] * len(values)
+    if "classes" in known or any(label is not None for label in labels):
+        codes, names = categories([_scalar(label) for label in labels], known.get("classes"))
+        columns |= {"classes": codes, "class_names": names}
+    rows = [None if value is None else _vector(value) for value in values]
+    if any(row is not None for row in rows):
+        columns |= _targets(rows, known.get("targets", ()), owner)
+    return columns
+
+
+def _targets(rows: Sequence[Any], names: tuple[Any, ...], owner: str) -> Fields:
+    """Return targets [G, t], NaN for a graph that has none."""
+    width = next(len(row) for row in rows if row is not None)
+    table = np.full((len(rows), width), np.nan)
+    for graph, row in enumerate(rows):
+        if row is not None and len(row) != width:
+            raise DataError(
+                f"Graph {graph} of {owner!r} has {len(row)} targets in 'y', the graphs before it "
+                f"have {width}. All need the same number; use NaN for an unknown one."
+            )
+        table[graph] = np.nan if row is None else row
+    names = names if len(names) == width else placeholders(width, "y")
+    return {"targets": table, "target_names": names}
+
+
+def _is_target(value: Any) -> bool:
+    """Return whether ``y`` is a float or a vector, and therefore not a class."""
+    value = _scalar(value)
+    is_class = isinstance(value, str | int | bool | None)
+    return isinstance(value, float) or (not is_class and _is_number(value))
+
+
 def _is_number(value: Any) -> bool:
-    """Say whether a value is a number or a non-empty vector of numbers."""
+    """Return whether a value is a number or a non-empty vector of numbers."""
     if isinstance(value, Real | np.bool_):
         return True
-    if not isinstance(value, list | tuple) and not hasattr(value, "__array__"):
-        return False
-    vector = _vector(value)
+    may_be_vector = isinstance(value, list | tuple) or hasattr(value, "__array__")
+    vector = _vector(value) if may_be_vector else None
     return vector is not None and len(vector) > 0
 
 
@@ -184,26 +181,8 @@ def _vector(value: Any) -> Any:
         return None
 
 
-def _is_target(value: Any) -> bool:
-    """Say whether ``y`` is a float or a vector, and therefore not a class."""
-    value = _scalar(value)
-    if isinstance(value, float):
-        return True
-    return not isinstance(value, str | int | bool | None) and _is_number(value)
-
-
 def _scalar(value: Any) -> Any:
     """Unpack an array or tensor of one number; return anything else unchanged."""
     if hasattr(value, "__array__") and np.asarray(value).size == 1:
         return np.asarray(value).item()
     return value
-
-
-def _natural(key: Any) -> list[Any]:
-    """Return a key for natural sorting: x2 before x10."""
-    parts = re.split(r"(\d+)", str(key))
-    return [int(part) if part.isdigit() else part for part in parts]
-
-
-def _names(key: Any, width: int) -> list[str]:
-    return [str(key)] if width == 1 else [f"{key}[{i}]" for i in range(width)]

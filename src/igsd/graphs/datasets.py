@@ -8,10 +8,10 @@ the next time.
 """
 
 import contextlib
+import glob
 import hashlib
 import importlib.util
 import os
-import re
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +20,18 @@ from igsd.errors import DataError, StorageError, nearest
 from igsd.files.atomic import cache_dir
 from igsd.graphs.download import Progress, download
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.readers.qm9_files import TABLE as QM9_TABLE
-from igsd.graphs.readers.qm9_files import is_qm9, qm9_digest
+from igsd.graphs.readers import qm9, table
 from igsd.graphs.readers.tu import find_tu_files, read_tu
+
+DATA_VARIABLE = "IGSD_DATA"
+"""Environment variable: a folder with NAME.zip or NAME/ for each data set, QM9.csv.gz for QM9."""
+
+TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
+"""Where the TU collection is published, one zip per data set."""
+
+# Part of the name of every parsed file: raise it when a reader's result changes.
+_READER_VERSION = 3
+_OTHER_FILES = {"QM9": qm9.TABLE}
 
 
 @dataclass(frozen=True)
@@ -39,20 +48,16 @@ class CatalogueEntry:
     inside: str = ""
     extra: str = ""
     how_to_get: str = ""
+    where: str = ""
 
 
-_Entries = dict[str, CatalogueEntry]
+_CONTENT = tomllib.loads((Path(__file__).parent / "data" / "catalogue.toml").read_text("utf-8"))
+_ALIASES: dict[str, str] = _CONTENT["aliases"]
 
+CATALOGUE = {name: CatalogueEntry(name, **about) for name, about in _CONTENT["listed"].items()}
+"""The listed data sets by name; other sets of the TU collection are known by name only."""
 
-def _read_catalogue() -> tuple[_Entries, _Entries, dict[str, str]]:
-    """Return the listed data sets, all known ones, and the aliases."""
-    content = tomllib.loads((Path(__file__).parent / "data" / "catalogue.toml").read_text("utf-8"))
-    listed = {name: CatalogueEntry(name, **about) for name, about in content["listed"].items()}
-    others = {name: CatalogueEntry(name) for name in content["other"]["names"].split()}
-    return listed, listed | others, content["aliases"]
-
-
-CATALOGUE, _KNOWN, _ALIASES = _read_catalogue()
+_KNOWN = CATALOGUE | {name: CatalogueEntry(name) for name in _CONTENT["other"]["names"].split()}
 _BY_LOWER_CASE = {name.lower(): entry for name, entry in _KNOWN.items()}
 _BY_LOWER_CASE |= {alias.lower(): _KNOWN[name] for alias, name in _ALIASES.items()}
 
@@ -77,87 +82,43 @@ def unknown_name(name: str) -> DataError:
     )
 
 
-DATA_VARIABLE = "IGSD_DATA"
-"""Environment variable: a folder with NAME.zip or NAME/ for each data set, QM9.csv.gz for QM9."""
-
-# Part of the name of every parsed file: raise it when a reader's result changes.
-_READER_VERSION = 3
-_OTHER_FILES = {"QM9": QM9_TABLE}
-
-
 def in_data_folder(name: str) -> Path | None:
-    """Return NAME.zip or NAME/ in the folder that ``IGSD_DATA`` names, or None; QM9 is a table.
-
-    Raises ``DataError`` if ``IGSD_DATA`` does not name a folder.
-    """
-    chosen = os.environ.get(DATA_VARIABLE)
-    if not chosen:
+    """Return NAME.zip or NAME/ (for QM9 a table) in the folder of ``IGSD_DATA``, or None."""
+    if not os.environ.get(DATA_VARIABLE):
         return None
-    folder = Path(chosen).expanduser()
+    folder = Path(os.environ[DATA_VARIABLE]).expanduser()
     if not folder.is_dir():
         raise DataError(
             f"{DATA_VARIABLE} must name a folder with data sets, but {folder} is not a folder. "
             "Correct it or unset it."
         )
-    for path in (folder / f"{name}.zip", folder / name, folder / _OTHER_FILES.get(name, name)):
-        if path.exists():
-            return path
-    return None
+    paths = [folder / file for file in (f"{name}.zip", name, _OTHER_FILES.get(name, name))]
+    return next((path for path in paths if path.exists()), None)
 
 
 def in_cache(name: str) -> Path | None:
-    """Return the packed file of a data set that was downloaded or parsed before, or None.
-
-    Of several parsed ones, whose sources may be gone, the newest.
-    """
+    """Return the packed file of a data set downloaded or parsed before (the newest), or None."""
     path = downloaded_file(name)
     if path.exists():
         return path
-    parsed = re.compile(re.escape(name) + rf"-r{_READER_VERSION}-[0-9a-f]{{20}}\.graphs")
-    files = path.parent.iterdir() if path.parent.is_dir() else ()
-    found = [file for file in files if parsed.fullmatch(file.name)]
-    return max(found, key=lambda file: file.stat().st_mtime, default=None)
+    parsed = f"{glob.escape(name)}-r{_READER_VERSION}-{'[0-9a-f]' * 20}.graphs"
+    return max(path.parent.glob(parsed), key=lambda file: file.stat().st_mtime, default=None)
 
 
 def in_package(name: str) -> Path | None:
-    """Return the files of a data set that an installed package carries, or None.
-
-    The package is located but not imported.
-    """
+    """Return the files of a data set in an installed package, which is not imported, or None."""
     entry = _KNOWN.get(name)
     if entry is None or not entry.package:
         return None
     spec = importlib.util.find_spec(entry.package)
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        path = Path(folder) / entry.inside
-        if path.exists():
-            return path
-    return None
+    folders = (spec.submodule_search_locations if spec else None) or []
+    paths = [Path(folder) / entry.inside for folder in folders]
+    return next((path for path in paths if path.exists()), None)
 
 
 def downloaded_file(name: str) -> Path:
     """Return where the packed file of a downloaded data set belongs."""
     return cache_dir() / "datasets" / f"{name}.graphs"
-
-
-def parsed_file(name: str, digest: str) -> Path:
-    """Return where the packed file of a data set with this content digest belongs."""
-    return cache_dir() / "datasets" / f"{name}-r{_READER_VERSION}-{digest[:20]}.graphs"
-
-
-TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
-"""Where the TU collection is published, one zip per data set."""
-
-
-@dataclass(frozen=True)
-class DataSetInfo:
-    """One line of ``igsd data list``: what a data set is and where it is found."""
-
-    name: str
-    about: str
-    graphs: int
-    classes: int
-    where: str
 
 
 def load_dataset(
@@ -185,26 +146,38 @@ def load_dataset(
     if source is not None:
         return _parse(exact, source, progress)
     if entry is None or not entry.downloadable or not allow_download:
-        allow = "" if allow_download else f" Or allow the download: {_allowing(exact)}."
+        allow = (
+            f" Or allow the download: load_dataset({exact!r}, allow_download=True) in Python, or "
+            f"any igsd command with {exact}."
+        )
         raise DataError(_how_to_get(exact) + (allow if entry and entry.downloadable else ""))
     return _fetch(entry, progress)
 
 
-def data_sets() -> list[DataSetInfo]:
-    """Return each listed data set and where it is found, without opening any."""
-    return [_info(entry) for entry in CATALOGUE.values()]
+def data_sets() -> list[CatalogueEntry]:
+    """Return each listed data set and ``where`` it is found, without opening any."""
+    return [replace(entry, where=_where(entry)) for entry in CATALOGUE.values()]
+
+
+def _where(entry: CatalogueEntry) -> str:
+    if (source := _find(entry.name)) is not None:
+        return str(source)
+    if entry.downloadable:
+        return "downloaded when first used"
+    install = f'pip install "igsd[{entry.extra}]"'
+    return install if entry.extra else f"to be put into the folder {DATA_VARIABLE}"
 
 
 def _find(name: str) -> Path | None:
     """Return where the data set is on this machine, or None."""
-    if not name or Path(name).name != name:
-        return None
-    return in_data_folder(name) or in_cache(name) or in_package(name)
+    is_name = name and Path(name).name == name
+    return in_data_folder(name) or in_cache(name) or in_package(name) if is_name else None
 
 
 def _parse(name: str, source: Path, progress: Progress | None) -> GraphSet:
     """Return the set in ``source``, from the cache if it was parsed before."""
-    cached = parsed_file(name, _content_digest(source))
+    file = f"{name}-r{_READER_VERSION}-{_content_digest(source)[:20]}.graphs"
+    cached = downloaded_file(name).with_name(file)
     # A damaged or unwritable cache is no reason to fail.
     with contextlib.suppress(StorageError):
         return GraphSet.load(cached)
@@ -216,33 +189,23 @@ def _parse(name: str, source: Path, progress: Progress | None) -> GraphSet:
 
 def _read(source: Path, progress: Progress | None) -> GraphSet:
     """Return the set in the files of a named data set."""
-    if is_qm9(source):
-        from igsd.graphs.readers.qm9 import read_qm9
-
-        return read_qm9(source, progress)
-    return _read_b3db(source) if source.suffix == ".tsv" else read_tu(source)
-
-
-def _read_b3db(source: Path) -> GraphSet:
-    from igsd.graphs.readers.table import read_smiles_table
-
-    # RDKit rejects a carbon in two of its molecules; their graphs are clear all the same.
-    graphs = read_smiles_table(
-        source, "SMILES", "BBB+/BBB-", ["logBB"], name="B3DB", check_valence=False
-    )
+    if qm9.is_qm9(source):
+        return qm9.read_qm9(source, progress)
+    if source.suffix != ".tsv":
+        return read_tu(source)
+    # RDKit rejects a carbon in two molecules of B3DB; their graphs are clear all the same.
+    columns = ("SMILES", "BBB+/BBB-", ["logBB"])
+    graphs = table.read_smiles_table(source, *columns, name="B3DB", check_valence=False)
     return replace(graphs, ids=None)  # so that its checksum stays that of earlier versions
 
 
 def _content_digest(source: Path) -> str:
     """Return the SHA-256 of a data set's files."""
-    digest = hashlib.sha256()
-    files = [source]
-    if is_qm9(source):
-        digest.update(qm9_digest(source).encode())
-        return digest.hexdigest()
+    if qm9.is_qm9(source):
+        return hashlib.sha256(qm9.qm9_digest(source).encode()).hexdigest()
+    digest, files = hashlib.sha256(), [source]
     if source.is_dir():
-        members = find_tu_files(source).parts
-        files = [source / members[part] for part in sorted(members)]
+        files = [source / member for _, member in sorted(find_tu_files(source).parts.items())]
     for file in files:
         digest.update(f"{file.name} {file.stat().st_size};".encode())
         with open(file, "rb") as stream:
@@ -281,19 +244,3 @@ def _how_to_get(name: str) -> str:
         f"it into a folder, and set IGSD_DATA to a folder that holds {name}.zip or {name}/ in TU "
         "layout."
     )
-
-
-def _allowing(name: str) -> str:
-    return f"load_dataset({name!r}, allow_download=True) in Python, or any igsd command with {name}"
-
-
-def _info(entry: CatalogueEntry) -> DataSetInfo:
-    source = _find(entry.name)
-    if source is not None:
-        where = str(source)
-    elif entry.downloadable:
-        where = "downloaded when first used"
-    else:
-        install = f'pip install "igsd[{entry.extra}]"'
-        where = install if entry.extra else f"to be put into the folder {DATA_VARIABLE}"
-    return DataSetInfo(entry.name, entry.about, entry.graphs, entry.classes, where)

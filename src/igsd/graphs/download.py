@@ -1,12 +1,10 @@
 """``download``: a file over https, whole or not at all."""
 
-import os
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable
 from http.client import HTTPException
+from pathlib import Path
 from typing import IO, Any
+from urllib import error, parse, request
 
 from igsd.errors import DataError
 from igsd.files.atomic import atomic_file
@@ -14,31 +12,27 @@ from igsd.files.atomic import atomic_file
 Progress = Callable[[int, int | None], None]
 """Called with the bytes done and the total bytes (None if the server does not say)."""
 
-MAX_BYTES = 2 * 1024**3
-"""Largest download, in bytes."""
-
-_TIMEOUT = 30.0
 _CHUNK = 1 << 20
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
-class _OnlySafeRedirects(urllib.request.HTTPRedirectHandler):
+class _OnlySafeRedirects(request.HTTPRedirectHandler):
     """Follow a redirect only to an address that is accepted by itself."""
 
     def redirect_request(
         self, req: Any, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request | None:
+    ) -> request.Request | None:
         _check_address(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def download(
     url: str,
-    path: str | os.PathLike[str],
+    path: Path,
     *,
     progress: Progress | None = None,
-    max_bytes: int = MAX_BYTES,
-    timeout: float = _TIMEOUT,
+    max_bytes: int = 2 * 1024**3,
+    timeout: float = 30.0,
 ) -> None:
     """Download ``url`` to ``path``; on any failure nothing is left there.
 
@@ -47,10 +41,10 @@ def download(
     larger than ``max_bytes``.
     """
     _check_address(url)
-    opener = urllib.request.build_opener(_OnlySafeRedirects)
-    request = urllib.request.Request(url, headers={"User-Agent": "igsd"})
+    opener = request.build_opener(_OnlySafeRedirects)
+    wanted = request.Request(url, headers={"User-Agent": "igsd"})
     try:
-        with opener.open(request, timeout=timeout) as answer, atomic_file(path) as file:
+        with opener.open(wanted, timeout=timeout) as answer, atomic_file(path) as file:
             declared = answer.headers.get("Content-Length")
             total = int(declared) if declared and declared.isdigit() else None
             done = 0
@@ -63,23 +57,23 @@ def download(
                     progress(done, total)
             if total is not None and done != total:
                 raise DataError(f"{url}: the transfer ended after {done} of {total} bytes.")
-    except urllib.error.HTTPError as error:
-        raise DataError(f"{url} cannot be downloaded: {error.code} {error.reason}.") from error
-    except (urllib.error.URLError, TimeoutError, HTTPException, ConnectionError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise DataError(f"{url} cannot be downloaded: {reason}.") from error
+    except error.HTTPError as failure:
+        raise DataError(
+            f"{url} cannot be downloaded: {failure.code} {failure.reason}."
+        ) from failure
+    except (error.URLError, TimeoutError, HTTPException, ConnectionError) as failure:
+        reason = getattr(failure, "reason", None) or failure
+        raise DataError(f"{url} cannot be downloaded: {reason}.") from failure
 
 
 def _read(answer: Any, url: str) -> bytes:
-    """Return the next chunk; raises ``DataError`` for a network failure."""
     try:
         return answer.read(_CHUNK)
-    except (OSError, HTTPException) as error:
-        raise DataError(f"{url}: the transfer was interrupted ({error}). Try again.") from error
+    except (OSError, HTTPException) as failure:
+        raise DataError(f"{url}: the transfer was interrupted ({failure}). Try again.") from failure
 
 
 def _check_address(url: str) -> None:
-    """Raise ``DataError`` unless the address is https, or http on this machine."""
-    parts = urllib.parse.urlsplit(url)
+    parts = parse.urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOCAL):
         raise DataError(f"{url} cannot be downloaded: the address must begin with https://.")

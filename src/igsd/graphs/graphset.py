@@ -1,14 +1,12 @@
 """``GraphSet``: many small graphs as a few flat, immutable columns."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,10 +16,8 @@ from igsd.graphs.adjacency import Adjacency, pointers, ranges
 
 Name = str | int | float | bool
 
-
 UNNAMED = "graphs"
 """The name of a set without a name of its own."""
-
 
 Fields = dict[str, Any]
 """Fields of a ``GraphSet`` by name."""
@@ -38,6 +34,20 @@ COLUMNS = {
     "ids": "graph",
 }
 """The optional columns of a set, and whether they have a row per node, edge entry or graph."""
+
+NAMES = {
+    "node_labels": "node_label_names",
+    "node_attributes": "node_attribute_names",
+    "edge_labels": "edge_label_names",
+    "edge_attributes": "edge_attribute_names",
+    "classes": "class_names",
+    "targets": "target_names",
+}
+"""The fields with the names behind the codes, or of the columns, of six of them."""
+
+_VERSION = 1
+_TEXTS = ("graph_names", "ids")
+_PLAIN = (*NAMES.values(), "name", "notes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +109,8 @@ class GraphSet:
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
 
-    def __getitem__(self, key: Any) -> GraphSet:
-        """Return the graphs of an index, a slice, an array of indices or a mask, as a set.
-
-        Negative indices count from the end. Raises ``GraphIndexError`` for one out of range.
-        """
+    def __getitem__(self, key: Any) -> Self:
+        """Return the graphs of an index (also negative), a slice, indices or a mask, as a set."""
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn indexes an array: X[indices, ...]
         if isinstance(key, slice):
@@ -115,7 +122,7 @@ class GraphSet:
             chosen = np.where(chosen < 0, chosen + len(self), chosen)
         return self.take(chosen)
 
-    def __iter__(self) -> Iterator[GraphSet]:
+    def __iter__(self) -> Iterator[Self]:
         return (self.take([index]) for index in range(len(self)))
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
@@ -131,13 +138,8 @@ class GraphSet:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Say whether both sets hold the same graphs, labels and names of labels.
-
-        ``name``, ``notes``, ``lines`` and ``ids`` do not count.
-        """
-        if not isinstance(other, GraphSet):
-            return NotImplemented
-        return self.checksum == other.checksum
+        """Compare all columns and names but ``name``, ``notes``, ``lines`` and ``ids``."""
+        return self.checksum == other.checksum if isinstance(other, GraphSet) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.checksum)
@@ -169,11 +171,10 @@ class GraphSet:
         """Return the graph that each node belongs to, [N] int64."""
         return np.repeat(np.arange(len(self)), self.node_counts())
 
-    def take(self, indices: Any) -> GraphSet:
+    def take(self, indices: Any) -> Self:
         """Return the graphs ``indices`` (or of a mask) in this order; indices may repeat.
 
-        The cost grows with the graphs taken, not with the set. Raises ``GraphIndexError`` for an
-        index out of range and for anything that is not an index.
+        Raises ``GraphIndexError`` for an index out of range and for anything that is not one.
         """
         chosen = self._checked_indices(np.asarray(indices))
         starts, stops = self.node_ptr[chosen], self.node_ptr[chosen + 1]
@@ -183,30 +184,20 @@ class GraphSet:
             "edge": ranges(row_ptr[starts], row_ptr[stops]),
             "graph": chosen,
         }
-        columns: Fields = {
-            key: _gather(getattr(self, key), rows[kind]) for key, kind in COLUMNS.items()
-        }
-        return replace(
-            self,
-            node_ptr=pointers(stops - starts),
-            adjacency=self.adjacency.take(self.node_ptr, chosen),
-            **columns,
-        )
+        columns: Fields = {k: _gather(getattr(self, k), rows[kind]) for k, kind in COLUMNS.items()}
+        adjacency = self.adjacency.take(self.node_ptr, chosen)
+        return replace(self, node_ptr=pointers(stops - starts), adjacency=adjacency, **columns)
 
-    def without_labels(self) -> GraphSet:
+    def without_labels(self) -> Self:
         """Return the same graphs with classes and targets removed."""
         return replace(self, classes=None, class_names=(), targets=None, target_names=())
 
     @cached_property
     def checksum(self) -> str:
         """SHA-256 of every column except ``lines`` and ``ids``, and of every name, hexadecimal."""
-        names = [
-            (f.name, getattr(self, f.name))
-            for f in fields(self)
-            if f.name.endswith("_names") and getattr(self, f.name)
-        ]
+        keys = [f.name for f in fields(self) if f.name.endswith("_names") and getattr(self, f.name)]
         columns = {key: column for key, column in self._columns().items() if key != "lines"}
-        return _digest(columns, repr(names))
+        return _digest(columns, repr([(key, getattr(self, key)) for key in keys]))
 
     @cached_property
     def structure_checksum(self) -> str:
@@ -217,12 +208,44 @@ class GraphSet:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set to one portable file at exactly ``path``, whole or not at all."""
-        save_graphset(self, path)
+        arrays = self._columns()
+        for key in _TEXTS:
+            if (texts := getattr(self, key)) is not None:
+                encoded = [text.encode() for text in texts]
+                arrays[key] = np.frombuffer(b"".join(encoded), np.uint8)
+                arrays[f"{key}_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
+        header: Header = {"kind": "graph set", "version": _VERSION}
+        write_arrays(path, arrays, header | {key: getattr(self, key) for key in _PLAIN})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GraphSet:
-        """Return the set saved at ``path``, memory-mapped: columns are read on use."""
-        return load_graphset(path)
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the set saved at ``path``, memory-mapped; raises ``StorageError``."""
+        arrays, header = read_arrays(path, "graph set")
+        if header.get("version") != _VERSION:
+            raise StorageError(
+                f"{path} is a graph set of format {header.get('version')}; this igsd reads format "
+                f"{_VERSION}. Import the original data again with `igsd data import`."
+            )
+        try:
+            columns: Fields = {key: _pop_texts(arrays, key) for key in _TEXTS}
+            for key in _PLAIN:
+                columns[key] = tuple(header[key]) if isinstance(header[key], list) else header[key]
+            matrix = (arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None))
+            graphs = cls(adjacency=Adjacency(*matrix), **(columns | arrays))
+        except (KeyError, TypeError) as error:
+            fault = f"a column is missing or unknown ({error})"
+            raise StorageError(f"{path} is damaged: {fault}.") from error
+        graphs._check_lengths(path)
+        return graphs
+
+    def _check_lengths(self, path: str | os.PathLike[str]) -> None:
+        """Raise ``StorageError`` unless pointers and column lengths are consistent."""
+        nodes, entries = self.num_nodes, self.adjacency.num_entries
+        lengths = {"node": nodes, "edge": entries, "graph": len(self)}
+        columns = [(getattr(self, key), lengths[kind]) for key, kind in COLUMNS.items()]
+        columns += [(self.adjacency.row_ptr, nodes + 1), (self.adjacency.col, entries)]
+        if any(column is not None and len(column) != length for column, length in columns):
+            raise StorageError(f"{path} is damaged: its columns have different lengths.")
 
     def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
         """Return indices or a mask as indices, int64; raises ``GraphIndexError``."""
@@ -254,6 +277,11 @@ class GraphSet:
         return {key: value for key, value in columns.items() if isinstance(value, np.ndarray)}
 
 
+def placeholders(width: int, letter: str = "x") -> tuple[str, ...]:
+    """Return names for columns without any: x0, x1, ..."""
+    return tuple(f"{letter}{i}" for i in range(width))
+
+
 def _gather(column: Any, rows: np.ndarray) -> Any:
     """Return rows of an array, or of a tuple of texts."""
     if isinstance(column, tuple):
@@ -270,77 +298,9 @@ def _digest(columns: dict[str, np.ndarray], text: str) -> str:
     return digest.hexdigest()
 
 
-_VERSION = 1
-_TEXTS = ("graph_names", "ids")
-_PLAIN = (
-    "node_label_names",
-    "node_attribute_names",
-    "edge_label_names",
-    "edge_attribute_names",
-    "class_names",
-    "target_names",
-    "name",
-    "notes",
-)
-
-
-def save_graphset(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
-    """Write ``graphs`` to one file at exactly ``path``, whole or not at all."""
-    arrays = graphs._columns()
-    for key in _TEXTS:
-        texts = getattr(graphs, key)
-        if texts is not None:
-            encoded = [text.encode() for text in texts]
-            arrays[key] = np.frombuffer(b"".join(encoded), np.uint8)
-            arrays[f"{key}_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
-    header: Header = {"kind": "graph set", "version": _VERSION}
-    header |= {key: getattr(graphs, key) for key in _PLAIN}
-    write_arrays(path, arrays, header)
-
-
-def load_graphset(path: str | os.PathLike[str]) -> GraphSet:
-    """Return the set in the file at ``path``; raises ``StorageError`` for any other file."""
-    arrays, header = read_arrays(path, "graph set")
-    if header.get("version") != _VERSION:
-        raise StorageError(
-            f"{path} is a graph set of format {header.get('version')}; this igsd reads format "
-            f"{_VERSION}. Import the original data again with `igsd data import`."
-        )
-    try:
-        texts: Fields = {
-            key: _split(arrays.pop(key, None), arrays.pop(f"{key}_ptr", None)) for key in _TEXTS
-        }
-        adjacency = Adjacency(
-            arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None)
-        )
-        rest: Fields = {key: _tuple(header[key]) for key in _PLAIN} | arrays
-        graphs = GraphSet(adjacency=adjacency, **texts, **rest)
-    except (KeyError, TypeError) as error:
-        raise StorageError(
-            f"{path} is damaged: a column is missing or unknown ({error})."
-        ) from error
-    _check_pointers(graphs, path)
-    return graphs
-
-
-def _split(text: np.ndarray | None, bounds: np.ndarray | None) -> tuple[str, ...] | None:
+def _pop_texts(arrays: dict[str, np.ndarray], key: str) -> tuple[str, ...] | None:
+    text, bounds = arrays.pop(key, None), arrays.pop(f"{key}_ptr", None)
     if text is None or bounds is None:
         return None
     raw = text.tobytes()
     return tuple(raw[a:b].decode() for a, b in itertools.pairwise(bounds.tolist()))
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _check_pointers(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
-    """Raise ``StorageError`` unless pointers and column lengths are consistent."""
-    nodes, entries = graphs.num_nodes, graphs.adjacency.num_entries
-    lengths = {"node": nodes, "edge": entries, "graph": len(graphs)}
-    fits = len(graphs.adjacency.row_ptr) == nodes + 1 and len(graphs.adjacency.col) == entries
-    for key, kind in COLUMNS.items():
-        column = getattr(graphs, key)
-        fits = fits and (column is None or len(column) == lengths[kind])
-    if not fits:
-        raise StorageError(f"{path} is damaged: its columns have different lengths.")

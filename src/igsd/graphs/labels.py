@@ -13,6 +13,11 @@ from igsd.errors import DataError, counted, enumerated, warn_user
 MARKERS = ("?", "-", "na", "n/a", "#n/a", "nan", "none", "null")
 """Words that mean no value, as an empty cell does, in any case."""
 
+Task = Literal["auto", "classes", "numbers"]
+
+# Whole numbers with more different values than this are counts rather than classes.
+_MOST_CLASSES = 20
+
 
 def drop_missing(values: Sequence[Any], name: str, *, told: bool = True) -> list[Any]:
     """Return the labels of a column, or of ``y``, with None for those that are missing.
@@ -62,12 +67,6 @@ def class_of_text(text: str) -> int | str:
     return int(value) if value is not None and value.is_integer() else text
 
 
-Task = Literal["auto", "classes", "numbers"]
-
-# Whole numbers with more different values than this are counts rather than classes.
-_MOST_CLASSES = 20
-
-
 @dataclass(frozen=True)
 class LabelTexts:
     """Columns of labels as written: ``texts`` [columns][G], empty where unknown.
@@ -78,10 +77,6 @@ class LabelTexts:
     names: tuple[str, ...]
     texts: list[list[str]]
     lines: list[int] | None = None
-
-    def place(self, graph: int) -> str:
-        """Return the place of a graph's labels: its line, or the graph itself."""
-        return f"graph {graph}" if self.lines is None else f"line {self.lines[graph]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +105,20 @@ class GraphLabels:
 
 
 def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GraphLabels:
-    """Return the labels in columns of text, without those that are missing by ``drop_missing``.
-
-    ``told``: say in an ``IGSDWarning`` what is taken as missing.
-    """
+    """Return the labels in columns of text; ``told``: warn of what ``drop_missing`` drops."""
     pairs = list(zip(columns.names, columns.texts, strict=True))
     texts = [[v or "" for v in drop_missing(column, name, told=False)] for name, column in pairs]
-    if _are_classes(texts, task):
-        _check_one_column(columns.names)
+    # A column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
+    is_classes = len(texts) == 1 and not are_numbers(texts[0])
+    if (task == "auto" and is_classes) or task == "classes":
+        name = columns.names[0]
+        if len(pairs) > 1:
+            raise DataError(
+                f"Classes are one column. Got {', '.join(columns.names)}. Name one of them, or say "
+                "--task numbers (task='numbers' in Python) if they are numbers."
+            )
         cells = [class_of_text(text) for text in columns.texts[0]]
-        return class_labels(drop_missing(cells, columns.names[0], told=told), columns.names[0])
+        return class_labels(drop_missing(cells, name, told=told), name)
     if told:
         for name, column in pairs:
             drop_missing(column, name)
@@ -140,24 +139,25 @@ def class_labels(values: Sequence[Any], name: str) -> GraphLabels:
 
 def number_labels(columns: LabelTexts) -> GraphLabels:
     """Return columns of text as numbers, NaN where empty; raises ``DataError`` for other text."""
-    values = np.array([_numbers(columns, place) for place in range(len(columns.names))]).T
-    values = values[:, 0] if len(columns.names) == 1 else values
-    return GraphLabels(values, False, columns.names)
-
-
-def _check_one_column(names: Sequence[str]) -> None:
-    if len(names) > 1:
-        raise DataError(
-            f"Classes are one column. Got {', '.join(names)}. Name one of them, or say --task "
-            "numbers (task='numbers' in Python) if they are numbers."
-        )
+    values = []
+    for name, texts in zip(columns.names, columns.texts, strict=True):
+        values.append([number_of(text) if text else math.nan for text in texts])
+        if bad := [graph for graph, value in enumerate(values[-1]) if value is None]:
+            places = [f"line {columns.lines[i]}" if columns.lines else f"graph {i}" for i in bad]
+            shown = [f"{texts[i]!r} ({place})" for i, place in zip(bad, places, strict=True)]
+            filled = counted(sum(1 for text in texts if text), "filled cell")
+            raise DataError(
+                f"The label column {name!r} must hold finite numbers or nothing here. Of {filled}, "
+                f"{'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: {enumerated(shown)}. "
+                "Empty such cells or write numbers; if all cells name classes, say --task classes, "
+                "or task='classes' in Python."
+            )
+    table = np.array(values, dtype=np.float64).T
+    return GraphLabels(table[:, 0] if len(values) == 1 else table, False, columns.names)
 
 
 def check_enough(labels: GraphLabels) -> None:
-    """Raise ``DataError`` for labels that nothing can be learned from.
-
-    There must be at least two classes, and every number must be known for at least two graphs.
-    """
+    """Raise ``DataError`` unless there are two classes, or two graphs with every number."""
     names = enumerated([repr(name) for name in labels.names])
     if not labels.is_known.any():
         raise DataError(
@@ -165,54 +165,23 @@ def check_enough(labels: GraphLabels) -> None:
             "Fill it in for some graphs, or train without labels."
         )
     if labels.are_classes:
-        classes = {value for value in labels.y if value is not None}
-        if len(classes) < 2:
-            raise DataError(
-                f"All labels in {names} are {classes.pop()!r}. There must be graphs of at least "
-                "two classes."
-            )
+        if len(classes := {value for value in labels.y if value is not None}) < 2:
+            same = f"All labels in {names} are {classes.pop()!r}"
+            raise DataError(f"{same}. There must be graphs of at least two classes.")
         return
     known = (~np.isnan(labels.y.reshape(len(labels.y), -1))).sum(axis=0)
     for name, count in zip(labels.names, known.tolist(), strict=True):
         if count < 2:
-            raise DataError(
-                f"{name!r} is known for {counted(count, 'graph')}; at least two are needed."
-            )
-
-
-def _are_classes(texts: list[list[str]], task: Task) -> bool:
-    """Return whether columns are classes, judged by their look if the task leaves it open.
-
-    A column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
-    """
-    if task != "auto":
-        return task == "classes"
-    return len(texts) == 1 and not are_numbers(texts[0])
+            known_for = f"{name!r} is known for {counted(count, 'graph')}"
+            raise DataError(f"{known_for}; at least two are needed.")
 
 
 def are_numbers(texts: list[str]) -> bool:
     """Return whether a column holds numbers to predict rather than classes, for the most part."""
     filled = [text for text in texts if text]
     values = [value for value in map(number_of, filled) if value is not None]
-    are_many = len(set(values)) > _MOST_CLASSES
-    is_measured = are_many or any(map(is_fraction, filled))
+    is_measured = len(set(values)) > _MOST_CLASSES or any(map(is_fraction, filled))
     return is_measured and 2 * len(values) > len(filled)
-
-
-def _numbers(columns: LabelTexts, column: int) -> list[float]:
-    """Return the numbers of a column, NaN where empty; raises ``DataError`` for other text."""
-    texts = columns.texts[column]
-    values = [number_of(text) if text else math.nan for text in texts]
-    bad = [f"{texts[i]!r} ({columns.place(i)})" for i, value in enumerate(values) if value is None]
-    if bad:
-        filled = counted(sum(1 for text in texts if text), "filled cell")
-        raise DataError(
-            f"The label column {columns.names[column]!r} must hold finite numbers or nothing here. "
-            f"Of {filled}, {'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: "
-            f"{enumerated(bad)}. Empty such cells or write numbers; if all cells name classes, "
-            "say --task classes, or task='classes' in Python."
-        )
-    return [value for value in values if value is not None]
 
 
 def is_fraction(text: str) -> bool:

@@ -12,13 +12,21 @@ from igsd.files.arrays import read_header, refuse_pickle
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
-from igsd.graphs.readers.table import SUFFIXES
+from igsd.graphs.readers.table import SUFFIXES, read_smiles_table
 from igsd.graphs.readers.tu import read_tu
 
 _ACCEPTED = (
     "Accepted are a GraphSet, and a list of NetworkX graphs, of PyG Data objects, of SMILES "
     "strings or of parts of a GraphSet."
 )
+
+_READERS = {
+    "GraphSet": "build:join_sets",
+    "NetworkX graph": "readers.networkx:from_networkx",
+    "PyG Data": "readers.pyg:from_pyg",
+    "SMILES string": "readers.smiles:from_smiles",
+}
+"""What turns a list of one kind of graph into a set, imported on first use."""
 
 
 def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
@@ -32,30 +40,21 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
         return graphs
     if hasattr(type(graphs), "to_data_list"):
         graphs = graphs.to_data_list()
-    single = _kind(graphs)
-    if single is not None:
-        raise DataError(_single_graph(single, graphs))
+    if isinstance(graphs, str):
+        raise DataError(
+            f"A list of graphs was expected, found the text {graphs[:60]!r}. Put a SMILES string "
+            "into a list, [text]; open a data set or file with igsd.load_dataset or "
+            "igsd.open_data."
+        )
+    if (kind := _kind(graphs)) is not None:
+        raise DataError(
+            f"A list of graphs was expected, found a single {kind}. Put it into a list: [graph]."
+        )
     if isinstance(graphs, Mapping | bytes) or not isinstance(graphs, Iterable):
         raise DataError(f"Graphs were expected, found {type(graphs).__name__}. {_ACCEPTED}")
     items = list(graphs)
     if not items:
         raise DataError(f"The list of graphs is empty; at least one is needed. {_ACCEPTED}")
-    module, function = _READERS[_common_kind(items)].split(":")
-    reader = getattr(importlib.import_module(f"igsd.graphs.{module}"), function)
-    return reader(items, name=name)
-
-
-_READERS = {
-    "GraphSet": "build:join_sets",
-    "NetworkX graph": "readers.networkx:from_networkx",
-    "PyG Data": "readers.pyg:from_pyg",
-    "SMILES string": "readers.smiles:from_smiles",
-}
-"""What turns a list of one kind of graph into a set, imported on first use."""
-
-
-def _common_kind(items: list[Any]) -> str:
-    """Return the kind that all items have; raises ``DataError`` at the first that differs."""
     first = _kind(items[0])
     if first is None:
         raise DataError(
@@ -63,14 +62,14 @@ def _common_kind(items: list[Any]) -> str:
             f"{_ACCEPTED}"
         )
     for place, item in enumerate(items):
-        kind = _kind(item)
-        if kind != first:
+        if (kind := _kind(item)) != first:
             found = kind or f"an object of type {type(item).__name__}"
             raise DataError(
                 f"All graphs of a list must be of one kind: graph 0 is a {first}, but graph "
                 f"{place} is {found}. {_ACCEPTED}"
             )
-    return first
+    module, function = _READERS[first].split(":")
+    return getattr(importlib.import_module(f"igsd.graphs.{module}"), function)(items, name=name)
 
 
 def _kind(item: Any) -> str | None:
@@ -85,16 +84,6 @@ def _kind(item: Any) -> str | None:
     if not hasattr(type(item), "indices") and hasattr(item, "edge_index"):
         return "PyG Data"
     return None
-
-
-def _single_graph(kind: str, graph: Any) -> str:
-    if isinstance(graph, str):
-        return (
-            f"A list of graphs was expected, found the text {graph[:60]!r}. Put a SMILES string "
-            "into a list, [text]; open a data set or file with igsd.load_dataset or "
-            "igsd.open_data."
-        )
-    return f"A list of graphs was expected, found a single {kind}. Put it into a list: [graph]."
 
 
 def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
@@ -127,18 +116,11 @@ def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
         graphs = GraphSet.load(path)
         # A set without a name gets that of its file, so that records of two sets stay apart.
         return replace(graphs, name=path.stem) if graphs.name == UNNAMED else graphs
-    return _open_foreign(path)
-
-
-def _open_foreign(path: Path) -> GraphSet:
-    """Return the graphs in a file that igsd did not write, by its first bytes."""
     with open(path, "rb") as file:
-        start = file.read(4)
-    if start == b"PK\x03\x04" or path.suffix.lower() == ".zip":
+        is_zip = file.read(4) == b"PK\x03\x04" or path.suffix.lower() == ".zip"
+    if is_zip:
         return read_tu(path)
     if path.name.lower().endswith(SUFFIXES):
-        from igsd.graphs.readers.table import read_smiles_table
-
         return read_smiles_table(path)
     raise DataError(
         f"igsd cannot read {path}. Accepted are a TU folder or zip, a SMILES table (.csv, .tsv, "

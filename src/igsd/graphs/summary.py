@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from igsd.graphs.graphset import GraphSet, Name
+from igsd.graphs.graphset import GraphSet, Name, placeholders
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,7 @@ class Spread:
 class GraphSetSummary:
     """Figures of one set; counts of classes and labels by name, in the set's order.
 
-    ``unlabelled``: graphs without a class in a set with classes. ``isolated_nodes``: nodes without
-    an edge. ``disconnected_graphs``: graphs with more than one component.
+    ``unlabelled``: graphs without a class in a set with classes.
     """
 
     name: str
@@ -41,7 +40,9 @@ class GraphSetSummary:
 
 def summarize(graphs: GraphSet) -> GraphSetSummary:
     """Return the figures of ``graphs``; the label of an undirected edge is counted once."""
-    classes = graphs.classes
+    classes, edge_labels, adjacency = graphs.classes, graphs.edge_labels, graphs.adjacency
+    if edge_labels is not None:
+        edge_labels = edge_labels[adjacency.rows() < adjacency.global_columns(graphs.node_ptr)]
     return GraphSetSummary(
         name=graphs.name,
         graphs=len(graphs),
@@ -50,38 +51,26 @@ def summarize(graphs: GraphSet) -> GraphSetSummary:
         classes=_counts(classes, graphs.class_names),
         unlabelled=0 if classes is None else int((classes < 0).sum()),
         node_labels=_counts(graphs.node_labels, graphs.node_label_names),
-        edge_labels=_counts(_once(graphs), graphs.edge_label_names),
+        edge_labels=_counts(edge_labels, graphs.edge_label_names),
         node_attributes=_attribute_names(graphs.node_attributes, graphs.node_attribute_names),
         edge_attributes=_attribute_names(graphs.edge_attributes, graphs.edge_attribute_names),
         targets=_attribute_names(graphs.targets, graphs.target_names),
-        isolated_nodes=int((graphs.adjacency.degrees() == 0).sum()),
+        isolated_nodes=int((adjacency.degrees() == 0).sum()),
         disconnected_graphs=int((components(graphs) > 1).sum()),
     )
 
 
 def components(graphs: GraphSet) -> np.ndarray:
     """Return the number of connected components of every graph, [G] int64."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse import csgraph, csr_array
 
-    columns = graphs.adjacency.global_columns(graphs.node_ptr)
-    ones = np.ones(len(columns), dtype=np.int8)
-    shape = (graphs.num_nodes, graphs.num_nodes)
-    matrix = csr_array((ones, columns, graphs.adjacency.row_ptr), shape=shape)
-    _, component = connected_components(matrix, directed=False)
+    columns, row_ptr = graphs.adjacency.global_columns(graphs.node_ptr), graphs.adjacency.row_ptr
+    entries = (np.ones(len(columns), np.int8), columns, row_ptr)
+    matrix = csr_array(entries, shape=(graphs.num_nodes, graphs.num_nodes))
+    _, component = csgraph.connected_components(matrix, directed=False)
     # Count the first node of each component; a component never leaves its graph.
     _, first_nodes = np.unique(component, return_index=True)
     return np.bincount(graphs.graph_of_node()[first_nodes], minlength=len(graphs))
-
-
-def _once(graphs: GraphSet) -> np.ndarray | None:
-    """Return the labels of the entries above the diagonal: one for each undirected edge."""
-    if graphs.edge_labels is None:
-        return None
-    local_rows = graphs.adjacency.rows() - np.repeat(
-        graphs.node_ptr[:-1], np.diff(graphs.adjacency.row_ptr[graphs.node_ptr])
-    )
-    return graphs.edge_labels[local_rows < graphs.adjacency.col]
 
 
 def _spread(counts: np.ndarray) -> Spread:
@@ -97,6 +86,4 @@ def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int
 
 
 def _attribute_names(values: np.ndarray | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    if values is None:
-        return ()
-    return names or tuple(f"x{i}" for i in range(values.shape[1]))
+    return () if values is None else names or placeholders(values.shape[1])

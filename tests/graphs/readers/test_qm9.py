@@ -18,11 +18,14 @@ from igsd.graphs.readers.qm9 import (
     BOND_NAMES,
     QM9_TARGETS,
     QM9_UNITS,
+    TABLE,
+    QM9Columns,
     qm9_bonds,
+    qm9_files,
     read_qm9,
+    read_qm9_columns,
     target_unit,
 )
-from igsd.graphs.readers.qm9_files import TABLE, QM9Columns, qm9_files, read_qm9_columns
 from tests.graphs.qm9_writer import (
     ETHYNE,
     FORMALDEHYDE,

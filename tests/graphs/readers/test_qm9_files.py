@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from igsd.errors import DataError, StorageError
-from igsd.graphs.readers.qm9_files import GEOMETRY, PARTS, is_qm9, qm9_digest, read_qm9_columns
+from igsd.graphs.readers.qm9 import GEOMETRY, PARTS, is_qm9, qm9_digest, read_qm9_columns
 from tests.graphs.qm9_writer import ETHYNE, MOLECULES, WATER, write_package, write_table
 
 

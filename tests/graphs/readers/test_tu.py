@@ -21,7 +21,6 @@ def test_zip_at_any_depth(tu_folder: Path, tmp_path: Path, inside: str) -> None:
     assert files.name == "TINY"
     assert {"A", "graph_indicator", "graph_labels"} <= set(files.parts)
     assert files.read("graph_labels") == b"-1\n1\n"
-    assert files.read("absent") is None
 
 
 def test_folder_around_the_folder_and_hidden_files(tu_folder: Path) -> None:

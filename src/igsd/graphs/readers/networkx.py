@@ -21,17 +21,9 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError
+from igsd.graphs import columns as tables
 from igsd.graphs.build import from_edges
-from igsd.graphs.columns import (
-    NAMES_KEY,
-    Record,
-    common_names,
-    graph_columns,
-    label_columns,
-    names_text,
-    number_columns,
-)
-from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.graphset import UNNAMED, GraphSet, placeholders
 
 
 def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
@@ -46,9 +38,9 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
             raise DataError(
                 f"Item {place} of {name!r} must be a NetworkX graph, found {type(graph).__name__}."
             )
-    known = common_names(graph.graph.get(NAMES_KEY) for graph in items) or {}
-    nodes: list[Record] = []
-    edges: list[Record] = []
+    known = tables.common_names(graph.graph.get(tables.NAMES_KEY) for graph in items) or {}
+    nodes: list[tables.Record] = []
+    edges: list[tables.Record] = []
     ends: list[tuple[int, int]] = []
     for graph in items:
         index = {node: len(nodes) + place for place, node in enumerate(graph.nodes)}
@@ -60,11 +52,11 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
                 ends.append((index[v], index[u]))
                 edges.append(data)
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    columns = graph_columns([graph.graph for graph in items], known, name)
+    columns = tables.graph_columns([graph.graph for graph in items], known, name)
     notes: tuple[str, ...] = ()
     for kind, records in (("node", nodes), ("edge", edges)):
-        columns |= label_columns(records, kind, known)
-        numbers, left_out = number_columns(records, kind, known, name)
+        columns |= tables.label_columns(records, kind, known)
+        numbers, left_out = tables.number_columns(records, kind, known, name)
         columns |= numbers
         notes += left_out
     counts = [graph.number_of_nodes() for graph in items]
@@ -80,9 +72,7 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
     """
     import networkx as nx
 
-    if graphs.adjacency.weight is not None:
-        raise DataError(f"{graphs.name!r} has weighted edges: a view cannot be exported.")
-    names = names_text(graphs)
+    names = tables.names_text(graphs)
     node_records = _records(graphs, "node", graphs.num_nodes)
     edge_records = _records(graphs, "edge", graphs.adjacency.num_entries)
     one_way = _has_asymmetric_edges(graphs)
@@ -91,7 +81,13 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
     result = []
     for g in range(len(graphs)):
         graph = nx.DiGraph() if one_way[g] else nx.Graph()
-        graph.graph.update(_graph_record(graphs, g), **{NAMES_KEY: names})
+        if graphs.graph_names is not None:
+            graph.graph["name"] = graphs.graph_names[g]
+        if graphs.classes is not None and graphs.classes[g] >= 0:
+            graph.graph["label"] = graphs.class_names[graphs.classes[g]]
+        if graphs.targets is not None:
+            graph.graph["y"] = graphs.targets[g].tolist()
+        graph.graph[tables.NAMES_KEY] = names
         first, last = int(graphs.node_ptr[g]), int(graphs.node_ptr[g + 1])
         graph.add_nodes_from((v - first, node_records[v]) for v in range(first, last))
         for e in range(int(entry_ptr[g]), int(entry_ptr[g + 1])):
@@ -100,9 +96,9 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
     return result
 
 
-def _records(graphs: GraphSet, kind: str, count: int) -> list[Record]:
+def _records(graphs: GraphSet, kind: str, count: int) -> list[tables.Record]:
     """Return label and attributes of every node or edge entry as a dictionary."""
-    records: list[Record] = [{} for _ in range(count)]
+    records: list[tables.Record] = [{} for _ in range(count)]
     labels = getattr(graphs, f"{kind}_labels")
     if labels is not None:
         names = getattr(graphs, f"{kind}_label_names")
@@ -112,26 +108,14 @@ def _records(graphs: GraphSet, kind: str, count: int) -> list[Record]:
     attributes = getattr(graphs, f"{kind}_attributes")
     if attributes is not None:
         names = getattr(graphs, f"{kind}_attribute_names")
-        names = names or tuple(f"x{i}" for i in range(attributes.shape[1]))
+        names = names or placeholders(attributes.shape[1])
         for record, values in zip(records, attributes.tolist(), strict=True):
             record.update(zip(names, values, strict=True))
     return records
 
 
-def _graph_record(graphs: GraphSet, g: int) -> Record:
-    """Return name, class and targets of one graph as a dictionary."""
-    record: Record = {}
-    if graphs.graph_names is not None:
-        record["name"] = graphs.graph_names[g]
-    if graphs.classes is not None and graphs.classes[g] >= 0:
-        record["label"] = graphs.class_names[graphs.classes[g]]
-    if graphs.targets is not None:
-        record["y"] = graphs.targets[g].tolist()
-    return record
-
-
 def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:
-    """Say for each graph whether an edge differs from its mirror image, [G] bool."""
+    """Return for each graph whether an edge differs from its mirror image, [G] bool."""
     adjacency = graphs.adjacency
     rows, columns = adjacency.rows(), adjacency.global_columns(graphs.node_ptr)
     mirror = np.lexsort((rows, columns))
@@ -140,5 +124,4 @@ def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:
         if values is not None:
             unequal = values != values[mirror]
             differs |= unequal if unequal.ndim == 1 else unequal.any(axis=1)
-    graph_of_entry = graphs.graph_of_node()[rows]
-    return np.bincount(graph_of_entry[differs], minlength=len(graphs)) > 0
+    return np.bincount(graphs.graph_of_node()[rows[differs]], minlength=len(graphs)) > 0

@@ -25,7 +25,7 @@ from igsd.errors import DataError, need
 from igsd.graphs.adjacency import pointers
 from igsd.graphs.build import from_edges
 from igsd.graphs.columns import NAMES_KEY, Known, Record, common_names, graph_columns, names_text
-from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
+from igsd.graphs.graphset import UNNAMED, Fields, GraphSet, placeholders
 
 _FIELDS = {"edge_index", "num_nodes", "x", "edge_attr", "y", "name", "smiles"}
 _OWN_FIELDS = {"node_label", "edge_label", "target", NAMES_KEY}
@@ -38,32 +38,31 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     some graphs have, node ids out of range, a graph without nodes and numbers that are not finite.
     """
     items = list(graphs)
-    known = common_names(_field(item, NAMES_KEY) for item in items)
-    edges = [_edge_index(item, place, name) for place, item in enumerate(items)]
-    counts = np.array(
-        [_num_nodes(item, edges[place], place, name) for place, item in enumerate(items)], np.int64
-    )
-    source, target = _joined_edges(edges, counts, name)
-    num_edges = [ends.shape[1] for ends in edges]
-    columns = _attributes(items, "x", "node", counts, known or {}, name)
-    columns |= _attributes(items, "edge_attr", "edge", num_edges, known or {}, name)
-    if known is not None:
-        columns |= _labels(items, "node", counts, known, name)
-        columns |= _labels(items, "edge", num_edges, known, name)
+    known = common_names(getattr(item, NAMES_KEY, None) for item in items)
+    read = [_nodes_and_edges(item, place, name) for place, item in enumerate(items)]
+    counts, num_edges = [count for count, _ in read], [ends.shape[1] for _, ends in read]
+    offsets = pointers(np.array(counts, np.int64))[:-1]
+    shifted = [ends + first for (_, ends), first in zip(read, offsets, strict=True)]
+    source, target = np.concatenate([np.zeros((2, 0), np.int64), *shifted], axis=1)
+    columns: Fields = {}
+    for kind, key, rows in (("node", "x", counts), ("edge", "edge_attr", num_edges)):
+        columns |= _attributes(items, key, kind, rows, known or {}, name)
+        columns |= _labels(items, kind, rows, known, name) if known is not None else {}
     records = [_graph_record(item, known) for item in items]
-    _check_one_meaning(records, known, name)
+    kinds = {key for record in records for key in ("label", "y") if key in record}
+    if len(kinds) > 1 and not {"classes", "targets"} <= set(known or {}):
+        raise DataError(
+            f"'y' of {name!r} is one integer (a class) on some graphs and a float or vector "
+            "(targets) on others. Give all of them the same type."
+        )
     columns |= graph_columns(records, known or {}, name)
-    notes = _left_out(items, known is not None)
+    notes = _ignored(items, _FIELDS if known is None else _FIELDS | _OWN_FIELDS)
     return from_edges(counts, source, target, name=name, notes=notes, **columns)
 
 
-def are_whole(names: tuple[Any, ...]) -> bool:
-    """Say whether all class names are integers, so that ``y`` can hold them."""
+def _are_whole(names: tuple[Any, ...]) -> bool:
+    """Return whether all class names are integers, so that ``y`` can hold them."""
     return all(isinstance(name, int) and not isinstance(name, bool) for name in names)
-
-
-def _field(item: Any, key: str) -> Any:
-    return getattr(item, key, None)
 
 
 def _array(value: Any) -> np.ndarray:
@@ -71,58 +70,39 @@ def _array(value: Any) -> np.ndarray:
     return value.numpy(force=True) if hasattr(value, "numpy") else np.asarray(value)
 
 
-def _edge_index(item: Any, place: int, name: str) -> np.ndarray:
-    """Return the ends of one graph's edges, [2, M] int64; empty if ``edge_index`` is None."""
+def _nodes_and_edges(item: Any, place: int, name: str) -> tuple[int, np.ndarray]:
+    """Return the number of nodes of one graph and the ends of its edges, [2, M] int64."""
+    graph = f"Graph {place} of {name!r}"
     if not hasattr(item, "edge_index"):
-        raise DataError(
-            f"Item {place} of {name!r} must be PyG Data, found {type(item).__name__}, which has no "
-            "'edge_index'."
-        )
-    value = item.edge_index
-    if value is None:
-        return np.zeros((2, 0), np.int64)
-    ends = _array(value)
-    if ends.size == 0:
-        return np.zeros((2, 0), np.int64)
+        kind = type(item).__name__
+        raise DataError(f"{graph} must be PyG Data, found {kind}, which has no 'edge_index'.")
+    ends = np.zeros(0) if item.edge_index is None else _array(item.edge_index)
+    ends = ends if ends.size else np.zeros((2, 0), np.int64)
     if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
         raise DataError(
-            f"Graph {place} of {name!r}: 'edge_index' must hold whole numbers of shape [2, edges], "
-            f"found {ends.dtype} of shape {list(ends.shape)}."
+            f"{graph}: 'edge_index' must hold whole numbers of shape [2, edges], found "
+            f"{ends.dtype} of shape {list(ends.shape)}."
         )
-    return ends.astype(np.int64)
-
-
-def _joined_edges(edges: list[np.ndarray], counts: np.ndarray, name: str) -> np.ndarray:
-    """Return the ends of all edges [2, M], counted over all graphs; raises for one out of range."""
-    for place, ends in enumerate(edges):
-        if ends.size and (ends.min() < 0 or ends.max() >= counts[place]):
-            bad = int(ends.min() if ends.min() < 0 else ends.max())
-            raise DataError(
-                f"Graph {place} of {name!r}: 'edge_index' names node {bad}, but its nodes run "
-                f"from 0 to {counts[place] - 1}."
-            )
-    shifted = [ends + first for ends, first in zip(edges, pointers(counts)[:-1], strict=True)]
-    return np.concatenate([np.zeros((2, 0), np.int64), *shifted], axis=1)
-
-
-def _num_nodes(item: Any, ends: np.ndarray, place: int, name: str) -> int:
-    """Return the number of nodes of one graph."""
-    rows = None if _field(item, "x") is None else len(item.x)
+    rows = None if getattr(item, "x", None) is None else len(item.x)
     with warnings.catch_warnings():
         # PyG warns if it has to infer the number; the rule below is the same as its own.
         warnings.simplefilter("ignore")
-        count = _field(item, "num_nodes")
+        count = getattr(item, "num_nodes", None)
+    low, high = int(ends.min(initial=0)), int(ends.max(initial=-1))
     if count is None:
-        count = rows if rows is not None else int(ends.max(initial=-1)) + 1
+        count = high + 1 if rows is None else rows
     if rows is not None and rows != count:
+        raise DataError(f"{graph}: 'x' has {rows} rows, but 'num_nodes' is {int(count)}.")
+    if low < 0 or high >= count:
         raise DataError(
-            f"Graph {place} of {name!r}: 'x' has {rows} rows, but 'num_nodes' is {int(count)}."
+            f"{graph}: 'edge_index' names node {low if low < 0 else high}, but its nodes run from "
+            f"0 to {int(count) - 1}."
         )
-    return int(count)
+    return int(count), ends.astype(np.int64)
 
 
 def _attributes(
-    items: list[Any], key: str, kind: str, counts: Any, known: Known, name: str
+    items: list[Any], key: str, kind: str, counts: list[int], known: Known, name: str
 ) -> Fields:
     """Return ``x`` or ``edge_attr`` of all graphs as one column of numbers."""
     parts = _parts(items, key, counts, name)
@@ -137,13 +117,13 @@ def _attributes(
                 f"have {width}. All graphs need the same columns."
             )
     joined = np.concatenate([table.reshape(-1, width) for table in tables])
-    names = known.get(f"{kind}_attributes", tuple(f"x{i}" for i in range(width)))
-    names = names if len(names) in (0, width) else tuple(f"x{i}" for i in range(width))
-    column = f"{kind}_attributes"
-    return {column: joined.astype(np.float32), f"{kind}_attribute_names": names}
+    names = known.get(f"{kind}_attributes")
+    if names is None or len(names) not in (0, width):
+        names = placeholders(width)
+    return {f"{kind}_attributes": joined.astype(np.float32), f"{kind}_attribute_names": names}
 
 
-def _labels(items: list[Any], kind: str, counts: Any, known: Known, name: str) -> Fields:
+def _labels(items: list[Any], kind: str, counts: list[int], known: Known, name: str) -> Fields:
     """Return the label codes that ``to_pyg`` stored, with their names."""
     parts = _parts(items, f"{kind}_label", counts, name)
     if parts is None or f"{kind}_labels" not in known:
@@ -158,9 +138,9 @@ def _labels(items: list[Any], kind: str, counts: Any, known: Known, name: str) -
     return {f"{kind}_labels": codes, f"{kind}_label_names": names}
 
 
-def _parts(items: list[Any], key: str, counts: Any, name: str) -> list[np.ndarray] | None:
+def _parts(items: list[Any], key: str, counts: list[int], name: str) -> list[np.ndarray] | None:
     """Return one field of every graph, checked against the number of its nodes or edges."""
-    values = [_field(item, key) for item in items]
+    values = [getattr(item, key, None) for item in items]
     if all(value is None for value in values):
         return None
     parts = []
@@ -172,54 +152,39 @@ def _parts(items: list[Any], key: str, counts: Any, name: str) -> list[np.ndarra
             )
         part = np.zeros((0, 1)) if value is None else _array(value)
         if len(part) != count:
-            raise DataError(
-                f"Graph {place} of {name!r}: {key!r} has {len(part)} rows, not {count}."
-            )
+            found = f"{key!r} has {len(part)} rows"
+            raise DataError(f"Graph {place} of {name!r}: {found}, not {count}.")
         parts.append(part)
     return parts
 
 
 def _graph_record(item: Any, known: Known | None) -> Record:
     """Return name, class and targets of one graph under the keys of ``graph_columns``."""
-    record: Record = {}
-    name = _field(item, "name")
-    name = name if isinstance(name, str) else _field(item, "smiles")
-    if isinstance(name, str):
-        record["name"] = name
-    if known is not None and _field(item, "target") is not None:
+    texts = [
+        t
+        for t in (getattr(item, "name", None), getattr(item, "smiles", None))
+        if isinstance(t, str)
+    ]
+    record: Record = {"name": texts[0]} if texts else {}
+    if known is not None and getattr(item, "target", None) is not None:
         record["y"] = _array(item.target).reshape(-1)
-    value = _field(item, "y")
-    if value is None:
-        return record
-    y = _array(value).reshape(-1)
+    y = np.zeros(0) if getattr(item, "y", None) is None else _array(item.y).reshape(-1)
     if y.size == 1 and y.dtype.kind in "iub":
         label = y[0].item()
-        names = (known or {}).get("classes", ())
-        coded = names and not are_whole(names) and 0 <= label < len(names)
-        record["label"] = names[label] if coded else label
+        classes = (known or {}).get("classes", ())
+        is_code = classes and not _are_whole(classes) and 0 <= label < len(classes)
+        record["label"] = classes[label] if is_code else label
     elif y.size:
         record["y"] = y.astype(np.float64)
     return record
 
 
-def _check_one_meaning(records: list[Record], known: Known | None, name: str) -> None:
-    """Raise ``DataError`` if ``y`` is a class on one graph and a number on another."""
-    kinds = {key for record in records for key in ("label", "y") if key in record}
-    if len(kinds) > 1 and not {"classes", "targets"} <= set(known or {}):
-        raise DataError(
-            f"'y' of {name!r} is one integer (a class) on some graphs and a float or vector "
-            "(targets) on others. Give all of them the same type."
-        )
-
-
-def _left_out(items: list[Any], exported: bool) -> tuple[str, ...]:
-    """Return a note that names the fields that are ignored."""
-    read = _FIELDS | _OWN_FIELDS if exported else _FIELDS
+def _ignored(items: list[Any], read: set[str]) -> tuple[str, ...]:
+    """Return a note that names the fields that are not read."""
     fields: set[str] = set()
     for item in items:
-        keys = item.keys() if hasattr(item, "keys") else vars(item)
-        fields |= {key for key in keys if not key.startswith("_")}
-    extra = sorted(fields - read)
+        fields.update(item.keys() if hasattr(item, "keys") else vars(item))
+    extra = sorted(key for key in fields - read if not key.startswith("_"))
     return (f"ignored fields: {', '.join(extra)}",) if extra else ()
 
 
@@ -234,8 +199,6 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
     Data = need("pyg", "torch_geometric.data", "Exporting to PyG").Data
     import torch
 
-    if graphs.adjacency.weight is not None:
-        raise DataError(f"{graphs.name!r} has weighted edges: a view cannot be exported.")
     names = names_text(graphs)
     node_ptr, entry_ptr = graphs.node_ptr, graphs.adjacency.row_ptr[graphs.node_ptr]
     ends = np.stack([graphs.adjacency.rows(), graphs.adjacency.col])
@@ -249,8 +212,15 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
             "edge_attr": _part(graphs.edge_attributes, entries),
             "node_label": _part(graphs.node_labels, nodes, np.int64),
             "edge_label": _part(graphs.edge_labels, entries, np.int64),
-            **_graph_fields(graphs, g),
         }
+        if graphs.targets is not None:
+            fields["y" if graphs.classes is None else "target"] = np.array(
+                graphs.targets[g : g + 1]
+            )
+        if graphs.classes is not None and graphs.classes[g] >= 0:
+            code = int(graphs.classes[g])
+            value = graphs.class_names[code] if _are_whole(graphs.class_names) else code
+            fields["y"] = np.array([value], dtype=np.int64)
         tensors = {k: torch.from_numpy(v) for k, v in fields.items() if v is not None}
         data = Data(num_nodes=int(node_ptr[g + 1] - node_ptr[g]), **tensors)
         data[NAMES_KEY] = names
@@ -263,17 +233,3 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
 def _part(column: np.ndarray | None, rows: slice, dtype: Any = None) -> np.ndarray | None:
     """Return a copy of some rows: tensors are writeable, the columns of a set are not."""
     return None if column is None else np.array(column[rows], dtype=dtype or column.dtype)
-
-
-def _graph_fields(graphs: GraphSet, g: int) -> dict[str, np.ndarray]:
-    """Return ``y`` and ``target`` of one graph."""
-    fields = {}
-    if graphs.targets is not None:
-        fields["target" if graphs.classes is not None else "y"] = np.array(
-            graphs.targets[g : g + 1]
-        )
-    if graphs.classes is not None and graphs.classes[g] >= 0:
-        code = int(graphs.classes[g])
-        value = graphs.class_names[code] if are_whole(graphs.class_names) else code
-        fields["y"] = np.array([value], dtype=np.int64)
-    return fields

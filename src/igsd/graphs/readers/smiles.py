@@ -8,14 +8,14 @@ charge, aromaticity and chirality. Bonds are labelled ``single``, ``double``, ``
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from igsd.errors import DataError, ParameterError, need
 from igsd.graphs.build import encode_categories, from_edges
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import Fields, GraphSet
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,6 @@ class SmilesFailure:
     def __str__(self) -> str:
         place = f"row {self.row}" if self.line is None else f"line {self.line}"
         return f"{place}: {self.text!r}: {self.reason}"
-
-
-@dataclass
-class _Molecules:
-    """Atoms and bonds of the molecules read so far."""
-
-    counts: list[int] = field(default_factory=list)
-    symbols: list[str] = field(default_factory=list)
-    source: list[int] = field(default_factory=list)
-    target: list[int] = field(default_factory=list)
-    bonds: list[str] = field(default_factory=list)
-    kept: list[int] = field(default_factory=list)
-    failures: list[SmilesFailure] = field(default_factory=list)
-    doubtful: list[SmilesFailure] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -69,9 +55,8 @@ def from_smiles(
     ``on_error="skip"`` leaves them out and says so in the set's ``notes``.
     """
     if on_error not in ("raise", "skip"):
-        raise ParameterError(
-            "on_error", "from_smiles", f"must be 'raise' or 'skip'. Got {on_error!r} instead."
-        )
+        fault = f"must be 'raise' or 'skip'. Got {on_error!r} instead."
+        raise ParameterError("on_error", "from_smiles", fault)
     texts = list(strings)
     found = read_molecules(texts, name=name)
     if found.graphs is None or (found.failures and on_error == "raise"):
@@ -85,28 +70,40 @@ def read_molecules(texts: Sequence[Any], *, name: str, check_valence: bool = Tru
     ``check_valence=False`` also keeps a molecule whose only fault is an impossible valence: its
     graph is clear. Raises ``ConfigError`` without RDKit.
     """
-    found = _read_all(texts, check_valence)
-    graphs = _as_graphs(found, texts, name) if found.kept else None
-    kept = np.array(found.kept, dtype=np.int64)
-    return Molecules(graphs, kept, tuple(found.failures), tuple(found.doubtful))
+    Chem = need("chem", "rdkit.Chem", "Reading SMILES")
+    from rdkit import rdBase
 
-
-def _as_graphs(found: _Molecules, texts: Sequence[Any], name: str) -> GraphSet:
-    """Return the molecules as a set."""
-    atom_codes, atom_names = encode_categories(found.symbols)
-    bond_codes, bond_names = encode_categories(found.bonds)
-    source, target = np.array(found.source, np.int64), np.array(found.target, np.int64)
-    return from_edges(
-        found.counts,
-        np.concatenate([source, target]),
-        np.concatenate([target, source]),
-        edge_labels=np.concatenate([bond_codes, bond_codes]),
-        edge_label_names=bond_names,
-        node_labels=atom_codes.astype(np.int32),
-        node_label_names=atom_names,
-        graph_names=tuple(texts[row] for row in found.kept),
-        name=name,
-    )
+    failures: list[SmilesFailure] = []
+    doubtful: list[SmilesFailure] = []
+    symbols: list[str] = []
+    kept, counts, source, target, bonds = [], [], [], [], []
+    # RDKit would print a line for every bad string; the failures hold the reasons instead.
+    with rdBase.BlockLogs():
+        for row, text in enumerate(texts):
+            molecule = Chem.MolFromSmiles(text.strip()) if isinstance(text, str) else None
+            if molecule is None or molecule.GetNumAtoms() == 0:
+                failure = SmilesFailure(row, str(text), _reason(text, Chem))
+                molecule = None if check_valence else _without_valence_check(text, Chem)
+                (failures if molecule is None else doubtful).append(failure)
+            if molecule is None:
+                continue
+            kept.append(row)
+            offset = len(symbols)
+            counts.append(molecule.GetNumAtoms())
+            symbols.extend(atom.GetSymbol() for atom in molecule.GetAtoms())
+            for bond in molecule.GetBonds():
+                source.append(offset + bond.GetBeginAtomIdx())
+                target.append(offset + bond.GetEndAtomIdx())
+                bonds.append(bond.GetBondType().name.lower())
+    graphs = None
+    if kept:
+        atoms, kinds = encode_categories(symbols), encode_categories(bonds)
+        ends = np.array([source + target, target + source], np.int64)
+        columns: Fields = {"edge_labels": np.tile(kinds[0], 2), "edge_label_names": kinds[1]}
+        columns |= {"node_labels": atoms[0].astype(np.int32), "node_label_names": atoms[1]}
+        columns["graph_names"] = tuple(texts[row] for row in kept)
+        graphs = from_edges(counts, *ends, name=name, **columns)
+    return Molecules(graphs, np.array(kept, np.int64), tuple(failures), tuple(doubtful))
 
 
 def smiles_notes(
@@ -121,37 +118,13 @@ def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> 
     """Return the message that lists every string that is not a molecule."""
     if total == 0:
         return f"The set {name!r} holds no graphs; at least one SMILES string is needed."
-    lines = "\n".join(f"  {failure}" for failure in failures)
-    return (
-        f"{len(failures)} of the {total} strings in {name!r} are not molecules that RDKit can "
-        f"read:\n{lines}"
-    )
+    found = f"{len(failures)} of the {total} strings in {name!r}"
+    lines = [f"{found} are not molecules that RDKit can read:", *(f"  {f}" for f in failures)]
+    return "\n".join(lines)
 
 
-def _read_all(texts: Sequence[Any], check_valence: bool) -> _Molecules:
-    """Read every string, one at a time, as RDKit does."""
-    Chem = need("chem", "rdkit.Chem", "Reading SMILES")
-    from rdkit import rdBase
-
-    found = _Molecules()
-    # RDKit would print a line for every bad string; the failures hold the reasons instead.
-    with rdBase.BlockLogs():
-        for row, text in enumerate(texts):
-            molecule = Chem.MolFromSmiles(text.strip()) if isinstance(text, str) else None
-            if molecule is None or molecule.GetNumAtoms() == 0:
-                failure = SmilesFailure(row, str(text), _reason(text))
-                molecule = None if check_valence else _without_valence_check(text)
-                (found.failures if molecule is None else found.doubtful).append(failure)
-            if molecule is not None:
-                found.kept.append(row)
-                _append(found, molecule)
-    return found
-
-
-def _without_valence_check(text: Any) -> Any:
+def _without_valence_check(text: Any, Chem: Any) -> Any:
     """Return the molecule of a string whose only fault is a valence, otherwise None."""
-    from rdkit import Chem
-
     molecule = Chem.MolFromSmiles(text.strip(), sanitize=False) if isinstance(text, str) else None
     if molecule is None or molecule.GetNumAtoms() == 0:
         return None
@@ -164,21 +137,8 @@ def _without_valence_check(text: Any) -> Any:
     return None if failed else Chem.RemoveHs(molecule, sanitize=False)
 
 
-def _append(found: _Molecules, molecule: Any) -> None:
-    """Add one molecule's atoms and bonds."""
-    offset = len(found.symbols)
-    found.counts.append(molecule.GetNumAtoms())
-    found.symbols.extend(atom.GetSymbol() for atom in molecule.GetAtoms())
-    for bond in molecule.GetBonds():
-        found.source.append(offset + bond.GetBeginAtomIdx())
-        found.target.append(offset + bond.GetEndAtomIdx())
-        found.bonds.append(bond.GetBondType().name.lower())
-
-
-def _reason(text: Any) -> str:
+def _reason(text: Any, Chem: Any) -> str:
     """Return why RDKit rejects a string."""
-    from rdkit import Chem
-
     if not isinstance(text, str):
         return f"text was expected, found {type(text).__name__}"
     if not text.strip():

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import math
-import os
 import re
 import zlib
 from collections.abc import Iterable, Sequence
@@ -20,6 +19,15 @@ from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
 from igsd.graphs.readers.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+"""The suffixes of tables of text."""
+
+_OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
+_COUNTING = ("index", "no", "nr", "row")
+_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
+_SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
+_LABEL_COLUMNS = ("label", "class", "y")
 
 
 @dataclass(frozen=True)
@@ -56,10 +64,8 @@ def read_text_table(path: Path) -> TextTable:
     refuse_pickle(path)
     try:
         raw = path.read_bytes()
-        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        text = _decoded(raw, path)
-        first = text.lstrip().split("\n", 1)[0]
-        delimiter = max("\t,;", key=first.count)
+        text = _decoded(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw, path)
+        delimiter = max("\t,;", key=text.lstrip().split("\n", 1)[0].count)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         rows = [(row, reader.line_num) for row in reader if any(cell.strip() for cell in row)]
     except (OSError, EOFError, zlib.error, csv.Error) as error:
@@ -94,21 +100,13 @@ def _decoded(raw: bytes, path: Path) -> str:
         ) from error
 
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-"""The suffixes of tables of text."""
-
-_OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
-_COUNTING = ("index", "no", "nr", "row")
-_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
-
-
 def names_rows(column: str) -> bool:
-    """Say whether a column only names the rows, by its own name: id, index, mol_id, ..."""
-    return _NAMING.fullmatch(_plain(column)) is not None
+    """Return whether a column only names the rows, by its own name: id, index, mol_id, ..."""
+    return _NAMING.fullmatch(column.lower().strip(". #")) is not None
 
 
 def is_table(data: str) -> bool:
-    """Say whether DATA is a table of text rather than a name, a folder or a file of igsd."""
+    """Return whether DATA is a table of text rather than a name, a folder or a file of igsd."""
     path = Path(data)
     return path.is_file() and path.name.lower().endswith(SUFFIXES) and read_header(path) is None
 
@@ -122,27 +120,16 @@ def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
 
 
 def table_ids(table: TextTable, rows: Iterable[int]) -> tuple[str, ...] | None:
-    """Return the ids of some rows, from the first column that names rows, None if there is none.
-
-    A column that only counts the rows is used if there is no other.
-    """
+    """Return the ids of some rows from a column that names rows (better than one that counts)."""
     naming = [c for c in table.columns if c and names_rows(c) and table.columns.count(c) == 1]
     if not naming:
         return None
-    texts = table.column(min(naming, key=lambda column: _plain(column) in _COUNTING))
+    texts = table.column(min(naming, key=lambda c: c.lower().strip(". #") in _COUNTING))
     return tuple(texts[row] for row in rows)
 
 
-def _plain(column: str) -> str:
-    return column.lower().strip(". #")
-
-
-_SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
-_LABEL_COLUMNS = ("label", "class", "y")
-
-
 def read_smiles_table(
-    path: str | os.PathLike[str],
+    path: str | Path,
     smiles_column: str | None = None,
     label_column: str | None = None,
     target_columns: Sequence[str] | None = None,
@@ -170,13 +157,20 @@ def read_smiles_table(
     label = label_column or _guess_label(table, (smiles, *(target_columns or ())))
     if label is not None:
         table.column(label)  # report a wrong name before reading the molecules
-    used = (smiles, label)
-    targets = _guess_targets(table, used) if target_columns is None else list(target_columns)
-    _check_once(table, [smiles, *([label] if label else []), *targets])
+    targets = target_columns
+    if targets is None:
+        targets = [c for c in table.columns if c not in (smiles, label) and _is_target(table, c)]
+    used = [smiles, *([label] if label else []), *targets]
+    if twice := [column for column in used if used.count(column) > 1]:
+        raise DataError(
+            f"The column {twice[0]!r} of {table.path} is named twice. A column is SMILES, the "
+            "label or a target, but only one of them."
+        )
     numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
     title = name or table.path.name.split(".")[0]
     found = read_molecules(texts, name=title, check_valence=check_valence)
-    failures, doubtful = _with_lines(found.failures, table), _with_lines(found.doubtful, table)
+    failures = [replace(failure, line=table.lines[failure.row]) for failure in found.failures]
+    doubtful = [replace(failure, line=table.lines[failure.row]) for failure in found.doubtful]
     if found.graphs is None:
         raise DataError(f"{path}: {failure_report(failures, len(texts), title)}")
     kept = found.kept
@@ -184,47 +178,32 @@ def read_smiles_table(
     columns |= {"lines": np.array(table.lines, np.int64)[kept], "ids": table_ids(table, kept)}
     if label is not None:
         columns["classes"], columns["class_names"] = _classes(table, label, kept)
-    _warn_of_failures(table, failures)
+    if failures:
+        _warn_of_failures(table, failures)
     if numbers is not None:
         columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
     return replace(found.graphs, **columns)
 
 
-def _check_once(table: TextTable, columns: Sequence[str]) -> None:
-    """Raise ``DataError`` if a column is used twice."""
-    for column in columns:
-        if columns.count(column) > 1:
-            raise DataError(
-                f"The column {column!r} of {table.path} is named twice. A column is SMILES, the "
-                "label or a target, but only one of them."
-            )
-
-
 def _warn_of_failures(table: TextTable, failures: Sequence[SmilesFailure]) -> None:
     """Warn that rows were left out, and name their lines."""
-    if not failures:
-        return
     lines = enumerated([failure.line for failure in failures], most=10)
-    what = "is not a molecule and was left out: line" if len(failures) == 1 else ""
-    what = what or "are not molecules and were left out: lines"
-    first = f"{'' if len(failures) == 1 else 'the first: '}{failures[0].text!r}"
+    what, first = "are not molecules and were left out: lines", "the first: "
+    if len(failures) == 1:
+        what, first = "is not a molecule and was left out: line", ""
     warn_user(
         f"{len(failures)} of {counted(len(table.rows), 'row')} of {table.path.name} {what} {lines} "
-        f"({first}, {failures[0].reason}).",
+        f"({first}{failures[0].text!r}, {failures[0].reason})."
     )
 
 
 def guess_smiles(table: TextTable) -> str:
     """Return the column whose name means SMILES; raises ``DataError`` if there is none."""
     by_name = {column.lower(): column for column in reversed(table.columns)}
-    for name in _SMILES_COLUMNS:
+    for name in (*_SMILES_COLUMNS, *(lower for lower in by_name if "smiles" in lower)):
         if name in by_name:
             return by_name[name]
-    for lower, column in by_name.items():
-        if "smiles" in lower:
-            return column
-    molecule = next((name for name in table.columns if _looks_like_a_molecule(name)), None)
-    if molecule is not None:
+    if molecule := next(filter(_looks_like_a_molecule, table.columns), None):
         raise DataError(
             f"{table.path} has no header: {molecule!r} in its first line is a molecule. Put a line "
             "such as `smiles,label` before the first row."
@@ -237,7 +216,7 @@ def guess_smiles(table: TextTable) -> str:
 
 
 def _looks_like_a_molecule(text: str) -> bool:
-    """Say whether the name of a column is a SMILES string of at least two atoms."""
+    """Return whether the name of a column is a SMILES string of at least two atoms."""
     try:
         from rdkit import Chem, rdBase
     except ImportError:
@@ -257,31 +236,25 @@ def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
     return None
 
 
-def _guess_targets(table: TextTable, used: tuple[str | None, ...]) -> list[str]:
-    """Return the other columns of finite numbers, except those that only name the rows."""
-    found = []
-    for column in table.columns:
-        if column in used or names_rows(column) or table.columns.count(column) > 1:
-            continue
-        values = _values(table, column)
-        known = [value for value in values if value is not None]
-        if known and all(isinstance(value, float) and math.isfinite(value) for value in known):
-            found.append(column)
-    return found
+def _is_target(table: TextTable, column: str) -> bool:
+    """Return whether a column holds finite numbers and does more than name the rows."""
+    if names_rows(column) or table.columns.count(column) > 1:
+        return False
+    known = [value for value in _values(table, column) if value is not None]
+    return bool(known) and all(isinstance(v, float) and math.isfinite(v) for v in known)
 
 
 def _classes(table: TextTable, column: str, rows: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Return (codes, names) of the labels in these rows; warn of markers of missing values."""
     cells = table.column(column)
-    texts = [cells[row] for row in rows]
-    for text, row in zip(texts, rows, strict=True):
-        if is_fraction(text):
+    for row in rows:
+        if is_fraction(cells[row]):
             raise DataError(
                 f"{table.path}, line {table.lines[row]}: the label column {column!r} must hold "
-                f"text or integers, found {float(text)}. Name it in 'target_columns' to predict it "
-                "as a number."
+                f"text or integers, found {float(cells[row])}. Name it in 'target_columns' to "
+                "predict it as a number."
             )
-    return encode_categories(drop_missing([class_of_text(text) for text in texts], column))
+    return encode_categories(drop_missing([class_of_text(cells[row]) for row in rows], column))
 
 
 def _numbers(table: TextTable, column: str) -> list[float]:
@@ -302,14 +275,7 @@ def _values(table: TextTable, column: str) -> list[float | str | None]:
 
 
 def _value(text: str | None) -> float | str | None:
-    if not text:
-        return None
     try:
-        return float(text)
+        return None if text is None else float(text)
     except ValueError:
         return text
-
-
-def _with_lines(failures: Sequence[SmilesFailure], table: TextTable) -> tuple[SmilesFailure, ...]:
-    """Return the failures with the line of the file on which each row ends."""
-    return tuple(replace(failure, line=table.lines[failure.row]) for failure in failures)

@@ -23,7 +23,6 @@ Rules where files differ:
 """
 
 import io
-import os
 import re
 import zipfile
 import zlib
@@ -35,8 +34,8 @@ import numpy as np
 
 from igsd.errors import DataError, enumerated
 from igsd.files.arrays import refuse_pickle
-from igsd.graphs.build import encode_categories, from_edges
-from igsd.graphs.graphset import Fields, GraphSet
+from igsd.graphs.build import encode_categories, first_not_finite, from_edges
+from igsd.graphs.graphset import Fields, GraphSet, placeholders
 
 MAX_UNPACKED = 8 * 1024**3
 """Largest declared size of all members of a zip together, in bytes: a guard against zip bombs."""
@@ -59,11 +58,9 @@ class TUFiles:
         """Return how messages name the file of ``part``."""
         return f"{self.source}: {self.name}_{part}.txt"
 
-    def read(self, part: str) -> bytes | None:
-        """Return the bytes of one file, or None if the data set has no such file."""
-        member = self.parts.get(part)
-        if member is None:
-            return None
+    def read(self, part: str) -> bytes:
+        """Return the bytes of one file of ``parts``."""
+        member = self.parts[part]
         try:
             if self.source.is_dir():
                 return (self.source / member).read_bytes()
@@ -86,34 +83,33 @@ def find_tu_files(path: Path) -> TUFiles:
     if not path.exists():
         raise DataError(f"There is no TU data set at {path}: no such file or folder.")
     members = _folder_members(path) if path.is_dir() else _zip_members(path)
-    found = [member for member in members if member.endswith(_ADJACENCY)]
+    hidden = (".", "__MACOSX")  # of the system, not of the data set
+    shown = {m: PurePosixPath(m) for m in sorted(members)}
+    shown = {m: p for m, p in shown.items() if not any(part.startswith(hidden) for part in p.parts)}
+    found = [member for member in shown if member.endswith(_ADJACENCY)]
     if not found:
         raise DataError(
             f"{path} holds no TU data set: a file whose name ends in {_ADJACENCY} was expected, "
-            f"found {enumerated(members) or 'nothing'}."
+            f"found {enumerated(list(shown)) or 'nothing'}."
         )
     if len(found) > 1:
         raise DataError(
             f"{path} holds {len(found)} data sets ({enumerated(found)}); one was expected. "
             "Give the folder of one of them."
         )
-    chosen = PurePosixPath(found[0])
-    name = chosen.name.removesuffix(_ADJACENCY)
+    folder, name = shown[found[0]].parent, shown[found[0]].name.removesuffix(_ADJACENCY)
     parts = {
-        PurePosixPath(member).name[len(name) + 1 : -len(".txt")]: member
-        for member in members
-        if PurePosixPath(member).parent == chosen.parent
-        and PurePosixPath(member).name.startswith(name + "_")
-        and member.endswith(".txt")
+        file.stem.removeprefix(f"{name}_"): member
+        for member, file in shown.items()
+        if file.parent == folder and file.name.startswith(f"{name}_") and file.suffix == ".txt"
     }
     return TUFiles(path, name, parts)
 
 
 def _folder_members(path: Path) -> list[str]:
-    """Return the text files in a folder and up to two levels below, without hidden ones."""
+    """Return the text files in a folder and up to two levels below."""
     found = [file for pattern in ("*.txt", "*/*.txt", "*/*/*.txt") for file in path.glob(pattern)]
-    members = [file.relative_to(path).as_posix() for file in found if file.is_file()]
-    return sorted(member for member in members if not _hidden(member))
+    return [file.relative_to(path).as_posix() for file in found if file.is_file()]
 
 
 def _zip_members(path: Path) -> list[str]:
@@ -139,49 +135,52 @@ def _zip_members(path: Path) -> list[str]:
             f"{path} is refused: it declares {total / 1024**3:.1f} GiB unpacked, and the limit is "
             f"{MAX_UNPACKED / 1024**3:.0f} GiB. If that is intended, unpack it and give the folder."
         )
-    return sorted(e.filename for e in entries if not e.is_dir() and not _hidden(e.filename))
+    return [entry.filename for entry in entries if not entry.is_dir()]
 
 
-def _hidden(member: str) -> bool:
-    """Say whether a file belongs to the system, not to the data set (``__MACOSX``, ``.name``)."""
-    return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(member).parts)
-
-
-def read_tu(path: str | os.PathLike[str]) -> GraphSet:
+def read_tu(path: str | Path) -> GraphSet:
     """Return the data set in the TU folder or zip at ``path``; zips are read in memory.
 
-    Raises ``DataError`` naming file, line, rule and value unless the data set is complete and
-    consistent.
+    Raises ``DataError`` naming file, line, rule and value for the first fault.
     """
     files = find_tu_files(Path(path))
     counts, first_graph = _node_counts(files)
-    num_nodes, num_graphs = int(counts.sum()), len(counts)
     notes = ["graphs are numbered from 0 in the files"] if first_graph == 0 else []
     source, target = _edges(files, counts, first_graph, notes)
     columns: Fields = {}
-    for kind, expected in (("node", num_nodes), ("edge", len(source))):
-        columns |= _labels(files, f"{kind}_labels", expected, kind, notes)
-        columns |= _attributes(files, f"{kind}_attributes", expected, kind)
-    classes = _labels(files, "graph_labels", num_graphs, "graph", notes)
-    if classes:
-        columns["classes"] = classes["graph_labels"].astype(np.int64)
-        columns["class_names"] = classes["graph_label_names"]
-    targets = _attributes(files, "graph_attributes", num_graphs, "graph")
-    if targets:
-        columns["targets"] = targets["graph_attributes"].astype(np.float64)
-        columns["target_names"] = tuple(f"y{i}" for i in range(columns["targets"].shape[1]))
+    for kind, length in (
+        ("node", int(counts.sum())),
+        ("edge", len(source)),
+        ("graph", len(counts)),
+    ):
+        labels = _column(files, f"{kind}_labels", length, kind, whole=True)
+        if labels is not None:
+            if labels.shape[1] > 1:
+                notes.append(f"{kind}_labels: first of {labels.shape[1]} columns used as the label")
+            codes, names = encode_categories(labels[:, 0])
+            columns |= {f"{kind}_labels": codes.astype(np.int32), f"{kind}_label_names": names}
+        numbers = _column(files, f"{kind}_attributes", length, kind, whole=False)
+        if numbers is not None:
+            columns[f"{kind}_attributes"] = np.ascontiguousarray(numbers, np.float32)
+            columns[f"{kind}_attribute_names"] = placeholders(numbers.shape[1])
+    if "graph_labels" in columns:
+        columns["classes"] = columns.pop("graph_labels").astype(np.int64)
+        columns["class_names"] = columns.pop("graph_label_names")
+    if "graph_attributes" in columns:
+        columns["targets"] = columns.pop("graph_attributes").astype(np.float64)
+        columns["target_names"] = placeholders(len(columns.pop("graph_attribute_names")), "y")
     return from_edges(counts, source, target, name=files.name, notes=tuple(notes), **columns)
 
 
 def _node_counts(files: TUFiles) -> tuple[np.ndarray, int]:
     """Return (nodes per graph, id of the first graph) from the graph indicator."""
     part = "graph_indicator"
-    raw = files.read(part)
-    if raw is None:
+    if part not in files.parts:
         raise DataError(
             f"{files.label(part)} is missing; it says which graph each node belongs to, and no TU "
             "data set can be read without it."
         )
+    raw = files.read(part)
     ids = parse_numbers(raw, files.label(part), whole=True, columns=1)[:, 0]
     steps = np.diff(ids, prepend=ids[:1])
     if ids[0] not in (0, 1):
@@ -189,8 +188,7 @@ def _node_counts(files: TUFiles) -> tuple[np.ndarray, int]:
             f"{files.label(part)}, line {line_of(raw, 0)}: the first graph must be 0 or 1, "
             f"found {ids[0]}."
         )
-    bad = np.flatnonzero((steps < 0) | (steps > 1))
-    if len(bad):
+    if (bad := np.flatnonzero((steps < 0) | (steps > 1))).size:
         row = int(bad[0])
         raise DataError(
             f"{files.label(part)}, line {line_of(raw, row)}: after graph {ids[row - 1]} the same "
@@ -204,72 +202,47 @@ def _edges(
     files: TUFiles, counts: np.ndarray, first_graph: int, notes: list[str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (source, target) of every line of ``DS_A.txt``, counted from 0 over all graphs."""
-    raw = files.read("A")
-    file, num_nodes = files.label("A"), int(counts.sum())
-    pairs = parse_numbers(raw or b"", file, whole=True, columns=2)
+    raw, file, num_nodes = files.read("A"), files.label("A"), int(counts.sum())
+    pairs = parse_numbers(raw, file, whole=True, columns=2)
     low, high = int(pairs.min()), int(pairs.max())
-    base = first_graph
-    if low == 0 or high == num_nodes:
-        base = 0 if low == 0 else 1
+    base = 0 if low == 0 else 1 if high == num_nodes else first_graph
     if low < base or high >= base + num_nodes:
         row = int(np.flatnonzero(((pairs < base) | (pairs >= base + num_nodes)).any(axis=1))[0])
         raise DataError(
-            f"{file}, line {line_of(raw or b'', row)}: node ids must run from {base} to "
+            f"{file}, line {line_of(raw, row)}: node ids must run from {base} to "
             f"{base + num_nodes - 1} (the graph indicator has {num_nodes} lines), "
-            f"found {_pair(pairs, row)}."
+            f"found {pairs[row, 0]}, {pairs[row, 1]}."
         )
     if base == 0:
         notes.append("nodes are numbered from 0 in the files")
     pairs -= base
     source, target = pairs[:, 0], pairs[:, 1]
     graph = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    bad = np.flatnonzero(graph[source] != graph[target])
-    if len(bad):
+    if (bad := np.flatnonzero(graph[source] != graph[target])).size:
         row = int(bad[0])
         raise DataError(
-            f"{file}, line {line_of(raw or b'', row)}: edge {_pair(pairs + base, row)} joins graph "
-            f"{graph[source[row]] + first_graph} with graph {graph[target[row]] + first_graph}; an "
-            "edge must stay inside one graph. Do the files belong to the same data set?"
+            f"{file}, line {line_of(raw, row)}: edge {source[row] + base}, {target[row] + base} "
+            f"joins graph {graph[source[row]] + first_graph} with graph "
+            f"{graph[target[row]] + first_graph}; an edge must stay inside one graph. Do the files "
+            "belong to the same data set?"
         )
     return source, target
 
 
-def _labels(files: TUFiles, part: str, expected: int, kind: str, notes: list[str]) -> Fields:
-    """Return codes and names of an optional label file as columns."""
-    raw = files.read(part)
-    if raw is None:
-        return {}
-    table = parse_numbers(raw, files.label(part), whole=True)
-    _check_length(files, part, len(table), expected, kind)
-    if table.shape[1] > 1:
-        notes.append(f"{part}: first of {table.shape[1]} columns used as the label")
-    codes, names = encode_categories(table[:, 0])
-    return {part: codes.astype(np.int32), f"{kind}_label_names": names}
-
-
-def _attributes(files: TUFiles, part: str, expected: int, kind: str) -> Fields:
-    """Return the numbers of an optional attribute file as columns."""
-    raw = files.read(part)
-    if raw is None:
-        return {}
-    table = parse_numbers(raw, files.label(part), whole=False)
-    _check_length(files, part, len(table), expected, kind)
-    names = tuple(f"x{column}" for column in range(table.shape[1]))
-    return {part: np.ascontiguousarray(table, np.float32), f"{kind}_attribute_names": names}
-
-
-def _check_length(files: TUFiles, part: str, found: int, expected: int, kind: str) -> None:
-    """Raise ``DataError`` unless a file has one line per node, edge or graph."""
-    if found != expected:
+def _column(
+    files: TUFiles, part: str, expected: int, kind: str, *, whole: bool
+) -> np.ndarray | None:
+    """Return the numbers of an optional file, which has one line per node, edge or graph."""
+    if part not in files.parts:
+        return None
+    table = parse_numbers(files.read(part), files.label(part), whole=whole)
+    if len(table) != expected:
         other = "A" if kind == "edge" else "graph_indicator"
         raise DataError(
-            f"{files.label(part)} has {found} lines, but {files.name}_{other}.txt has {expected} "
-            f"{kind}s. The file is cut short, or belongs to another data set."
+            f"{files.label(part)} has {len(table)} lines, but {files.name}_{other}.txt has "
+            f"{expected} {kind}s. The file is cut short, or belongs to another data set."
         )
-
-
-def _pair(pairs: np.ndarray, row: int) -> str:
-    return f"{pairs[row, 0]}, {pairs[row, 1]}"
+    return table
 
 
 def parse_numbers(raw: bytes, file: str, *, whole: bool, columns: int | None = None) -> np.ndarray:
@@ -289,8 +262,7 @@ def parse_numbers(raw: bytes, file: str, *, whole: bool, columns: int | None = N
     table = _parse_quickly(raw, whole)
     if table is None or (columns is not None and table.shape[1] != columns):
         table = _parse_by_line(raw, file, whole, columns)
-    if not whole and not np.isfinite(table).all():
-        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
+    if not whole and (row := first_not_finite(table)) is not None:
         values = table[row].tolist()
         raise DataError(f"{file}, line {line_of(raw, row)}: numbers must be finite, got {values}.")
     return table
@@ -298,32 +270,26 @@ def parse_numbers(raw: bytes, file: str, *, whole: bool, columns: int | None = N
 
 def line_of(raw: bytes, row: int) -> int:
     """Return the number (from 1) of the ``row``-th line (from 0) that is not blank."""
-    for seen, (number, _) in enumerate(_lines(raw)):
-        if seen == row:
-            return number
-    return row + 1
+    return next((n for seen, (n, _) in enumerate(_lines(raw)) if seen == row), row + 1)
 
 
 def _parse_quickly(raw: bytes, whole: bool) -> np.ndarray | None:
     """Return the table as pyarrow reads it, or None if it is not a plain CSV of numbers."""
-    import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import ArrowInvalid, BufferReader, csv, float64, int64
 
     start = raw[:4096].lstrip().split(b"\n", 1)[0].strip()
     delimiter = next((mark for mark in (",", "\t", " ") if mark.encode() in start), ",")
     width = start.count(delimiter.encode()) + 1
     names = [str(column) for column in range(width)]
-    kind = pa.int64() if whole else pa.float64()
+    types = dict.fromkeys(names, int64() if whole else float64())
     try:
         table = csv.read_csv(
-            pa.BufferReader(raw),
+            BufferReader(raw),
             read_options=csv.ReadOptions(column_names=names),
             parse_options=csv.ParseOptions(delimiter=delimiter, quote_char=False),
-            convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(names, kind), null_values=[]
-            ),
+            convert_options=csv.ConvertOptions(column_types=types, null_values=[]),
         )
-    except pa.ArrowInvalid:
+    except ArrowInvalid:
         return None
     result = np.empty((width, table.num_rows), np.int64 if whole else np.float64)
     for column in range(width):
@@ -335,9 +301,8 @@ def _parse_by_line(raw: bytes, file: str, whole: bool, columns: int | None) -> n
     """Return the table read line by line; raises ``DataError`` for the first bad line."""
     rows: list[list[float]] = []
     for number, text in _lines(raw):
-        values = [
-            _number(part, file, number, whole) for part in _SEPARATORS.split(text.strip(b",;"))
-        ]
+        parts = _SEPARATORS.split(text.strip(b",;"))
+        values = [_number(part, file, number, whole) for part in parts]
         columns = len(values) if columns is None else columns
         if len(values) != columns:
             raise DataError(
@@ -364,10 +329,8 @@ def _number(part: bytes, file: str, number: int, whole: bool) -> float:
 
 def _lines(raw: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield (line number from 1, stripped text) of every line that is not blank."""
-    for number, line in enumerate(io.BytesIO(raw.removeprefix(_BYTE_ORDER_MARK)), start=1):
-        text = line.strip()
-        if text:
-            yield number, text
+    lines = enumerate(io.BytesIO(raw.removeprefix(_BYTE_ORDER_MARK)), start=1)
+    yield from ((number, text) for number, line in lines if (text := line.strip()))
 
 
 def _shown(text: bytes) -> str:
