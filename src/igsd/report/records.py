@@ -103,12 +103,12 @@ class RecordFolder:
                 f"There is no folder {self.path} with records; `igsd reproduce`, `igsd compare` "
                 "and `igsd evaluate --records` make one."
             )
-        folders = sorted({path.parent for path in self.path.glob("*/*/*/seed-*.json")})
-        found = {
-            folder.relative_to(self.path).as_posix(): tuple(r for _, r in self._read(folder))
-            for folder in folders
-        }
-        return {place: RecordGroup(place, records) for place, records in found.items() if records}
+        groups = {}
+        for folder in sorted({path.parent for path in self.path.glob("*/*/*/seed-*.json")}):
+            place = folder.relative_to(self.path).as_posix()
+            if found := self._read(folder):
+                groups[place] = RecordGroup(place, tuple(record for _, record in found))
+        return groups
 
     def _read(self, folder: Path) -> list[Found]:
         if folder not in self._found:
@@ -126,8 +126,7 @@ class RecordFolder:
 def run_title(label: str, method: str | None, protocol: str) -> str:
     """Return the title of runs: the method, or IGSD and its recipe, and the settings that differ.
 
-    ``label``: the name of the folder of their records; ``method``: None for a recipe. The folder of
-    a recipe may belong to IGSD too.
+    ``label``: the name of the folder of their records; ``method``: None for a recipe.
 
     >>> run_title("wl+iterations-4", "wl", "nested"), run_title("social", None, "nested")
     ('WL subtree, iterations 4', 'IGSD, recipe social')

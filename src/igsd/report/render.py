@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from igsd.errors import counted
 from igsd.experiments.records import in_words
@@ -9,7 +10,6 @@ from igsd.report.page.html import Html, scroll_box, tag
 from igsd.report.summary import NONE, Cell
 from igsd.report.tables import Row, Table
 
-_CLEAR, _LARGE = 1.0, 5.0
 _UNBROKEN = 16
 
 
@@ -20,7 +20,7 @@ def text(table: Table) -> str:
     """
     header, lines = _paired_lines(table) if table.axis is None else _figure_lines(table)
     parts = [plain_table(header, lines, table.title), table.about]
-    return "\n".join([part for part in parts if part] + ([f"{table.source}."] * bool(table.source)))
+    return "\n".join([*filter(None, parts), *[f"{table.source}."] * bool(table.source)])
 
 
 def show(table: Table) -> None:
@@ -54,7 +54,13 @@ def html(table: Table, *, detailed: bool = True) -> Html:
     facts = [row for row in table.rows if not row.results]
     body = [row for row in table.rows if row.results]
     above = [_html_row(row, detailed) for row in facts] if body else []
-    bodies = _bodies(body or facts, 1 + len(table.columns), detailed)
+    bodies = []
+    for group, rows in groupby(body or facts, key=lambda row: row.group):
+        lines = [_html_row(row, detailed) for row in rows]
+        if group:
+            name = tag("th", group, colspan=1 + len(table.columns), scope="colgroup")
+            lines.insert(0, tag("tr", name, class_="group"))
+        bodies.append(tag("tbody", *lines))
     whole = tag("table", tag("thead", tag("tr", *head), *above), *bodies, class_="results")
     return scroll_box(whole, table.title)
 
@@ -110,7 +116,7 @@ def difference_tag(difference: float) -> Html:
         return tag("span", "= 0.0", class_="difference")
     arrow, side = ("▲ +", "above") if rounded > 0 else ("▼ −", "below")
     size = abs(rounded)
-    strength = "large" if size >= _LARGE else "clear" if size >= _CLEAR else "slight"
+    strength = "large" if size >= 5 else "clear" if size >= 1 else "slight"
     return tag("span", f"{arrow}{size:.1f}", class_=f"difference {side} {strength}")
 
 
@@ -157,12 +163,11 @@ def _paired_lines(table: Table) -> tuple[list[str], list[list[str]]]:
 
 def _grouped(rows: Sequence[tuple[Row, list[str]]], heading: str) -> Iterator[list[str]]:
     """Yield the lines of a table, a group of rows under a line with its name."""
-    group = ""
-    for row, texts in rows:
-        if row.group != group and row.group:
-            yield [heading.format(row.group), *[""] * len(texts)]
-        group = row.group
-        yield [row.title, *texts]
+    for group, found in groupby(rows, key=lambda pair: pair[0].group):
+        lines = [[row.title, *texts] for row, texts in found]
+        if group:
+            yield [heading.format(group), *[""] * (len(lines[0]) - 1)]
+        yield from lines
 
 
 def _stacked(cell: Cell | str) -> str:
@@ -171,53 +176,30 @@ def _stacked(cell: Cell | str) -> str:
     return f"{cell.text}<br>{cell.printed_by}: {cell.printed_text}"
 
 
-def _bodies(rows: Sequence[Row], width: int, detailed: bool) -> list[Html]:
-    """Return the rows, those under one heading together."""
-    bodies: list[Html] = []
-    lines: list[Html] = []
-    group = ""
-    for row in rows:
-        if row.group != group and row.group:
-            bodies.append(tag("tbody", *lines))
-            head = tag("th", row.group, colspan=width, scope="colgroup")
-            lines = [tag("tr", head, class_="group")]
-        group = row.group
-        lines.append(_html_row(row, detailed))
-    return [*bodies, tag("tbody", *lines)]
-
-
 def _html_row(row: Row, detailed: bool) -> Html:
     title = tag("th", row.title, scope="row", class_="left")
     return tag("tr", title, *(_html_cell(cell, detailed) for cell in row.cells))
 
 
 def _html_cell(cell: Cell | str, detailed: bool) -> Html:
+    """Return a result as a link to its records, the paper's with the difference, and the rest."""
     if isinstance(cell, str):
         return tag("td", cell)
-    parts: list[Html | None] = [_linked(cell, cell.figure if detailed else cell.text)]
-    parts += [_paper(cell), _behind(cell)] if detailed else []
+    result = tag("b", cell.figure if detailed else cell.text)
+    shown = tag("span", cell.word) if cell.mean is None else result
+    if cell.records and cell.status != NONE:
+        shown = tag("a", shown, href=f"#{anchor(cell.records[0])}")
+    parts: list[Html | None] = [shown]
+    if detailed and cell.printed_text:
+        apart = None if cell.difference is None else difference_tag(cell.difference)
+        parts.append(tag("div", f"{cell.printed_by} {cell.printed_text} ", apart, class_="paper"))
+    parts += [_behind(cell)] if detailed else []
     return tag("td", *parts, class_=f"result is-{cell.status.replace(' ', '-')}")
-
-
-def _linked(cell: Cell, result: str) -> Html:
-    """Return our side of a cell, as a link to its records where there are any."""
-    shown = tag("span", cell.word) if cell.mean is None else tag("b", result)
-    if not cell.records or cell.status == NONE:
-        return shown
-    return tag("a", shown, href=f"#{anchor(cell.records[0])}")
-
-
-def _paper(cell: Cell) -> Html | None:
-    """Return the paper's result and how far ours is from it."""
-    if not cell.printed_text:
-        return None
-    apart = None if cell.difference is None else difference_tag(cell.difference)
-    return tag("div", f"{cell.printed_by} {cell.printed_text} ", apart, class_="paper")
 
 
 def _behind(cell: Cell) -> Html | None:
     """Return the other deviation, the number of seeds, the time and the notes of a result."""
-    parts = [note for note in (cell.best_text, *cell.notes) if note]
+    parts = cell.qualifiers
     if cell.mean is not None:
         name, other = "folds", cell.std_over_folds
         if cell.spread == "folds":

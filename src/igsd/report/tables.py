@@ -9,17 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from igsd.experiments.exhibits import (
-    Axis,
-    Exhibit,
-    Line,
-    data_facts,
-    points,
-    read_exhibit,
-    recipe_of,
-    short_name,
-    unknown_data,
-)
+from igsd.experiments import exhibits
+from igsd.experiments.exhibits import Exhibit, Line
 from igsd.experiments.records import Record
 from igsd.experiments.run import Run
 from igsd.experiments.scoring import TWINS_REMOVED
@@ -74,7 +65,7 @@ class Table:
     about: str = ""
     source: str = ""
     corner: str = "method"
-    axis: Axis | None = None
+    axis: exhibits.Axis | None = None
     baseline: str | None = None
 
     @property
@@ -89,32 +80,38 @@ def table(name: str, records: str | os.PathLike[str], data: Sequence[str] | None
     ``data``: the data sets to show instead of the table's own. In a folder that does not exist
     nothing was run; a file that is not a record is skipped with a warning.
     """
-    return fill(read_exhibit(name), RecordFolder(Path(records)), data)
+    return fill(exhibits.read_exhibit(name), RecordFolder(Path(records)), data)
 
 
 def fill(exhibit: Exhibit, folder: RecordFolder, data: Sequence[str] | None = None) -> Table:
     """Return the table or figure of an exhibit from a folder of records."""
+
+    def titled(title: str, protocol: str) -> str:
+        return title if len(exhibit.shown) == 1 else f"{title}, {protocol}"
+
     if data is None:
-        others = unknown_data(exhibit, folder.path) if exhibit.other_data else ()
+        others = exhibits.unknown_data(exhibit, folder.path) if exhibit.other_data else ()
         data = [*exhibit.data, *others]
     fields = {key: getattr(exhibit, key) for key in ("title", "name", "about", "source", "axis")}
+    rows = []
     if exhibit.axis is not None:
+        for protocol in exhibit.shown:
+            for line in exhibit.lines:
+                cells = _cells(exhibit, line, data[0], protocol, folder)
+                rows.append(Row(titled(line.title, protocol), tuple(cells), method=line.method))
         columns = tuple(Column(str(value)) for value in exhibit.axis.values)
-        lines = tuple(_lines(exhibit, data[0], folder))
-        corner, baseline = exhibit.axis.title, exhibit.baseline
-        return Table(columns=columns, rows=lines, corner=corner, baseline=baseline, **fields)
-    columns = tuple(_columns(exhibit, data))
-    rows = [
-        Row(
-            line.title,
-            tuple(
-                _cells(exhibit, line, column.data, column.protocol, folder)[0] for column in columns
-            ),
-            line.group,
-            line.method,
-        )
-        for line in exhibit.lines
-    ]
+        fields |= {"corner": exhibit.axis.title, "baseline": exhibit.baseline}
+        return Table(columns=columns, rows=tuple(rows), **fields)
+    columns = tuple(
+        Column(titled(exhibits.short_name(name), protocol), name, protocol)
+        for name in data
+        for protocol in exhibit.shown
+    )
+    for line in exhibit.lines:
+        cells = [
+            _cells(exhibit, line, column.data, column.protocol, folder)[0] for column in columns
+        ]
+        rows.append(Row(line.title, tuple(cells), line.group, line.method))
     statistics = _statistics(columns) if exhibit.statistics else []
     pairs = _paired_rows(exhibit, rows, columns)
     return Table(columns=columns, rows=(*statistics, *rows, *pairs), **fields)
@@ -147,23 +144,6 @@ def _was_run(cell: Cell | str) -> bool:
     return isinstance(cell, Cell) and cell.status not in (NOT_RUN, NONE)
 
 
-def _columns(exhibit: Exhibit, data: Sequence[str]) -> Iterator[Column]:
-    """Yield the columns of a table: every data set under every protocol that is shown."""
-    for name in data:
-        for protocol in exhibit.shown:
-            title = short_name(name)
-            title = title if len(exhibit.shown) == 1 else f"{title}, {protocol}"
-            yield Column(title, name, protocol)
-
-
-def _lines(exhibit: Exhibit, data: str, folder: RecordFolder) -> Iterator[Row]:
-    """Yield the lines of a figure: every method under every protocol that is shown."""
-    for protocol in exhibit.shown:
-        for line in exhibit.lines:
-            title = line.title if len(exhibit.shown) == 1 else f"{line.title}, {protocol}"
-            yield Row(title, tuple(_cells(exhibit, line, data, protocol, folder)), "", line.method)
-
-
 def _cells(
     exhibit: Exhibit, line: Line, data: str, protocol: str, folder: RecordFolder
 ) -> list[Cell]:
@@ -180,29 +160,24 @@ def _cells(
         printed_by=exhibit.printed_by,
     )
     cells = []
-    for run in points(exhibit, line, data, recipe_of(data, folder.path, exhibit.protocol)):
+    recipe = exhibits.recipe_of(data, folder.path, exhibit.protocol)
+    for run in exhibits.points(exhibit, line, data, recipe):
         paths, records = [*zip(*folder.of(run), strict=True)] or ((), ())
         found = partial(summary, records, same=partial(belongs_to, run), paths=paths)
         if exhibit.baseline is None:
             cell = found(exhibit.metric, method=line.shows, protocol=protocol)
-            cells.append(_reference(cell, line, run, folder))
+            # Where other runs on the data set were scored without indistinguishable graphs, a run
+            # without such a row is still to be made again, with ``--force``.
+            is_twins = cell.status == NONE and line.shows.endswith(TWINS_REMOVED)
+            if is_twins and folder.has_twins(run):
+                cell = replace(cell, status=NOT_RUN, word=NOT_RUN, records=())
+            cells.append(cell)
             continue
         base = [record for _, record in folder.of(replace(run, method=exhibit.baseline))]
+        ratio = partial(found, "mae", method=run.method, relative_to=base)
         targets = exhibit.axis.values if exhibit.axis and not run.target else (run.target,)
-        for target in targets:
-            cells.append(found("mae", method=run.method, target=target, relative_to=base))
+        cells += [ratio(target=target) for target in targets]
     return cells
-
-
-def _reference(cell: Cell, line: Line, run: Run, folder: RecordFolder) -> Cell:
-    """Return the cell of a row that was scored inside a run.
-
-    Where other runs on the data set were scored without indistinguishable graphs, a run without
-    such a row is still to be made again, with ``--force``.
-    """
-    if cell.status == NONE and line.shows.endswith(TWINS_REMOVED) and folder.has_twins(run):
-        return replace(cell, status=NOT_RUN, word=NOT_RUN, records=())
-    return cell
 
 
 def _paired_rows(exhibit: Exhibit, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Row]:
@@ -227,7 +202,7 @@ def _paired_rows(exhibit: Exhibit, rows: Sequence[Row], columns: Sequence[Column
 
 def _statistics(columns: Sequence[Column]) -> list[Row]:
     """Return what the paper's table says of the data sets, above its methods."""
-    facts = [data_facts().get(column.data) for column in columns]
+    facts = [exhibits.data_facts().get(column.data) for column in columns]
     counts = {"graphs": "graphs", "classes": "classes", "nodes": "mean nodes per graph"}
     return [
         Row(title, tuple("" if f is None else str(getattr(f, key)) for f in facts))
