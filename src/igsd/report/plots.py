@@ -181,8 +181,8 @@ def table_plot(table: tables.Table, titles: Sequence[str], printed: str = "") ->
         cells = rows[title]
         series.append(Series(title, x, [c.mean for c in cells], [c.std for c in cells]))
         if title == printed:
-            y = [c.printed and c.printed.mean for c in cells]
-            spread = [c.printed and c.printed.std for c in cells]
+            y = [c.printed.mean if c.printed else None for c in cells]
+            spread = [c.printed.std if c.printed else None for c in cells]
             series.append(Series(f"{title}, as published", x, y, spread, hollow=True))
     names = [column.title for column in table.columns]
     drawn = [one for one in series if one.points()]
@@ -284,6 +284,11 @@ def pseudo_label_plot(
             beside.plot(numbers, 100 * shares, color=COLOURS[4], marker="o")
             beside.set(ylim=(0, 105), ylabel="of those, right (%)")
     return Plot(figure)
+
+
+def spread_evenly(total: int, most: int) -> np.ndarray:
+    """Return at most ``most`` of the positions 0..total-1, evenly spread, with both ends."""
+    return np.linspace(0, total - 1, min(total, most)).round().astype(np.int64)
 
 
 def accumulated(

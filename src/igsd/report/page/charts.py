@@ -4,11 +4,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 from xml.etree import ElementTree
 
+from igsd.report import plots
 from igsd.report.page.html import Html, joined, tag
-from igsd.report.plots import BACK, COLOURS, GRID, QUIET, TEXT, Axes, Plot, Series, line_plot
+from igsd.report.plots import Axes, Plot, Series, line_plot
 
 History = Sequence[Mapping[str, float]]
 """Values by name, one mapping for each epoch."""
@@ -16,8 +16,8 @@ History = Sequence[Mapping[str, float]]
 _ELEMENTS = frozenset({"a", "clipPath", "defs", "g", "path", "rect", "svg", "text", "tspan", "use"})
 _ATTRIBUTES = ("x", "y", "width", "height", "d", "transform", "viewBox")
 _STYLES = re.compile("(fill|stroke|opacity)(-[a-z]+)?|font-size|text-anchor")
-_NAMES = {TEXT: "text", QUIET: "quiet", GRID: "line", BACK: "back"}
-_NAMES |= {colour: f"s{place}" for place, colour in enumerate(COLOURS)}
+_NAMES = {plots.TEXT: "text", plots.QUIET: "quiet", plots.GRID: "line", plots.BACK: "back"}
+_NAMES |= {colour: f"s{place}" for place, colour in enumerate(plots.COLOURS)}
 _TITLES = {"total": "loss", "eval_accuracy": "accuracy on the test part in per cent"}
 _MOST_POINTS = 120
 
@@ -69,14 +69,16 @@ def history_charts(histories: Mapping[str, History], name: str) -> Html | None:
     for number, key in enumerate(key for key in dict.fromkeys(keys) if key != "epoch"):
         series, factor = [], 100.0 if "accuracy" in key else 1.0
         for title, history in histories.items():
-            known = [(place, e) for place, e in enumerate(history) if _is_number(e.get(key))]
-            kept = [known[i] for i in thinned(known)]
+            there = [(place, e) for place, e in enumerate(history) if e.get(key) is not None]
+            known = [(place, entry) for place, entry in there if math.isfinite(entry[key])]
+            kept = [known[i] for i in plots.spread_evenly(len(known), _MOST_POINTS)]
             x = [float(entry.get("epoch", place)) + 1 for place, entry in kept]
             if kept:
                 series.append(Series(title, x, [factor * entry[key] for _, entry in kept]))
         title = _TITLES.get(key, key.replace("_", " "))
         plot = line_plot(series, Axes("epoch", title))
-        charts.append(_framed(title, inline(plot, f"{title} by epoch", f"{name}-{number}")))
+        chart = inline(plot, f"{title} by epoch", f"{name}-{number}")
+        charts.append(tag("figure", tag("figcaption", title), chart))
     return tag("div", *charts, class_="charts") if charts else None
 
 
@@ -88,45 +90,27 @@ def pseudo_label_charts(
     ``rounds``: for each training ``rounds``, ``given`` and, where it is known, ``right`` and
     ``checked``, round by round. None where no training gave any.
     """
-    rounds = {title: values for title, values in rounds.items() if values.get("rounds")}
-    if not rounds:
+    totals, shares = [], []
+    for title, values in rounds.items():
+        x = values.get("rounds")
+        if x:
+            totals.append(Series(title, x, [*accumulate(values["given"])]))
+        if x and values.get("right"):
+            known = accumulate(values.get("checked") or values["given"])
+            right = zip(accumulate(values["right"]), known, strict=True)
+            shares.append(Series(title, x, [100 * r / k if k else None for r, k in right]))
+    if not totals:
         return None
-    totals = [Series(t, v["rounds"], [*accumulate(v["given"])]) for t, v in rounds.items()]
-    shares = [_shares(t, values) for t, values in rounds.items() if values.get("right")]
-    round_title, charts = "round of self-training", []
-    for number, (title, y_title, series) in enumerate(
-        (
-            ("Pseudo-labels over the rounds", "pseudo-labels so far", totals),
-            ("How many are right", "right so far in per cent", shares),
-        )
+    charts: list[Html] = []
+    for title, y_title, series in (
+        ("Pseudo-labels over the rounds", "pseudo-labels so far", totals),
+        ("How many are right", "right so far in per cent", shares),
     ):
-        plot = line_plot(series, Axes(round_title, y_title))
+        plot = line_plot(series, Axes("round of self-training", y_title))
         if plot is not None:
-            charts.append(_framed(title, inline(plot, title, f"{name}-{number}")))
+            chart = inline(plot, title, f"{name}-{len(charts)}")
+            charts.append(tag("figure", tag("figcaption", title), chart))
     return tag("div", *charts, class_="charts")
-
-
-def thinned(values: Sequence[Any], most: int = _MOST_POINTS) -> list[int]:
-    """Return at most ``most`` positions, evenly spread, with the first and the last."""
-    if len(values) <= most:
-        return list(range(len(values)))
-    return [round(i * (len(values) - 1) / (most - 1)) for i in range(most)]
-
-
-def _shares(title: str, values: Mapping[str, Sequence[int]]) -> Series:
-    checked = values.get("checked") or values["given"]
-    pairs = zip(accumulate(values["right"]), accumulate(checked), strict=True)
-    return Series(
-        title, values["rounds"], [100 * r / known if known else None for r, known in pairs]
-    )
-
-
-def _framed(title: str, chart: Html) -> Html:
-    return tag("figure", tag("figcaption", title), chart)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _element(element: ElementTree.Element, name: str, titles: Mapping[str, str]) -> Html | None:

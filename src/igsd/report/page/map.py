@@ -17,6 +17,7 @@ from igsd.evaluation.neighbors import nearest_of_all
 from igsd.graphs.graphset import GraphSet
 from igsd.report.page.drawing import Drawing, draw_graphs
 from igsd.report.page.html import Html, joined, json_block, tag
+from igsd.report.plots import spread_evenly
 from igsd.report.projection import Projection, project
 
 MOST_GRAPHS = 1500
@@ -137,38 +138,56 @@ class MapNumbers:
         return tag("ul", *entries, class_="legend")
 
 
-@dataclass(frozen=True)
-class MapInput:
-    """What a map shows.
+def map_section(
+    name: str,
+    vectors: np.ndarray,
+    labels: MapClasses | MapNumbers,
+    texts: Sequence[str],
+    graphs: GraphSet | None,
+    method: str,
+) -> Html:
+    """Return the map of ``vectors`` [G, d], its legend and a panel for the graph under the pointer.
 
-    ``labels`` colour the marks; ``texts``: what is said of each graph; ``names``: their own, e.g.
-    SMILES, None where they have none. ``graphs``: for the drawings, None where they are missing.
+    ``name`` makes identifiers unique in the page. ``labels`` colour the marks; ``texts``: what is
+    said of each graph. ``graphs``: for the drawings, None where they are missing.
     """
-
-    vectors: np.ndarray
-    labels: MapClasses | MapNumbers
-    texts: Sequence[str]
-    names: Sequence[str] | None
-    graphs: GraphSet | None
-
-
-def map_section(name: str, shown: MapInput, method: str) -> Html:
-    """Return the map, its legend and a panel for the graph under the pointer.
-
-    ``name`` makes identifiers unique in the page.
-    """
-    chosen = spread_evenly(len(shown.vectors), MOST_GRAPHS)
-    vectors = shown.vectors[chosen]
-    styles = [shown.labels.style(graph) for graph in chosen.tolist()]
+    chosen = spread_evenly(len(vectors), MOST_GRAPHS)
+    shown = vectors[chosen]
     drawings: list[Drawing | None] = [None] * len(chosen)
-    if shown.graphs is not None:
-        drawings = draw_graphs(shown.graphs, chosen.tolist())
-    data = _data(shown, chosen, vectors, drawings)
-    plot = tag("div", map_plot(project(vectors, method), styles), shown.labels.legend(chosen))
+    if graphs is not None:
+        drawings = draw_graphs(graphs, chosen.tolist())
+    names = None if graphs is None else graphs.graph_names
+    indices, distances = nearest_of_all(shown, _NEIGHBOURS)
+    data = [
+        {
+            "g": int(graph),
+            "t": texts[graph],
+            "s": None if names is None else names[graph][:_LONGEST],
+            "k": indices[place].tolist(),
+            "r": [round(float(value), 3) for value in distances[place]],
+            "d": drawings[place],
+        }
+        for place, graph in enumerate(chosen)
+    ]
+    notes = [labels.note] if labels.note else []
+    if len(chosen) < len(vectors):
+        notes.append(
+            f"The map shows {len(chosen)} of {len(vectors)} graphs, evenly spread over the data "
+            "set; neighbours are found among these."
+        )
+    missing = 0 if graphs is None else drawings.count(None)
+    if missing:
+        notes.append(
+            f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn: "
+            "too large, or beyond the space that the page keeps for drawings."
+        )
+    drawn = map_plot(project(shown, method), [labels.style(graph) for graph in chosen.tolist()])
+    panel = _panel(name, has_graphs=graphs is not None)
+    plot = tag("div", drawn, labels.legend(chosen))
     return tag(
         "div",
-        _notes(shown, len(chosen), drawings),
-        tag("div", plot, _panel(name, has_graphs=shown.graphs is not None), class_="map-and-panel"),
+        tag("p", " ".join(notes), class_="note") if notes else None,
+        tag("div", plot, panel, class_="map-and-panel"),
         json_block(data, f"{name}-data"),
         class_="map",
         id=f"{name}-map",
@@ -220,13 +239,6 @@ def sample(style: Style) -> Html:
     return tag("svg", drawn, viewBox="0 0 16 16", class_="sample")
 
 
-def spread_evenly(total: int, most: int) -> np.ndarray:
-    """Return at most ``most`` of the positions 0..total-1, evenly spread and always the same."""
-    if total <= most:
-        return np.arange(total)
-    return np.linspace(0, total - 1, most).round().astype(np.int64)
-
-
 def _class_style(code: int) -> Style:
     return UNKNOWN if code < 0 else Style(code, f"s{code % NUM_STYLES}")
 
@@ -249,24 +261,6 @@ def _scaled(points: np.ndarray) -> np.ndarray:
     return np.column_stack([_MARGIN + room * share[:, 0], _SIDE - _MARGIN - room * share[:, 1]])
 
 
-def _data(
-    shown: MapInput, chosen: np.ndarray, vectors: np.ndarray, drawings: Sequence[Drawing | None]
-) -> list[dict[str, object]]:
-    """Return what the script needs of each graph on the map."""
-    indices, distances = nearest_of_all(vectors, _NEIGHBOURS)
-    return [
-        {
-            "g": int(graph),
-            "t": shown.texts[graph],
-            "s": None if shown.names is None else shown.names[graph][:_LONGEST],
-            "k": indices[place].tolist(),
-            "r": [round(float(value), 3) for value in distances[place]],
-            "d": drawings[place],
-        }
-        for place, graph in enumerate(chosen)
-    ]
-
-
 def _panel(name: str, *, has_graphs: bool) -> Html:
     """Return the panel that the script fills."""
     field = tag("input", type="number", min=0, value="", class_="choose", id=f"{name}-choose")
@@ -276,21 +270,3 @@ def _panel(name: str, *, has_graphs: bool) -> Html:
         hint = "Point at a mark to see its graph; click it for its nearest neighbours."
     looked = tag("div", tag("p", hint, class_="hint"), class_="looked", aria_live="polite")
     return tag("div", label, looked, tag("div", class_="near"), class_="panel")
-
-
-def _notes(shown: MapInput, num_shown: int, drawings: Sequence[Drawing | None]) -> Html | None:
-    """Return what the colours leave out, and what was left out to keep the page small."""
-    notes = [shown.labels.note] if shown.labels.note else []
-    total = len(shown.vectors)
-    if num_shown < total:
-        notes.append(
-            f"The map shows {num_shown} of {total} graphs, evenly spread over the data set; "
-            "neighbours are found among these."
-        )
-    missing = sum(drawing is None for drawing in drawings)
-    if shown.graphs is not None and missing:
-        notes.append(
-            f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn: "
-            "too large, or beyond the space that the page keeps for drawings."
-        )
-    return tag("p", " ".join(notes), class_="note") if notes else None

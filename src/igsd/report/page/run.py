@@ -16,11 +16,11 @@ from igsd.files.models import RunMetrics
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import find_labels
-from igsd.graphs.labels import GraphLabels, Task
+from igsd.graphs.labels import Task
 from igsd.graphs.open import open_data
 from igsd.report.page.charts import training_charts
 from igsd.report.page.html import Html, fact_list, flat, joined, scroll_table, tag
-from igsd.report.page.map import MapClasses, MapInput, MapNumbers, map_section
+from igsd.report.page.map import MapClasses, MapNumbers, map_section
 from igsd.report.summary import METRICS
 
 Histories = dict[str, list[dict[str, float]]]
@@ -48,11 +48,6 @@ class RunData:
     def data(self) -> str:
         """The name of the data set."""
         return str(self.metrics.get("data", {}).get("name", "unknown data"))
-
-    @property
-    def source(self) -> str | None:
-        """What the graphs were read from, as the command line names it."""
-        return _source(self.metrics)
 
 
 def read_run(path: str | Path) -> RunData:
@@ -114,10 +109,17 @@ def graph_labels(run: RunData) -> MapClasses | MapNumbers:
         return MapClasses(run.graphs.classes, [str(name) for name in run.graphs.class_names])
     try:
         task = cast("Task", learned["task"])
-        labels = find_labels(run.graphs, str(run.source), str(learned["source"]), task, told=False)
+        source = _source(run.metrics)
+        labels = find_labels(run.graphs, str(source), str(learned["source"]), task, told=False)
     except (IGSDError, KeyError):
         return unknown
-    return _classes(labels) if labels.are_classes else _numbers(labels)
+    if labels.are_classes:
+        codes, names = encode_categories(labels.y)
+        return MapClasses(codes, [str(name) for name in names])
+    # The first column of numbers, with a note where there are more.
+    name, *others = labels.names
+    note = f"The colours show {name}; also learned: {enumerated(others)}." if others else ""
+    return MapNumbers(labels.y.reshape(len(labels.y), -1)[:, 0], name, note)
 
 
 def graph_texts(run: RunData, labels: MapClasses | MapNumbers, count: int) -> list[str]:
@@ -136,27 +138,14 @@ def graph_texts(run: RunData, labels: MapClasses | MapNumbers, count: int) -> li
     return texts
 
 
-def _classes(labels: GraphLabels) -> MapClasses:
-    codes, names = encode_categories(labels.y)
-    return MapClasses(codes, [str(name) for name in names])
-
-
-def _numbers(labels: GraphLabels) -> MapNumbers:
-    """Return the first column of numbers, with a note where there are more."""
-    name, *others = labels.names
-    note = f"The colours show {name}; also learned: {enumerated(others)}." if others else ""
-    return MapNumbers(labels.y.reshape(len(labels.y), -1)[:, 0], name, note)
-
-
 def _map(run: RunData, name: str, method: str) -> Html:
     if run.vectors is None:
         return tag("p", "The run has no embeddings yet: it is not finished.", class_="missing")
     labels = graph_labels(run)
     texts = graph_texts(run, labels, len(run.vectors))
-    own = None if run.graphs is None else run.graphs.graph_names
-    shown = MapInput(run.vectors, labels, texts, own, run.graphs)
+    shown = map_section(name, run.vectors, labels, texts, run.graphs, method)
     why = tag("p", run.missing, class_="missing") if run.missing else None
-    return joined(tag("h3", "Map of the embedding"), why, map_section(name, shown, method))
+    return joined(tag("h3", "Map of the embedding"), why, shown)
 
 
 def _scores(table: Mapping[str, Any] | None) -> Html | None:
@@ -227,10 +216,9 @@ def _pseudo_labels(path: Path) -> dict[str, list[int]]:
         entry[0] += 1
         entry[1] += is_known
         entry[2] += is_known and row["true"] == row["class"]
-    rounds = sorted(counts)
-    columns = list(zip(*(counts[number] for number in rounds), strict=True)) or [(), (), ()]
-    names = ("given", "checked", "right")
-    return {"rounds": rounds} | {n: list(c) for n, c in zip(names, columns, strict=True)}
+    rounds, names = sorted(counts), ("given", "checked", "right")
+    columns = {name: [counts[r][place] for r in rounds] for place, name in enumerate(names)}
+    return {"rounds": rounds} | columns
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
