@@ -1,7 +1,6 @@
-"""All plots but the interactive map: Matplotlib figures for files and for the page.
+"""All plots but the interactive map: Matplotlib figures, without pyplot and its global state.
 
-Series differ by colour, mark and line style, so that a print without colours can be read. Figures
-are Matplotlib's own, not pyplot's: no window system, no global state.
+Series differ by colour, mark and line style, so that a print without colours can be read.
 """
 
 from __future__ import annotations
@@ -12,9 +11,12 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib import rc_context, ticker
+from matplotlib.figure import Figure
 
 from igsd.files.atomic import atomic_file, known_suffix
 from igsd.report.projection import project
@@ -47,6 +49,8 @@ _STYLE: dict[Any, Any] = {
 _STYLE |= dict.fromkeys(("axes.spines.top", "axes.spines.right"), False)
 _STYLE |= dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), QUIET)
 _STYLE |= dict.fromkeys(("axes.labelcolor", "text.color"), TEXT)
+_style = partial(rc_context, _STYLE)
+_figure: Any = partial(Figure, dpi=130, layout="constrained")
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def line_plot(
     with _style():
         # A page has hundreds of these: margins in inches are three times faster than a layout.
         height = size[1] + foot
-        figure = _figure(size[0], height, layout=None)
+        figure = _figure((size[0], height), layout=None)
         drawn = figure.add_subplot()
         titles: dict[str, str] = {}
         for place, one in enumerate(series):
@@ -203,7 +207,7 @@ def comparison_plot(comparison: scores.Comparison) -> Plot:
     floor = next((cell.mean for line, cell in pairs if line.method == "majority"), None)
     cells = [cell for _, cell in shown]
     with _style():
-        figure = _figure(10, 1.6 + 0.34 * len(shown))
+        figure = _figure((10, 1.6 + 0.34 * len(shown)))
         left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(2.2, 1, 1))
         over = "seeds" if any(cell.num_seeds > 1 for cell in cells) else "folds"
         kept = ", indistinguishable graphs kept" if comparison.twins else ""
@@ -275,7 +279,7 @@ def pseudo_label_plot(
     """
     numbers, totals, shares = accumulated(rounds, is_right)
     with _style():
-        figure = _figure(7, 4)
+        figure = _figure((7, 4))
         axes = figure.add_subplot()
         axes.bar(numbers, totals, color=COLOURS[3])
         axes.set(xlabel="round of self-training", ylabel="pseudo-labels so far", title=title)
@@ -302,23 +306,6 @@ def accumulated(
     checked = (before & known).sum(axis=1)
     right = (before & np.array([bool(value) for value in is_right], bool)).sum(axis=1)
     return numbers, before.sum(axis=1), right / np.where(checked > 0, checked, np.nan)
-
-
-@contextmanager
-def _style() -> Iterator[None]:
-    from matplotlib import rc_context
-
-    with rc_context(_STYLE):
-        yield
-
-
-def _figure(width: float, height: float, layout: Any = "constrained") -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=130, layout=layout)
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def _draw_series(drawn: Any, one: Series, place: int, axes: Axes, shift: float) -> dict[str, str]:
@@ -353,8 +340,6 @@ def _draw_series(drawn: Any, one: Series, place: int, axes: Axes, shift: float) 
 
 
 def _set_axes(drawn: Any, series: Sequence[Series], axes: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator, NullLocator
-
     drawn.set(xlabel=axes.x_title, ylabel=axes.y_title)
     drawn.grid(axis="y")
     values = sorted({x for one in series for x in one.x if x > 0 or not axes.log_x})
@@ -365,10 +350,10 @@ def _set_axes(drawn: Any, series: Sequence[Series], axes: Axes) -> None:
         # The values are few and chosen: they are the ticks, those without a result included.
         drawn.set_xscale("log")
         drawn.set_xticks(values, [f"{value:g}" for value in values])
-        drawn.xaxis.set_minor_locator(NullLocator())
+        drawn.xaxis.set_minor_locator(ticker.NullLocator())
         drawn.set_xlim(values[0] / 1.15, values[-1] * 1.15)
     elif all(value == int(value) for value in values):
-        drawn.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
+        drawn.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, nbins=8))
 
 
 def _missing_results(rows: dict[str, list[summary.Cell]], names: Sequence[str]) -> list[str]:
@@ -430,7 +415,7 @@ def _scatter(
     """Yield a plot for vectors, its axes, the points [G, 2] and how their marks look."""
     points, x_title, y_title = project(vectors)
     with _style():
-        figure = _figure(7, 5.5)
+        figure = _figure((7, 5.5))
         axes = figure.add_subplot()
         axes.set(title=title, xlabel=x_title, ylabel=y_title)
         size = float(np.clip(6000 / len(points), 4, 36))

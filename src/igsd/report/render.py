@@ -72,15 +72,13 @@ def plain_table(
     left: Sequence[int] = (0,),
 ) -> str:
     """Return texts as an aligned table, columns two spaces apart; ``left``: columns flush left."""
-    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-    texts = [title] if title else []
-    for line in (header, *lines):
-        cells = [
-            cell.ljust(width) if position in left else cell.rjust(width)
-            for position, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        texts.append("  ".join(cells).rstrip())
-    return "\n".join(texts)
+    columns = [*zip(header, *lines, strict=True)]
+    padded = []
+    for place, column in enumerate(columns):
+        side, width = "<" if place in left else ">", max(map(len, column))
+        padded.append([f"{cell:{side}{width}}" for cell in column])
+    texts = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
+    return "\n".join([title] * bool(title) + texts)
 
 
 def print_table(
@@ -93,24 +91,19 @@ def print_table(
     if not sys.stdout.isatty():
         print(plain_table(header, lines, title, left))
         return
-    from rich.console import Console
-    from rich.table import Table as RichTable
+    from rich import console, table
 
-    shown = RichTable(title=title or None, title_justify="left")
+    shown = table.Table(title=title or None, title_justify="left")
     for position, name in enumerate(header):
         shown.add_column(name, justify="left" if position in left else "right")
     for line in lines:
         shown.add_row(*line)
     # The names of graphs and classes are the user's: brackets in them are not markup.
-    Console(markup=False).print(shown)
+    console.Console(markup=False).print(shown)
 
 
 def difference_tag(difference: float) -> Html:
-    """Return our result less the paper's with an arrow and a sign; the colour is not needed.
-
-    >>> difference_tag(-3.92)
-    '<span class="difference below clear">▼ −3.9</span>'
-    """
+    """Return our result less the paper's with an arrow and a sign; the colour is not needed."""
     rounded = round(difference, 1)
     if rounded == 0:
         return tag("span", "= 0.0", class_="difference")
@@ -128,10 +121,6 @@ def seconds_text(seconds: float) -> str:
 def anchor(place: str) -> str:
     """Return the identifier of records in the page; ``place`` may be the path of one of them."""
     return "records/" + "/".join(place.split("/")[:3])
-
-
-def _text(cell: Cell | str) -> str:
-    return cell.text if isinstance(cell, Cell) else cell
 
 
 def _figure_lines(table: Table) -> tuple[list[str], list[list[str]]]:
@@ -154,9 +143,8 @@ def _paired_lines(table: Table) -> tuple[list[str], list[list[str]]]:
     for row in table.rows:
         texts: list[str] = []
         for cell, is_paired in zip(row.cells, has_paper, strict=True):
-            texts.append(_text(cell))
-            if is_paired:
-                texts.append(cell.printed_text if isinstance(cell, Cell) else "")
+            both = (cell, "") if isinstance(cell, str) else (cell.text, cell.printed_text)
+            texts += both[: 1 + is_paired]
         rows.append((row, texts))
     return header, [*_grouped(rows, "-- {}")]
 
@@ -171,9 +159,10 @@ def _grouped(rows: Sequence[tuple[Row, list[str]]], heading: str) -> Iterator[li
 
 
 def _stacked(cell: Cell | str) -> str:
-    if isinstance(cell, str) or not cell.printed_text:
-        return _text(cell)
-    return f"{cell.text}<br>{cell.printed_by}: {cell.printed_text}"
+    if isinstance(cell, str):
+        return cell
+    paper = f"<br>{cell.printed_by}: {cell.printed_text}" if cell.printed_text else ""
+    return cell.text + paper
 
 
 def _html_row(row: Row, detailed: bool) -> Html:

@@ -137,11 +137,8 @@ def compare_records(
 
     The largest class is scored here where it is not among the methods: it needs no run.
     """
-    lines = [
-        Compared(title, str(runs[0].get("method", "igsd")), runs)
-        for title, runs in records.items()
-        if runs
-    ]
+    there = {title: runs for title, runs in records.items() if runs}
+    lines = [Compared(title, summary.own_method(r[0]), r) for title, r in there.items()]
     if MAJORITY not in records:
         codes = class_codes(graphs)
         scored = [

@@ -51,20 +51,17 @@ METRICS = {
 class Cell:
     """The result of one method on one data set over its seeds.
 
-    ``status``: one of the words above. ``word`` stands in place of a number: ``not run``,
-    ``failed``, ``OMR``, ``> limit`` or ``-``. ``folds``: the results as the records have them;
-    ``mean`` and the deviations are in the unit of the ``metric``, e.g. per cent. ``notes`` qualify
-    the result: stale, fewer seeds than wanted, failed seeds.
+    ``word`` stands in place of a number: ``not run``, ``failed``, ``OMR``, ``> limit`` or ``-``.
+    ``folds``: the results as the records have them; ``mean`` and the deviations are in the unit of
+    the ``metric``, e.g. per cent. ``notes`` qualify the result: stale, fewer seeds than wanted,
+    failed seeds. ``remarks``: the notes of the records, each once. ``reason``: the error of the
+    first seed without a result. ``records``: their paths inside their folder.
 
-    ``seconds``: mean time to fit the method and represent all graphs; ``run_seconds``: of a whole
-    run, scoring included; ``cpu_seconds``: mean processor time, None in records that predate it.
-    ``peak``: most memory that the process of any seed held, in MiB. ``reason``: the error of the
-    first seed without a result. ``remarks``: the notes of the records, each once. ``records``:
-    their paths inside their folder.
-
-    How it is shown: ``spread``, the deviation that is printed, over ``seeds`` or over ``folds``;
-    ``shows_best``, whether the best seed is printed too; ``printed``, the result of the paper, and
-    ``printed_by``, the word before it.
+    Means over the seeds: ``seconds`` to fit the method and represent all graphs, ``run_seconds`` of
+    a whole run, ``cpu_seconds`` of the processor (None in old records); ``peak``: most memory that
+    the process of any seed held, in MiB. ``spread``: the deviation that is printed, over ``seeds``
+    or ``folds``; ``shows_best``: whether the best seed is too. ``printed``: the result of the
+    paper, after the word ``printed_by``.
     """
 
     status: str = OK
@@ -215,10 +212,6 @@ def difference(cell: Cell, other: Cell) -> Cell:
 
     Seeds differ more than methods do, so only the seeds that both have count. The records are those
     of ``other``, after which the row is named, then those of ``cell``.
-
-    >>> a, b = (Cell(folds=folds) for folds in ({0: [0.70], 1: [0.72]}, {0: [0.69]}))
-    >>> difference(a, b).word
-    '+1.0 (1 split)'
     """
     ours, theirs = cell.by_seed, other.by_seed
     apart = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
@@ -251,11 +244,7 @@ def number(value: float | None, spec: str) -> str:
 
 
 def mean_and_std(mean: float, std: float | None, metric: Metric = METRICS["accuracy"]) -> str:
-    """Format a mean with its deviation; a single seed has none.
-
-    >>> mean_and_std(90.24, 0.7)
-    '90.2 ± 0.7'
-    """
+    """Format a mean with its deviation, ``90.2 ± 0.7``; a single seed has none."""
     return metric.text(mean) + ("" if std is None else f" ± {metric.text(std)}")
 
 
@@ -265,20 +254,19 @@ def _usable(
     """Return the records that count, and notes on those that do not."""
     fresh = [record["algorithm"] for record, _ in located if is_fresh(record)]
     newest = max((record["algorithm"] for record, _ in located), default=ALGORITHM)
-    version = fresh[0] if fresh else newest
-    current = [pair for pair in located if pair[0]["algorithm"] == version]
-    notes = [] if fresh or not located else [STALE]
-    if len(current) < len(located):
-        notes.append(f"{len(located) - len(current)} more stale")
+    current = [pair for pair in located if pair[0]["algorithm"] == (fresh or [newest])[0]]
+    num_stale = len(located) - len(current)
+    notes = [STALE] if located and not fresh else []
+    notes += [f"{num_stale} more stale"] if num_stale else []
     if same is None or not current:
         return current, notes
     alike = [pair for pair in current if same(pair[0], current[0][0])]
-    if alike and len(alike) < len(current):
-        return alike, [*notes, f"{len(current) - len(alike)} more of {OTHER_SETTINGS}"]
-    return current, notes if alike else [*notes, OTHER_SETTINGS]
-
-
-# How a record stores its values.
+    num_others = len(current) - len(alike)
+    if not alike:
+        notes.append(OTHER_SETTINGS)
+    elif num_others:
+        notes.append(f"{num_others} more of {OTHER_SETTINGS}")
+    return alike or current, notes
 
 
 def row_values(records: Sequence[Record], method: str, protocol: str) -> dict[str, object]:
@@ -337,7 +325,7 @@ def _folds(
     folds = {}
     for record in records:
         for row in rows_of([record], method or own_method(record), protocol)[:1]:
-            values = row.get("accuracies") if metric == "accuracy" else row.get(metric)
+            values = row.get("accuracies" if metric == "accuracy" else metric)
             if isinstance(values, Mapping):
                 values = values.get(target)
             if values is not None:

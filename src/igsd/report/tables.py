@@ -1,7 +1,4 @@
-"""``Table``: results in rows and columns; the tables and figures of the paper, from records.
-
-``igsd.report.render`` writes a table as text, Markdown or HTML, ``igsd.report.plots`` draws it.
-"""
+"""``Table``: results in rows and columns; the tables and figures of the paper, from records."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -10,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from igsd.experiments import exhibits
-from igsd.experiments.exhibits import Exhibit, Line
 from igsd.experiments.records import Record
 from igsd.experiments.run import Run
 from igsd.experiments.scoring import TWINS_REMOVED
@@ -30,10 +26,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: results, or texts where a table says more than one number of a result.
+    """A row of results, or of texts where a table says more than one number of a result.
 
-    ``group``: the heading that it stands under. ``method``: what was run. ``is_difference``:
-    whether it compares two other rows.
+    ``group``: the heading above it. ``is_difference``: whether it compares two other rows.
     """
 
     title: str
@@ -83,7 +78,9 @@ def table(name: str, records: str | os.PathLike[str], data: Sequence[str] | None
     return fill(exhibits.read_exhibit(name), RecordFolder(Path(records)), data)
 
 
-def fill(exhibit: Exhibit, folder: RecordFolder, data: Sequence[str] | None = None) -> Table:
+def fill(
+    exhibit: exhibits.Exhibit, folder: RecordFolder, data: Sequence[str] | None = None
+) -> Table:
     """Return the table or figure of an exhibit from a folder of records."""
 
     def titled(title: str, protocol: str) -> str:
@@ -108,9 +105,7 @@ def fill(exhibit: Exhibit, folder: RecordFolder, data: Sequence[str] | None = No
         for protocol in exhibit.shown
     )
     for line in exhibit.lines:
-        cells = [
-            _cells(exhibit, line, column.data, column.protocol, folder)[0] for column in columns
-        ]
+        cells = [_cells(exhibit, line, c.data, c.protocol, folder)[0] for c in columns]
         rows.append(Row(line.title, tuple(cells), line.group, line.method))
     statistics = _statistics(columns) if exhibit.statistics else []
     pairs = _paired_rows(exhibit, rows, columns)
@@ -145,7 +140,7 @@ def _was_run(cell: Cell | str) -> bool:
 
 
 def _cells(
-    exhibit: Exhibit, line: Line, data: str, protocol: str, folder: RecordFolder
+    exhibit: exhibits.Exhibit, line: exhibits.Line, data: str, protocol: str, folder: RecordFolder
 ) -> list[Cell]:
     """Return the cells of a line on one data set: one in a table, one for each value of an axis."""
     if protocol != exhibit.protocol and line.shows != line.method:
@@ -180,24 +175,23 @@ def _cells(
     return cells
 
 
-def _paired_rows(exhibit: Exhibit, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Row]:
+def _paired_rows(
+    exhibit: exhibits.Exhibit, rows: Sequence[Row], columns: Sequence[Column]
+) -> Iterator[Row]:
     """Yield the rows in which one method is compared with others, seed by seed.
 
     Only under the protocol that is run: the best epoch of a split is not a measurement.
     """
-    own = {
-        line.method: row
-        for line, row in zip(exhibit.lines, rows, strict=True)
-        if line.shows == line.method
-    }
+    pairs = zip(exhibit.lines, rows, strict=True)
+    own = {line.method: row for line, row in pairs if line.shows == line.method}
     for other in exhibit.compared_with:
-        pairs = zip(own[exhibit.compared].results, own[other].results, strict=True)
+        ours, theirs = own[exhibit.compared], own[other]
         cells = tuple(
             difference(*pair) if column.protocol == exhibit.protocol else Cell(NONE)
-            for column, pair in zip(columns, pairs, strict=True)
+            for column, *pair in zip(columns, ours.results, theirs.results, strict=True)
         )
-        group = f"{own[exhibit.compared].title} less"
-        yield Row(f"... {own[other].title}", cells, group, exhibit.compared, is_difference=True)
+        group, title = f"{ours.title} less", f"... {theirs.title}"
+        yield Row(title, cells, group, exhibit.compared, is_difference=True)
 
 
 def _statistics(columns: Sequence[Column]) -> list[Row]:
