@@ -117,10 +117,7 @@ def picture_suffix(path: str | os.PathLike[str]) -> str:
 def line_plot(
     series: Sequence[Series], axes: Axes, *, size: tuple[float, float] = (6, 3.6), notes: str = ""
 ) -> Plot | None:
-    """Return series with their deviations and a legend; None where no series has a value.
-
-    ``notes``: sentences that stand below the plot.
-    """
+    """Return series with deviations, a legend and ``notes`` below; None where none has a value."""
     if not any(one.points() for one in series):
         return None
     lines = [line for part in notes.splitlines() for line in textwrap.wrap(part, _LETTERS)]
@@ -173,10 +170,9 @@ def figure_plot(table: tables.Table, link: Callable[[summary.Cell], str | None])
 
 
 def table_plot(table: tables.Table, titles: Sequence[str], printed: str = "") -> Plot | None:
-    """Return the plot of some rows of a table over its columns, with their deviations.
+    """Return the plot of some rows of a table, with notes on what is missing.
 
-    ``printed``: the row whose published results are drawn too, with hollow marks. What is missing
-    and what qualifies a result is said below.
+    ``printed``: the row whose published results are drawn too, with hollow marks.
     """
     rows = {row.title: row.results for row in table.rows if row.title in titles}
     x = [float(place) for place in range(len(table.columns))]
@@ -197,9 +193,8 @@ def table_plot(table: tables.Table, titles: Sequence[str], printed: str = "") ->
 def comparison_plot(comparison: scores.Comparison) -> Plot:
     """Return the accuracy, time and memory of methods, one line each.
 
-    Left: mean accuracy with the standard deviation over seeds (over folds where there is one seed),
-    the majority class as a dashed line. Middle and right: seconds and peak memory. A method without
-    a score has its word there: OMR, > limit or failed.
+    Bars are standard deviations over seeds, over folds where there is one seed. A method without a
+    score has its word there: OMR, > limit or failed.
     """
     # Matplotlib counts upwards, a table downwards.
     pairs = [*zip(comparison.lines, comparison.cells, strict=True)][::-1]
@@ -232,8 +227,7 @@ def embedding_plot(
 ) -> Plot:
     """Return embeddings [G, d] on their two principal components, coloured by class.
 
-    ``classes`` [G] are codes into ``class_names``, -1 where unknown; without them, or with more
-    than 20 classes, all points look the same.
+    ``classes`` [G]: codes into ``class_names``, -1 where unknown. More than 20 are not told apart.
     """
     with _scatter(vectors, title) as (plot, axes, points, look):
         look["alpha"] = 0.75
@@ -274,8 +268,7 @@ def pseudo_label_plot(
 ) -> Plot:
     """Return how many pseudo-labels there are after each round, and how many of them are right.
 
-    ``rounds``: the round of each pseudo-label; ``is_right``: whether it is the true class, None
-    where that is not known.
+    ``rounds`` and ``is_right`` (None where not known) of each pseudo-label.
     """
     numbers, totals, shares = accumulated(rounds, is_right)
     with _style():
@@ -311,8 +304,7 @@ def accumulated(
 def _draw_series(drawn: Any, one: Series, place: int, axes: Axes, shift: float) -> dict[str, str]:
     """Draw a line, its deviations and a mark for each point; return what the marks say.
 
-    ``shift``: how far it stands from the middle of all series. Where these share a few places,
-    they stand side by side, so that their bars do not overlap.
+    ``shift``: how far it stands from the middle of all series, so that bars do not overlap.
     """
     colour, mark = COLOURS[place % len(COLOURS)], _MARKS[place % len(_MARKS)]
     points = [point for point in one.points() if point[0] > 0 or not axes.log_x]

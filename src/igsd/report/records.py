@@ -119,10 +119,7 @@ class RecordFolder:
 def run_title(label: str, method: str | None, protocol: str) -> str:
     """Return the title of runs: the method, or IGSD and its recipe, and the settings that differ.
 
-    ``label``: the name of the folder of their records; ``method``: None for a recipe.
-
-    >>> run_title("wl+iterations-4", "wl", "nested"), run_title("social", None, "nested")
-    ('WL subtree, iterations 4', 'IGSD, recipe social')
+    ``label``: the folder of their records, e.g. ``wl+epochs-4``; ``method``: None for a recipe.
     """
     if method is None or (protocol in PROTOCOLS and not label.startswith(method)):
         recipe, _, changed = label.partition("+")

@@ -14,10 +14,7 @@ _UNBROKEN = 16
 
 
 def text(table: Table) -> str:
-    """Return a table as aligned text, with what its numbers are and where they are from.
-
-    The results of a paper have a column of their own. A figure has a line for each value of x.
-    """
+    """Return a table as aligned text, the results of a paper in columns of their own."""
     header, lines = _paired_lines(table) if table.axis is None else _figure_lines(table)
     parts = [plain_table(header, lines, table.title), table.about]
     return "\n".join([*filter(None, parts), *[f"{table.source}."] * bool(table.source)])
@@ -45,10 +42,7 @@ def markdown(table: Table) -> str:
 
 
 def html(table: Table, *, detailed: bool = True) -> Html:
-    """Return a table in a box that scrolls; results link to their records.
-
-    ``detailed``: below a result stand the paper's, the other deviation, the seeds and the time.
-    """
+    """Return a table in a box that scrolls; ``detailed``: with what stands behind a result."""
     head = [tag("th", table.corner, scope="col", class_="left")]
     head += [tag("th", column.title, scope="col") for column in table.columns]
     facts = [row for row in table.rows if not row.results]
@@ -100,6 +94,11 @@ def print_table(
         shown.add_row(*line)
     # The names of graphs and classes are the user's: brackets in them are not markup.
     console.Console(markup=False).print(shown)
+
+
+def link(cell: Cell) -> str | None:
+    """Return the link to the records of a cell in the page; None without any."""
+    return f"#{anchor(cell.records[0])}" if cell.records else None
 
 
 def difference_tag(difference: float) -> Html:
@@ -159,10 +158,9 @@ def _grouped(rows: Sequence[tuple[Row, list[str]]], heading: str) -> Iterator[li
 
 
 def _stacked(cell: Cell | str) -> str:
-    if isinstance(cell, str):
-        return cell
-    paper = f"<br>{cell.printed_by}: {cell.printed_text}" if cell.printed_text else ""
-    return cell.text + paper
+    if isinstance(cell, str) or not cell.printed_text:
+        return cell if isinstance(cell, str) else cell.text
+    return f"{cell.text}<br>{cell.printed_by}: {cell.printed_text}"
 
 
 def _html_row(row: Row, detailed: bool) -> Html:
@@ -176,8 +174,8 @@ def _html_cell(cell: Cell | str, detailed: bool) -> Html:
         return tag("td", cell)
     result = tag("b", cell.figure if detailed else cell.text)
     shown = tag("span", cell.word) if cell.mean is None else result
-    if cell.records and cell.status != NONE:
-        shown = tag("a", shown, href=f"#{anchor(cell.records[0])}")
+    if cell.status != NONE and (href := link(cell)):
+        shown = tag("a", shown, href=href)
     parts: list[Html | None] = [shown]
     if detailed and cell.printed_text:
         apart = None if cell.difference is None else difference_tag(cell.difference)

@@ -45,9 +45,8 @@ class Compared:
 class Comparison:
     """Methods on one data set, scored on the same folds.
 
-    ``protocol``: the one that was asked for, ``protocols`` all that are shown. ``twins``: whether
-    scores without indistinguishable graphs (twins) stand beside the others. ``facts``: what the
-    JSON says of the data and the protocol.
+    ``protocol``: the one asked for, of the ``protocols`` shown. ``twins``: whether scores without
+    indistinguishable graphs (twins) stand beside the others. ``facts``: what the JSON says first.
     """
 
     data: str
@@ -81,10 +80,7 @@ class Comparison:
         )
 
     def notes(self) -> list[str]:
-        """Return the notes of the methods and the limits that some exceeded, each once.
-
-        A method that failed has reported the reason already.
-        """
+        """Return the notes of the methods and the limits that some exceeded, each once."""
         titles: dict[str, list[str]] = {}
         for line, cell in zip(self.lines, self.cells, strict=True):
             is_limit = any(record["status"] == "limit" for record in line.records)
@@ -156,8 +152,7 @@ def row_order(records: Sequence[Record], protocol: str) -> list[str]:
     """Return the methods of a score table in order.
 
     Rows without indistinguishable graphs come first, then methods that are not in ``ROW_ORDER``,
-    then its four, always, so that a method that could not be run shows as a row without a number.
-    Only ``igsd`` is left out where another method stands in its place.
+    then its four, whether they could be run or not. Another method replaces ``igsd``.
     """
     there = summary.row_names(records, protocol)
     before = [method for method in there if method.endswith(TWINS_REMOVED)]
@@ -178,8 +173,8 @@ def score_table(
 ) -> Table:
     """Return mean and deviations of methods under each protocol, the optimistic ones marked.
 
-    ``over``: what the seeds are called, e.g. splits. ``third``: the third column of a protocol,
-    ``std over folds``, ``best split``, or empty for none.
+    ``over``: what the seeds are called. ``third``: the third column of a protocol, if any: ``std
+    over folds`` or ``best split``.
     """
     columns: list[str] = []
     for protocol in protocols:
@@ -246,9 +241,9 @@ def qm9_cells(
 ) -> list[QM9Cell]:
     """Return a cell for each method and target, methods in the order of the paper's figure.
 
-    Uses the run's ``own`` records and those of other methods in a ``folder`` on the same data,
-    targets and sizes. Ratios are to supervised records that are neither stale nor of other
-    settings. The reference rows come from the run's own records, which all have them.
+    Uses the run's ``own`` records, which have the reference rows, and those of other methods in a
+    ``folder`` on the same data, targets and sizes. Ratios are to supervised records that are
+    neither stale nor of other settings.
     """
     rules = run.rules
     if not isinstance(rules, QM9Protocol):

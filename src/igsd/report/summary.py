@@ -170,9 +170,7 @@ def summarise(
     records, and those that are not the ``same``, count only where there are no others.
 
     The arguments:
-        metric: a name in ``METRICS``; ``ratio`` follows from ``relative_to``.
-        method, protocol: the row to summarise; default: the method that was run, and the first
-            protocol that its row has.
+        method, protocol: the row; default: the method that was run under its first protocol.
         target: the property to predict, where a record has the errors of several.
         wanted: the number of seeds asked for; fewer are noted.
         relative_to: records of a baseline: the result is divided by theirs, seed by seed.
@@ -208,10 +206,9 @@ def summarise(
 
 
 def difference(cell: Cell, other: Cell) -> Cell:
-    """Compare two methods seed by seed: the mean difference and its standard error.
+    """Compare two methods on the seeds of both: the mean difference and its standard error.
 
-    Seeds differ more than methods do, so only the seeds that both have count. The records are those
-    of ``other``, after which the row is named, then those of ``cell``.
+    The records are those of ``other``, after which the row is named, then those of ``cell``.
     """
     ours, theirs = cell.by_seed, other.by_seed
     apart = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]

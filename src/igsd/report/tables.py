@@ -47,10 +47,9 @@ class Row:
 class Table:
     """Results in rows and columns.
 
-    ``name``: the name of the table or figure of the paper. ``about`` says what the numbers are,
-    ``source`` where those of others come from. ``corner``: the title of the first column.
-    ``axis``: what a figure varies: its columns are the values, its rows the lines that are drawn.
-    ``baseline``: the method to which the numbers are ratios, if they are.
+    ``about`` says what the numbers are, ``source`` where those of others come from. ``corner``: the
+    title of the first column. ``axis``: what a figure varies: its columns are the values, its rows
+    the lines that are drawn. ``baseline``: the method to which the numbers are ratios, if any.
     """
 
     title: str
@@ -72,8 +71,8 @@ class Table:
 def table(name: str, records: str | os.PathLike[str], data: Sequence[str] | None = None) -> Table:
     """Return a table or figure of the paper, e.g. ``table-1``, filled from a folder of records.
 
-    ``data``: the data sets to show instead of the table's own. In a folder that does not exist
-    nothing was run; a file that is not a record is skipped with a warning.
+    ``data``: the data sets to show instead of the table's own. A folder need not exist; a file that
+    is not a record is skipped with a warning.
     """
     return fill(exhibits.read_exhibit(name), RecordFolder(Path(records)), data)
 
@@ -113,10 +112,7 @@ def fill(
 
 
 def run_part(table: Table) -> tuple[Table, list[str]]:
-    """Return the rows and columns of which anything was run, and the titles of the others.
-
-    Differences of rows and facts about the data stand or fall with their columns.
-    """
+    """Return the rows and columns of which anything was run, and the titles of the others."""
     own = [row for row in table.rows if row.results and not row.is_difference]
     rows = [row for row in table.rows if row not in own or any(map(_was_run, row.cells))]
     kept = [i for i in range(len(table.columns)) if any(_was_run(row.cells[i]) for row in own)]
@@ -128,10 +124,7 @@ def run_part(table: Table) -> tuple[Table, list[str]]:
 
 
 def belongs_to(run: Run, record: Record, first: Record) -> bool:
-    """Say whether a record is of the run as it is defined now, and of the same data as ``first``.
-
-    Settings can be changed on the command line, and recipes change with time.
-    """
+    """Say whether a record is of the run as it is defined now, and of the data of ``first``."""
     return run.is_like(record, first["data"]["checksum"])
 
 

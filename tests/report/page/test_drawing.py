@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from igsd.graphs.build import from_edges
-from igsd.report.page import drawing
-from igsd.report.page.drawing import draw_graphs, draw_molecule, outline, parts_of_svg
+from igsd.report.page import map as map_file
+from igsd.report.page.map import draw_graphs, draw_molecule, outline, parts_of_svg
 from tests.small_graphs import make_graphs, odd_graphs
 
 
@@ -28,7 +28,7 @@ def test_the_room_for_drawings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     graphs = make_graphs(6)
     whole = draw_graphs(graphs, range(6))
     room = sum(len(json.dumps(d)) for d in whole[:3])
-    monkeypatch.setattr(drawing, "MOST_CHARACTERS", room)
+    monkeypatch.setattr(map_file, "MOST_CHARACTERS", room)
     assert [d is not None for d in draw_graphs(graphs, range(4))] == [True] * 3 + [False]
 
 

@@ -25,9 +25,8 @@ _MOST_POINTS = 120
 def inline(plot: Plot | None, about: str, name: str, class_: str = "chart") -> Html:
     """Return a plot as an SVG element with its shapes, letters and links, and nothing else.
 
-    ``about`` describes it to a reader who cannot see it; ``name`` makes its identifiers unique in
-    the page. Styles become attributes, since the page forbids inline styles, and the colours those
-    of the page, which has others on a dark background. A sentence stands in place of no plot.
+    ``about`` is for readers who cannot see it; ``name`` makes its identifiers unique in the page.
+    The page forbids inline styles and has other colours on a dark background, hence attributes.
     """
     if plot is None:
         return tag("p", "There is nothing to draw yet.", class_="missing")
@@ -46,10 +45,9 @@ def training_charts(
     level: str,
     name: str,
 ) -> Html:
-    """Return all curves of trainings in order of time, each kind under a heading.
+    """Return all curves of trainings, each kind that there is under a heading of a ``level``.
 
-    ``before``: the epochs before the first label; ``level``: the tag of the headings, e.g. ``h3``;
-    ``name``: the identifier of the section. Kinds that no training has are left out.
+    ``before``: the epochs before the first label; ``name``: the identifier of the section.
     """
     parts = {
         "Self-distillation before the labels, by epoch": history_charts(before, f"{name}/before"),
@@ -60,10 +58,7 @@ def training_charts(
 
 
 def history_charts(histories: Mapping[str, History], name: str) -> Html | None:
-    """Return a chart for each value that trainings logged, with a line for each training.
-
-    None where no training logged anything.
-    """
+    """Return a chart of each value that trainings logged, a line for each; None without any."""
     keys = [key for history in histories.values() for entry in history[:1] for key in entry]
     charts = []
     for number, key in enumerate(key for key in dict.fromkeys(keys) if key != "epoch"):
@@ -87,8 +82,7 @@ def pseudo_label_charts(
 ) -> Html | None:
     """Return charts of how many pseudo-labels there are after each round, and how many are right.
 
-    ``rounds``: for each training ``rounds``, ``given`` and, where it is known, ``right`` and
-    ``checked``, round by round. None where no training gave any.
+    ``rounds``: ``rounds``, ``given`` and, where known, ``right`` and ``checked`` of each training.
     """
     totals, shares = [], []
     for title, values in rounds.items():

@@ -17,11 +17,10 @@ def make_page(
     runs: Sequence[str | os.PathLike[str]] = (),
     map_method: str = "pca",
 ) -> str:
-    """Return one self-contained HTML page; the same records and runs give the same page.
+    """Return one self-contained HTML page; the same ``records`` and ``runs`` give the same page.
 
-    ``records``: a folder of records, None for a page of runs only. ``runs``: run folders.
-    Raises ``StorageError`` for a folder that is neither, ``ConfigError`` for a map that cannot be
-    made.
+    Either may be missing. Raises ``StorageError`` for a folder that is not one of records or of a
+    run, ``ConfigError`` for a map that cannot be made.
     """
     entries: list[Entry] = []
     sections: list[Html] = []

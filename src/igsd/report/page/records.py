@@ -11,12 +11,11 @@ from igsd.evaluation import PROTOCOLS
 from igsd.experiments.exhibits import data_facts, exhibit_names, read_exhibit
 from igsd.experiments.scoring import TWINS_REMOVED
 from igsd.report import plots, render
-from igsd.report.page import html
 from igsd.report.page.charts import inline, training_charts
-from igsd.report.page.html import Html, tag
+from igsd.report.page.html import Html, fact_list, flat, joined, scroll_box, scroll_table, tag
 from igsd.report.records import RecordFolder, RecordGroup, row_title
 from igsd.report.scores import Compared, Comparison
-from igsd.report.summary import NONE, Cell, is_good, row_names, rows_of
+from igsd.report.summary import NONE, is_good, row_names, rows_of
 from igsd.report.tables import Table, fill, run_part
 
 _KEY = """\
@@ -40,12 +39,11 @@ Entry = tuple[str, str, str]
 def record_sections(path: Path) -> tuple[str, list[Entry], list[Html]]:
     """Return title, contents and sections: the tables and figures, other runs, and the records.
 
-    A folder without any of the paper's data sets is somebody's own: no tables of the paper then.
+    The tables of the paper are left out where no record is of one of its data sets.
     """
     folder = RecordFolder(path)
     groups = list(folder.groups().values())
-    title, shown = "igsd: records", set[str]()
-    entries, sections = list[Entry](), list[Html]()
+    title, entries, sections, shown = "igsd: records", list[Entry](), list[Html](), set[str]()
     if any(group.data in data_facts() for group in groups):
         title = "igsd: the paper's tables and figures, run again"
         entries, sections, shown = _exhibits(folder)
@@ -57,11 +55,7 @@ def record_sections(path: Path) -> tuple[str, list[Entry], list[Html]]:
 
 
 def table_section(table: Table) -> Html:
-    """Return the section of a table or figure: what it shows, the numbers, and their source.
-
-    Rows and columns of which nothing was run are named below a table. A figure has a plot with one
-    deviation up and down, whose points link to their records.
-    """
+    """Return the section of a table or figure: its plot, its numbers and their source."""
     plot, above, below = None, None, None
     if table.axis is None:
         table, missing = run_part(table)
@@ -70,7 +64,7 @@ def table_section(table: Table) -> Html:
             text = f"Nothing of these was run: {'; '.join(missing)}. "
             below = tag("p", text, code, class_="note")
     else:
-        drawn = inline(plots.figure_plot(table, _link), table.title, f"{table.name}-plot")
+        drawn = inline(plots.figure_plot(table, render.link), table.title, f"{table.name}-plot")
         plot = tag("figure", drawn, class_="wide")
         notes = _figure_notes(table)
         above = tag("p", notes, class_="note") if notes else None
@@ -80,10 +74,7 @@ def table_section(table: Table) -> Html:
 
 
 def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
-    """Return the section of a data set: for each protocol a table and the plot of `compare`.
-
-    ``name``: the identifier of the section.
-    """
+    """Return the section of a data set: for each protocol a table and the plot of `compare`."""
     parts = []
     for protocol, found in groupby(groups, key=lambda group: group.protocol):
         comparison = compare_groups(data, sorted(found, key=lambda group: group.order))
@@ -96,7 +87,7 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
             lines = [c for c in comparison.lines if not c.is_reference or c.method == "majority"]
             plot = plots.comparison_plot(replace(comparison, lines=tuple(lines)))
             drawn = inline(plot, f"{about} as a plot", f"{name}-{protocol}", "picture")
-            box = html.scroll_box(drawn, f"{about}, the plot")
+            box = scroll_box(drawn, f"{about}, the plot")
             parts.append(tag("figure", box, class_="picture"))
     return tag("section", tag("h2", data), *parts, id=name)
 
@@ -141,9 +132,9 @@ def record_section(group: RecordGroup) -> Html:
     state = f" {counted(len(records), 'seed')}"
     state += f", {num_bad} without a result" if num_bad else ""
     state += ", stale" if group.is_stale else ""
-    facts = [html.flat({k: v for k, v in r.items() if k not in _APART}) for r in records]
+    facts = [flat({k: v for k, v in r.items() if k not in _APART}) for r in records]
     shared, own = shared_and_own(facts)
-    configs = [html.flat(record["config"]) for record in records]
+    configs = [flat(record["config"]) for record in records]
     settings, varied = shared_and_own(configs)
     settings |= {key: ", ".join(c.get(key, "-") for c in configs) for key in varied}
     curves: Any = ({f"seed {r['seed']}": r.get(k) for r in records if r.get(k)} for k in _CURVES)
@@ -157,13 +148,13 @@ def record_section(group: RecordGroup) -> Html:
     return tag(
         "details",
         tag("summary", tag("span", group.place, class_="place"), state),
-        html.scroll_table(["seed", "status", *own], lines, f"Runs of {group.place}"),
+        scroll_table(["seed", "status", *own], lines, f"Runs of {group.place}"),
         *(tag("p", text, class_="error") for text in errors),
         *(tag("p", f"Note: {text}") for text in notes),
         _fold_table(group),
         training_charts(*curves, level="h4", name=name),
-        *(tag("h4", "The same in all"), html.fact_list(shared)),
-        *(tag("h4", "Settings"), html.fact_list(settings)),
+        *(tag("h4", "The same in all"), fact_list(shared)),
+        *(tag("h4", "Settings"), fact_list(settings)),
         id=name,
         class_="record",
     )
@@ -177,12 +168,9 @@ def shared_and_own(records: Sequence[Mapping[str, str]]) -> tuple[dict[str, str]
 
 
 def _exhibits(folder: RecordFolder) -> tuple[list[Entry], list[Html], set[str]]:
-    """Return contents and sections of tables and figures, and the places of the records they show.
-
-    Those without a record are listed together, with the command that runs them.
-    """
-    entries, sections, shown = list[Entry](), [tag("p", _KEY)], set[str]()
-    missing: list[Html] = []
+    """Return contents and sections of tables and figures, and the places of their records."""
+    entries, sections, missing = list[Entry](), [tag("p", _KEY)], list[Html]()
+    shown: set[str] = set()
     for name in exhibit_names():
         table = fill(read_exhibit(name), folder)
         used = {path.rpartition("/")[0] for cell in table.results for path in cell.records}
@@ -199,10 +187,6 @@ def _exhibits(folder: RecordFolder) -> tuple[list[Entry], list[Html], set[str]]:
         entries.append(("not-run", "Not run yet", much))
         sections.append(tag("section", tag("h2", "Not run yet"), tag("ul", *missing), id="not-run"))
     return entries, sections, shown
-
-
-def _link(cell: Cell) -> str | None:
-    return f"#{render.anchor(cell.records[0])}" if cell.records else None
 
 
 def _figure_notes(table: Table) -> str:
@@ -284,5 +268,5 @@ def _fold_table(group: RecordGroup) -> Html | None:
     if not lines:
         return None
     header, in_order = ["row", "seed", "mean", "std", "folds"], chain(*lines.values())
-    table = html.scroll_table(header, [*in_order], "Results fold by fold")
-    return html.joined(tag("h4", "Results"), table)
+    table = scroll_table(header, [*in_order], "Results fold by fold")
+    return joined(tag("h4", "Results"), table)
