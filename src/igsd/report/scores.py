@@ -75,9 +75,8 @@ class Comparison:
 
     def failed(self) -> bool:
         """Say whether any run failed; one that only exceeded its limits did not."""
-        return any(
-            record["status"] == summary.FAILED for line in self.lines for record in line.records
-        )
+        statuses = {record["status"] for line in self.lines for record in line.records}
+        return summary.FAILED in statuses
 
     def notes(self) -> list[str]:
         """Return the notes of the methods and the limits that some exceeded, each once."""
@@ -95,11 +94,9 @@ class Comparison:
         rows = []
         for line, main in zip(self.lines, self.cells, strict=True):
             cells = [line.cell(p, self.metric, twins=twins) for p, twins in keys]
-            times = [
-                summary.number(value, ".1f" if (value or 0) >= 1 else ".2g")
-                for value in (main.seconds, main.cpu_seconds)
-            ]
-            further = [main.metric.text(main.std_over_folds), str(main.num_seeds or "-"), *times]
+            further = [main.metric.text(main.std_over_folds), str(main.num_seeds or "-")]
+            for value in (main.seconds, main.cpu_seconds):
+                further.append(summary.number(value, ".1f" if (value or 0) >= 1 else ".2g"))
             further.append(summary.number(main.peak, ".0f"))
             rows.append(Row(line.title, (*cells, *further), method=line.method))
         titles += ["std over folds", "seeds", "seconds", "CPU seconds", "peak MiB"]
@@ -118,9 +115,8 @@ class Comparison:
                 for protocol in self.protocols
                 if line.method + suffix in there
             }
-            values: dict[str, object] = {"method": line.title, "rows": rows}
-            values |= {"seconds": cell.seconds, "cpu_seconds": cell.cpu_seconds}
-            values |= {"peak_memory_mib": cell.peak}
+            values = {"method": line.title, "rows": rows, "seconds": cell.seconds}
+            values |= {"cpu_seconds": cell.cpu_seconds, "peak_memory_mib": cell.peak}
             values |= {"word": bad[0].get("word", summary.FAILED) if bad else None}
             methods.append(values | {"reason": cell.reason, "notes": [*cell.remarks]})
         return {**(self.facts or {}), "methods": methods}
@@ -178,11 +174,8 @@ def score_table(
     """
     columns: list[str] = []
     for protocol in protocols:
-        columns += [
-            _heading(protocol, protocols, metric),
-            f"std over {over}",
-            *[third] * bool(third),
-        ]
+        further = [f"std over {over}", third] if third else [f"std over {over}"]
+        columns += [_heading(protocol, protocols, metric), *further]
     rows = []
     for method in methods:
         texts: list[str] = []

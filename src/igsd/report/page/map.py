@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from igsd.errors import counted
 from igsd.evaluation.neighbors import nearest_of_all
 from igsd.graphs.graphset import GraphSet
-from igsd.report.page.html import Html, joined, json_block, tag
+from igsd.report.page.html import Html, json_block, tag
 from igsd.report.plots import spread_evenly
 from igsd.report.projection import Projection, project
 
@@ -38,6 +38,7 @@ _WIDTH, _HEIGHT = 200, 150
 Drawing = dict[str, Any]
 """``lines``, ``areas`` and ``letters`` of a molecule; ``n``, ``e``, ``l``: nodes, edges, labels."""
 
+_LENGTHS = dict(zip("abcdefghij", (1, 2, 1.25, 2.1, 2.5, 0.85, 1.7, 0.42, 0.84, 0.83), strict=True))
 # Shapes that differ in a print without colours: around the origin, of about equal area, as relative
 # moves, so that one path element draws a mark anywhere.
 _SHAPES = (
@@ -134,12 +135,17 @@ class MapNumbers:
         if np.isnan(self.values).all():
             return None
         least, most = np.nanmin(self.values), np.nanmax(self.values)
-        ends = f"{self.name}, by rank: least {least:.4g} ", _strip(), f" most {most:.4g}"
+        colours = [
+            tag("path", d=f"M{10 * i} 0h10v12h-10z", class_=f"v{i}") for i in range(NUM_STEPS)
+        ]
+        look = {"viewBox": f"0 0 {10 * NUM_STEPS} 12", "class_": "strip", "aria_hidden": "true"}
+        strip = tag("svg", *colours, **look)
+        ends = f"{self.name}, by rank: least {least:.4g} ", strip, f" most {most:.4g}"
         # The lower of the two in the middle: a number that some graph has, and so a colour.
         order = np.argsort(self.values)[: int((self.steps >= 0).sum())]
         median = int(order[(len(order) - 1) // 2])
-        entries = [tag("li", *ends)]
-        entries.append(tag("li", sample(self.style(median)), f"median {self.values[median]:.4g}"))
+        middle = sample(self.style(median)), f"median {self.values[median]:.4g}"
+        entries = [tag("li", *ends), tag("li", *middle)]
         unknown = int((self.steps[shown] < 0).sum())
         if unknown:
             entries.append(tag("li", sample(UNKNOWN), f"unknown ({unknown})"))
@@ -189,8 +195,15 @@ def map_section(
             "too large, or beyond the space that the page keeps for drawings."
         )
     drawn = map_plot(project(shown, method), [labels.style(graph) for graph in chosen.tolist()])
-    panel = _panel(name, has_graphs=graphs is not None)
     plot = tag("div", drawn, labels.legend(chosen))
+    # The panel that the script fills.
+    field = tag("input", type="number", min=0, value="", class_="choose", id=f"{name}-choose")
+    label = tag("label", "Graph number ", field, for_=f"{name}-choose")
+    hint = "Click a mark for its nearest neighbours."
+    if graphs is not None:
+        hint = "Point at a mark to see its graph; click it for its nearest neighbours."
+    looked = tag("div", tag("p", hint, class_="hint"), class_="looked", aria_live="polite")
+    panel = tag("div", label, looked, tag("div", class_="near"), class_="panel")
     return tag(
         "div",
         tag("p", " ".join(notes), class_="note") if notes else None,
@@ -204,23 +217,24 @@ def map_section(
 
 def map_plot(projection: Projection, styles: Sequence[Style]) -> Html:
     """Return the map itself; the script finds a graph's mark by its place among the marks."""
-    points = _scaled(projection.points)
+    points = projection.points
+    low, high = points.min(axis=0), points.max(axis=0)
+    shares = np.where(high > low, (points - low) / np.where(high > low, high - low, 1.0), 0.5)
+    room = _SIDE - 2 * _MARGIN
+    xs, ys = _MARGIN + room * shares[:, 0], _SIDE - _MARGIN - room * shares[:, 1]
     size = float(np.clip(110 / np.sqrt(len(points)), 2.2, 5))
     marks = [
         tag("path", d=mark(style.shape, x, y, size), class_=style.css)
-        for (x, y), style in zip(points, styles, strict=True)
+        for x, y, style in zip(xs, ys, styles, strict=True)
     ]
     label = "Map of the graphs. Arrow keys go from graph to graph, Enter shows the neighbours."
     side, middle = f"{_SIDE:.0f}", f"{_SIDE / 2:.0f}"
     turned = f"translate(-6 {middle}) rotate(-90)"
-    titles = joined(
-        tag("text", projection.x_title, x=middle, y=f"{_SIDE + 16:.0f}", class_="middle"),
-        tag("text", projection.y_title, transform=turned, class_="middle"),
-    )
     return tag(
         "svg",
         tag("rect", width=side, height=side, class_="frame"),
-        titles,
+        tag("text", projection.x_title, x=middle, y=f"{_SIDE + 16:.0f}", class_="middle"),
+        tag("text", projection.y_title, transform=turned, class_="middle"),
         tag("g", class_="links"),
         tag("g", *marks, class_="marks"),
         viewBox=f"-22 -2 {_SIDE + 24:.0f} {_SIDE + 26:.0f}",
@@ -233,11 +247,8 @@ def map_plot(projection: Projection, styles: Sequence[Style]) -> Html:
 
 def mark(style: int, x: float, y: float, size: float) -> str:
     """Return the path data of a mark at (x, y); ``size`` is the radius of the round one."""
-    a = size
-    lengths = {"a": a, "b": 2 * a, "c": 1.25 * a, "d": 2.1 * a, "e": 2.5 * a}
-    lengths |= {"f": 0.85 * a, "g": 1.7 * a, "h": 0.42 * a, "i": 0.84 * a, "j": 0.83 * a}
-    texts = {key: f"{value:.4g}" for key, value in lengths.items()}
-    return f"M{x:.1f} {y:.1f}" + _SHAPES[style % NUM_STYLES].format(**texts)
+    lengths = {key: f"{factor * size:.4g}" for key, factor in _LENGTHS.items()}
+    return f"M{x:.1f} {y:.1f}" + _SHAPES[style % NUM_STYLES].format(**lengths)
 
 
 def sample(style: Style) -> Html:
@@ -248,35 +259,6 @@ def sample(style: Style) -> Html:
 
 def _class_style(code: int) -> Style:
     return UNKNOWN if code < 0 else Style(code, f"s{code % NUM_STYLES}")
-
-
-def _strip() -> Html:
-    """Return the colours of the scale side by side."""
-    cells = [
-        tag("path", d=f"M{10 * step} 0h10v12h-10z", class_=f"v{step}") for step in range(NUM_STEPS)
-    ]
-    box = f"0 0 {10 * NUM_STEPS} 12"
-    return tag("svg", *cells, viewBox=box, class_="strip", aria_hidden="true")
-
-
-def _scaled(points: np.ndarray) -> np.ndarray:
-    """Return points in the units of the picture, y upwards, each axis as wide as there is room."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    share = (points - low) / np.where(high > low, high - low, 1.0)
-    share = np.where(high > low, share, 0.5)
-    room = _SIDE - 2 * _MARGIN
-    return np.column_stack([_MARGIN + room * share[:, 0], _SIDE - _MARGIN - room * share[:, 1]])
-
-
-def _panel(name: str, *, has_graphs: bool) -> Html:
-    """Return the panel that the script fills."""
-    field = tag("input", type="number", min=0, value="", class_="choose", id=f"{name}-choose")
-    label = tag("label", "Graph number ", field, for_=f"{name}-choose")
-    hint = "Click a mark for its nearest neighbours."
-    if has_graphs:
-        hint = "Point at a mark to see its graph; click it for its nearest neighbours."
-    looked = tag("div", tag("p", hint, class_="hint"), class_="looked", aria_live="polite")
-    return tag("div", label, looked, tag("div", class_="near"), class_="panel")
 
 
 def draw_graphs(graphs: GraphSet, indices: Sequence[int]) -> list[Drawing | None]:
@@ -306,7 +288,8 @@ def draw_molecule(graphs: GraphSet, index: int) -> Drawing | None:
         return None
     with rdBase.BlockLogs():
         molecule = Chem.MolFromSmiles(graphs.graph_names[index])
-        if molecule is None or _symbols(molecule) != _labels(graphs, index):
+        atoms = () if molecule is None else molecule.GetAtoms()
+        if molecule is None or [atom.GetSymbol() for atom in atoms] != _labels(graphs, index):
             return None
         drawer = rdMolDraw2D.MolDraw2DSVG(_WIDTH, _HEIGHT, -1, -1, True)
         options: Any = drawer.drawOptions()
@@ -326,7 +309,8 @@ def parts_of_svg(text: str) -> Drawing:
     for element in ElementTree.fromstring(text).iter():
         kind, style = element.tag.split("}")[-1], element.get("style", "")
         if kind == "path":
-            path = _path(element.get("d", ""))
+            # Without the spaces that path data do not need.
+            path = re.sub(r" ?([A-Z]) ?", r"\1", element.get("d", "").replace(",", " ")).strip()
             if (fill := _property(style, "fill")) == "none":
                 lines.setdefault(_property(style, "stroke"), []).append(path)
             else:
@@ -353,10 +337,6 @@ def outline(graphs: GraphSet, index: int) -> Drawing | None:
     return drawing
 
 
-def _symbols(molecule: Any) -> list[str]:
-    return [atom.GetSymbol() for atom in molecule.GetAtoms()]
-
-
 def _labels(graphs: GraphSet, index: int) -> list[str]:
     """Return the names of the node labels of a graph, empty where unknown."""
     if graphs.node_labels is None:
@@ -370,8 +350,3 @@ def _property(style: str, key: str) -> str:
     """Return one property of a style, empty where it has none."""
     found = re.search(rf"(?:^|;)\s*{key}\s*:\s*([#\w.]+)", style)
     return found[1] if found else ""
-
-
-def _path(text: str) -> str:
-    """Return path data without the spaces that it does not need."""
-    return re.sub(r" ?([A-Z]) ?", r"\1", text.replace(",", " ")).strip()
