@@ -148,7 +148,9 @@ def line_plot(
     return Plot(figure, titles)
 
 
-def figure_plot(table: tables.Table, link: Callable[[summary.Cell], str | None]) -> Plot | None:
+def figure_plot(
+    table: tables.Table, link: Callable[[summary.Cell], str | None] = lambda cell: None
+) -> Plot | None:
     """Return the plot of a figure of the paper; ``link``: where the point of a cell leads.
 
     The baseline of ratios is a line at one. None for a table, and without results.

@@ -87,7 +87,7 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
 def plot_of(table: Table) -> Plot | None:
     """Return the plot of a figure, of Table 1 or of Table 2; None for other tables."""
     if table.axis is not None:
-        return figure_plot(table, lambda cell: None)
+        return figure_plot(table)
     if table.name == "table-1":
         return table_plot(table, ["IGSD", "untrained encoder", "histogram"], printed="IGSD")
     if table.name != "table-2":

@@ -1,6 +1,5 @@
 """``Table``: results in rows and columns; the tables and figures of the paper, from records."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -68,7 +67,7 @@ class Table:
         return [cell for row in self.rows if not row.is_difference for cell in row.results]
 
 
-def table(name: str, records: str | os.PathLike[str], data: Sequence[str] | None = None) -> Table:
+def table(name: str, records: str | Path, data: Sequence[str] | None = None) -> Table:
     """Return a table or figure of the paper, e.g. ``table-1``, filled from a folder of records.
 
     ``data``: the data sets to show instead of the table's own. A folder need not exist; a file that
@@ -106,7 +105,11 @@ def fill(
     for line in exhibit.lines:
         cells = [_cells(exhibit, line, c.data, c.protocol, folder)[0] for c in columns]
         rows.append(Row(line.title, tuple(cells), line.group, line.method))
-    statistics = _statistics(columns) if exhibit.statistics else []
+    statistics = []
+    for key in ("graphs", "classes", "nodes") if exhibit.statistics else ():
+        facts = [exhibits.data_facts().get(column.data) for column in columns]
+        texts = ("" if fact is None else str(getattr(fact, key)) for fact in facts)
+        statistics.append(Row("mean nodes per graph" if key == "nodes" else key, tuple(texts)))
     pairs = _paired_rows(exhibit, rows, columns)
     return Table(columns=columns, rows=(*statistics, *rows, *pairs), **fields)
 
@@ -185,13 +188,3 @@ def _paired_rows(
         )
         group, title = f"{ours.title} less", f"... {theirs.title}"
         yield Row(title, cells, group, exhibit.compared, is_difference=True)
-
-
-def _statistics(columns: Sequence[Column]) -> list[Row]:
-    """Return what the paper's table says of the data sets, above its methods."""
-    facts = [exhibits.data_facts().get(column.data) for column in columns]
-    counts = {"graphs": "graphs", "classes": "classes", "nodes": "mean nodes per graph"}
-    return [
-        Row(title, tuple("" if f is None else str(getattr(f, key)) for f in facts))
-        for key, title in counts.items()
-    ]

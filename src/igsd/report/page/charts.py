@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 from igsd.report import plots
 from igsd.report.page.html import Html, joined, tag
-from igsd.report.plots import Axes, Plot, Series, line_plot
 
 History = Sequence[Mapping[str, float]]
 """Values by name, one mapping for each epoch."""
@@ -22,7 +21,7 @@ _TITLES = {"total": "loss", "eval_accuracy": "accuracy on the test part in per c
 _MOST_POINTS = 120
 
 
-def inline(plot: Plot | None, about: str, name: str, class_: str = "chart") -> Html:
+def inline(plot: plots.Plot | None, about: str, name: str, class_: str = "chart") -> Html:
     """Return a plot as an SVG element with its shapes, letters and links, and nothing else.
 
     ``about`` is for readers who cannot see it; ``name`` makes its identifiers unique in the page.
@@ -69,9 +68,9 @@ def history_charts(histories: Mapping[str, History], name: str) -> Html | None:
             kept = [known[i] for i in plots.spread_evenly(len(known), _MOST_POINTS)]
             x = [float(entry.get("epoch", place)) + 1 for place, entry in kept]
             if kept:
-                series.append(Series(title, x, [factor * entry[key] for _, entry in kept]))
+                series.append(plots.Series(title, x, [factor * entry[key] for _, entry in kept]))
         title = _TITLES.get(key, key.replace("_", " "))
-        plot = line_plot(series, Axes("epoch", title))
+        plot = plots.line_plot(series, plots.Axes("epoch", title))
         chart = inline(plot, f"{title} by epoch", f"{name}-{number}")
         charts.append(tag("figure", tag("figcaption", title), chart))
     return tag("div", *charts, class_="charts") if charts else None
@@ -88,11 +87,11 @@ def pseudo_label_charts(
     for title, values in rounds.items():
         x = values.get("rounds")
         if x:
-            totals.append(Series(title, x, [*accumulate(values["given"])]))
+            totals.append(plots.Series(title, x, [*accumulate(values["given"])]))
         if x and values.get("right"):
             known = accumulate(values.get("checked") or values["given"])
             right = zip(accumulate(values["right"]), known, strict=True)
-            shares.append(Series(title, x, [100 * r / k if k else None for r, k in right]))
+            shares.append(plots.Series(title, x, [100 * r / k if k else None for r, k in right]))
     if not totals:
         return None
     charts: list[Html] = []
@@ -100,7 +99,7 @@ def pseudo_label_charts(
         ("Pseudo-labels over the rounds", "pseudo-labels so far", totals),
         ("How many are right", "right so far in per cent", shares),
     ):
-        plot = line_plot(series, Axes("round of self-training", y_title))
+        plot = plots.line_plot(series, plots.Axes("round of self-training", y_title))
         if plot is not None:
             chart = inline(plot, title, f"{name}-{len(charts)}")
             charts.append(tag("figure", tag("figcaption", title), chart))

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -13,8 +12,8 @@ from igsd.report.page.run import read_run, run_section
 
 
 def make_page(
-    records: str | os.PathLike[str] | None,
-    runs: Sequence[str | os.PathLike[str]] = (),
+    records: str | Path | None,
+    runs: Sequence[str | Path] = (),
     map_method: str = "pca",
 ) -> str:
     """Return one self-contained HTML page; the same ``records`` and ``runs`` give the same page.

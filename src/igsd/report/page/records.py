@@ -10,11 +10,10 @@ from igsd.errors import counted
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments.exhibits import data_facts, exhibit_names, read_exhibit
 from igsd.experiments.scoring import TWINS_REMOVED
-from igsd.report import plots, render
+from igsd.report import plots, render, scores
 from igsd.report.page.charts import inline, training_charts
 from igsd.report.page.html import Html, fact_list, flat, joined, scroll_box, scroll_table, tag
 from igsd.report.records import RecordFolder, RecordGroup, row_title
-from igsd.report.scores import Compared, Comparison
 from igsd.report.summary import NONE, is_good, row_names, rows_of
 from igsd.report.tables import Table, fill, run_part
 
@@ -92,7 +91,7 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
     return tag("section", tag("h2", data), *parts, id=name)
 
 
-def compare_groups(data: str, groups: Sequence[RecordGroup]) -> Comparison:
+def compare_groups(data: str, groups: Sequence[RecordGroup]) -> scores.Comparison:
     """Return the comparison of runs that were scored by the same protocol.
 
     First the methods that were run, then the reference rows inside their records, each once. One
@@ -101,7 +100,7 @@ def compare_groups(data: str, groups: Sequence[RecordGroup]) -> Comparison:
     lines, references = [], []
     for group in groups:
         found = [*group.good, *(record for record in group.records if not is_good(record))]
-        lines.append(Compared(group.title, group.method, found, [group.place] * len(found)))
+        lines.append(scores.Compared(group.title, group.method, found, [group.place] * len(found)))
     records = [record for group in groups for record in group.good]
     has_errors = any(isinstance(row.get("mae"), float) for row in rows_of(records))
     metric = "mae" if has_errors else "accuracy"
@@ -115,14 +114,14 @@ def compare_groups(data: str, groups: Sequence[RecordGroup]) -> Comparison:
     for group, name in sorted(references, key=lambda pair: pair[1] in SHARED):
         places = [group.place] * len(group.good)
         title = row_title(name, group.protocol)
-        line = Compared(title, name, group.good, places, is_reference=True)
+        line = scores.Compared(title, name, group.good, places, is_reference=True)
         alike = [one.cell(protocol, metric).folds for one in lines if one.title == title]
         if not alike:
             lines.append(line)
         elif name not in SHARED and line.cell(protocol, metric).folds not in alike:
             lines.append(replace(line, title=f"{title}, beside {group.title}"))
     twins = any(name.endswith(TWINS_REMOVED) for name in row_names(records))
-    return Comparison(data, tuple(lines), protocol, tuple(protocols), twins, metric)
+    return scores.Comparison(data, tuple(lines), protocol, tuple(protocols), twins, metric)
 
 
 def record_section(group: RecordGroup) -> Html:
@@ -220,7 +219,7 @@ def _own_data(groups: Sequence[RecordGroup], shown: set[str]) -> tuple[list[Entr
     return entries, sections
 
 
-def _comparison_notes(comparison: Comparison, folder: str) -> list[str]:
+def _comparison_notes(comparison: scores.Comparison, folder: str) -> list[str]:
     """Return what a reader must know of the columns."""
     title = comparison.cells[0].metric.axis.capitalize()
     notes = [f"{title}: mean over seeds, and standard deviation where there are two (ddof 0)."]
