@@ -21,6 +21,7 @@ from igsd.report.plots import (
     line_plot,
     number_plot,
     pseudo_label_plot,
+    spread_evenly,
     table_plot,
 )
 from igsd.report.scores import compare_records
@@ -219,3 +220,9 @@ def test_pseudo_labels_add_up(tmp_path: Path) -> None:
     assert np.isnan(accumulated([1, 2], [None, None])[2]).all()
     pseudo_label_plot([1, 2], [True, None], "rounds").save(tmp_path / "a.png")
     pseudo_label_plot([], []).save(tmp_path / "b.png")
+
+
+def test_spread_evenly() -> None:
+    assert spread_evenly(0, 5).tolist() == []
+    assert spread_evenly(3, 5).tolist() == [0, 1, 2]
+    assert spread_evenly(101, 3).tolist() == [0, 50, 100]

@@ -71,6 +71,7 @@ def test_a_file_that_is_not_a_record(tmp_path: Path) -> None:
         ("igsd+recipe-paper+epochs-3", "igsd", "nested", "IGSD, recipe paper, epochs 3"),
         ("wl+0a1b2c3d", "wl", "nested", "WL subtree, settings 0a1b2c3d"),
         ("molecules", None, "paper", "IGSD, recipe molecules"),
+        ("paper+epochs-3", "igsd", "nested", "IGSD, recipe paper, epochs 3"),
         ("social+epochs-3", None, "nested", "IGSD, recipe social, epochs 3"),
         ("gin+self-training", "gin+self-training", "semi-0.1", "GIN + self-training"),
         ("gin+epochs-3", "gin", "semi", "GIN (supervised only), epochs 3"),
@@ -82,6 +83,8 @@ def test_titles_of_runs(label: str, method: str | None, protocol: str, title: st
 
 def test_titles_of_rows() -> None:
     assert row_title("infograph", "nested") == "InfoGraph"
+    assert row_title("infograph", "semi") == "InfoGraph (regulariser)"
+    assert row_title("majority", "semi") == "majority class"
     assert row_title("igsd, twins removed", "nested") == "IGSD, twins removed"
     assert row_title("histogram", "semi") == "label and degree histogram"
     assert row_title("mine<", "nested") == "mine<"

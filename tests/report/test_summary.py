@@ -156,6 +156,7 @@ def test_differences_count_the_seeds_of_both() -> None:
     assert difference(ours, theirs).text == "+2.0 ± 0.6"
     assert difference(theirs, ours).text == "−2.0 ± 0.6"
     assert difference(ours, theirs).records == ("b", "a")
+    assert difference(Cell(folds={3: [0.89]}), ours).text == "−1.0 (1 split)"
     apart = difference(Cell(folds={0: [0.7]}), Cell(folds={1: [0.7]}))
     assert (apart.status, apart.text) == (NOT_RUN, NOT_RUN)
 

@@ -1,7 +1,6 @@
-"""All plots but the interactive map: Matplotlib figures for files and for the page.
+"""All plots but the interactive map: Matplotlib figures, without pyplot and its global state.
 
-Series differ by colour, mark and line style, so that a print without colours can be read. Figures
-are Matplotlib's own, not pyplot's: no window system, no global state.
+Series differ by colour, mark and line style, so that a print without colours can be read.
 """
 
 from __future__ import annotations
@@ -12,17 +11,18 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib import rc_context, ticker
+from matplotlib.figure import Figure
 
 from igsd.files.atomic import atomic_file, known_suffix
 from igsd.report.projection import project
 
 if TYPE_CHECKING:  # the picture of a training needs none of them
-    from igsd.report.scores import Comparison
-    from igsd.report.summary import Cell
-    from igsd.report.tables import Table
+    from igsd.report import scores, summary, tables
 
 TEXT, QUIET, GRID, BACK = "#1c2126", "#59636e", "#d4d9de", "#ffffff"
 COLOURS = (
@@ -32,16 +32,12 @@ COLOURS = (
 brightness. The style sheet of the page has the same, and others for a dark background."""
 
 _UNKNOWN = "#999999"
-_MARKS = ("o", "^", "s", "D", "v", "P", "X", "*")
+_MARKS = "o^sDvPX*"
 _DASHES = ("-", "--", ":", "-.", (0, (5, 3)), (0, (8, 3, 2, 3)), (0, (3, 5)), (0, (10, 3)))
 _MOST_MARKS, _MOST_CLASSES, _LETTERS = 40, 20, 100
 
 # What a format would add of itself and of the time to the same picture.
-_METADATA: dict[str, dict[str, None]] = {
-    ".png": {"Software": None},
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None},
-}
+_METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "igsd",
     "svg.fonttype": "none",
@@ -53,6 +49,8 @@ _STYLE: dict[Any, Any] = {
 _STYLE |= dict.fromkeys(("axes.spines.top", "axes.spines.right"), False)
 _STYLE |= dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), QUIET)
 _STYLE |= dict.fromkeys(("axes.labelcolor", "text.color"), TEXT)
+_style = partial(rc_context, _STYLE)
+_figure: Any = partial(Figure, dpi=130, layout="constrained")
 
 
 @dataclass(frozen=True)
@@ -92,9 +90,8 @@ class Series:
 
     def points(self) -> list[tuple[float, float, float, str | None]]:
         """Return (x, y, deviation, link) of each point that has a value."""
-        spread = self.spread or [None] * len(self.x)
-        links = self.links or [None] * len(self.x)
-        rows = zip(self.x, self.y, spread, links, strict=True)
+        nothing = [None] * len(self.x)
+        rows = zip(self.x, self.y, self.spread or nothing, self.links or nothing, strict=True)
         return [(x, y, s or 0.0, link) for x, y, s, link in rows if y is not None]
 
 
@@ -120,10 +117,7 @@ def picture_suffix(path: str | os.PathLike[str]) -> str:
 def line_plot(
     series: Sequence[Series], axes: Axes, *, size: tuple[float, float] = (6, 3.6), notes: str = ""
 ) -> Plot | None:
-    """Return series with their deviations and a legend; None where no series has a value.
-
-    ``notes``: sentences that stand below the plot.
-    """
+    """Return series with deviations, a legend and ``notes`` below; None where none has a value."""
     if not any(one.points() for one in series):
         return None
     lines = [line for part in notes.splitlines() for line in textwrap.wrap(part, _LETTERS)]
@@ -132,7 +126,7 @@ def line_plot(
     with _style():
         # A page has hundreds of these: margins in inches are three times faster than a layout.
         height = size[1] + foot
-        figure = _figure(size[0], height, layout=None)
+        figure = _figure((size[0], height), layout=None)
         drawn = figure.add_subplot()
         titles: dict[str, str] = {}
         for place, one in enumerate(series):
@@ -154,7 +148,9 @@ def line_plot(
     return Plot(figure, titles)
 
 
-def figure_plot(table: Table, link: Callable[[Cell], str | None]) -> Plot | None:
+def figure_plot(
+    table: tables.Table, link: Callable[[summary.Cell], str | None] = lambda cell: None
+) -> Plot | None:
     """Return the plot of a figure of the paper; ``link``: where the point of a cell leads.
 
     The baseline of ratios is a line at one. None for a table, and without results.
@@ -169,16 +165,16 @@ def figure_plot(table: Table, link: Callable[[Cell], str | None]) -> Plot | None
         means, spread = [c.mean for c in row.results], [c.std for c in row.results]
         series.append(Series(row.title, x, means, spread, [link(c) for c in row.results]))
     names = [str(value) for value in values] if is_named else []
-    level = None if table.baseline is None else 1.0
-    y_title = table.results[0].metric.axis if table.baseline is None else "error ratio"
+    y_title, level = "error ratio", 1.0 if table.baseline else None
+    if table.baseline is None:
+        y_title = table.results[0].metric.axis
     return line_plot(series, Axes(table.axis.title, y_title, table.axis.log, names, level))
 
 
-def table_plot(table: Table, titles: Sequence[str], printed: str = "") -> Plot | None:
-    """Return the plot of some rows of a table over its columns, with their deviations.
+def table_plot(table: tables.Table, titles: Sequence[str], printed: str = "") -> Plot | None:
+    """Return the plot of some rows of a table, with notes on what is missing.
 
-    ``printed``: the row whose published results are drawn too, with hollow marks. What is missing
-    and what qualifies a result is said below.
+    ``printed``: the row whose published results are drawn too, with hollow marks.
     """
     rows = {row.title: row.results for row in table.rows if row.title in titles}
     x = [float(place) for place in range(len(table.columns))]
@@ -187,8 +183,8 @@ def table_plot(table: Table, titles: Sequence[str], printed: str = "") -> Plot |
         cells = rows[title]
         series.append(Series(title, x, [c.mean for c in cells], [c.std for c in cells]))
         if title == printed:
-            y = [None if c.printed is None else c.printed.mean for c in cells]
-            spread = [None if c.printed is None else c.printed.std for c in cells]
+            y = [c.printed.mean if c.printed else None for c in cells]
+            spread = [c.printed.std if c.printed else None for c in cells]
             series.append(Series(f"{title}, as published", x, y, spread, hollow=True))
     names = [column.title for column in table.columns]
     drawn = [one for one in series if one.points()]
@@ -196,12 +192,11 @@ def table_plot(table: Table, titles: Sequence[str], printed: str = "") -> Plot |
     return line_plot(drawn, axes, size=(8, 4.2), notes="\n".join(_missing_results(rows, names)))
 
 
-def comparison_plot(comparison: Comparison) -> Plot:
+def comparison_plot(comparison: scores.Comparison) -> Plot:
     """Return the accuracy, time and memory of methods, one line each.
 
-    Left: mean accuracy with the standard deviation over seeds (over folds where there is one seed),
-    the majority class as a dashed line. Middle and right: seconds and peak memory. A method without
-    a score has its word there: OMR, > limit or failed.
+    Bars are standard deviations over seeds, over folds where there is one seed. A method without a
+    score has its word there: OMR, > limit or failed.
     """
     # Matplotlib counts upwards, a table downwards.
     pairs = [*zip(comparison.lines, comparison.cells, strict=True)][::-1]
@@ -209,9 +204,9 @@ def comparison_plot(comparison: Comparison) -> Plot:
     floor = next((cell.mean for line, cell in pairs if line.method == "majority"), None)
     cells = [cell for _, cell in shown]
     with _style():
-        figure = _figure(10, 1.6 + 0.34 * len(shown))
+        figure = _figure((10, 1.6 + 0.34 * len(shown)))
         left, middle, right = figure.subplots(1, 3, sharey=True, width_ratios=(2.2, 1, 1))
-        over = "seeds" if max((c.num_seeds for c in cells), default=0) > 1 else "folds"
+        over = "seeds" if any(cell.num_seeds > 1 for cell in cells) else "folds"
         kept = ", indistinguishable graphs kept" if comparison.twins else ""
         note = f"accuracy in per cent{kept}\nbars: one standard deviation over {over}"
         _draw_accuracies(left, cells, floor, over, note)
@@ -234,26 +229,24 @@ def embedding_plot(
 ) -> Plot:
     """Return embeddings [G, d] on their two principal components, coloured by class.
 
-    ``classes`` [G] are codes into ``class_names``, -1 where unknown; without them, or with more
-    than 20 classes, all points look the same.
+    ``classes`` [G]: codes into ``class_names``, -1 where unknown. More than 20 are not told apart.
     """
-
-    def draw(axes: Any, points: np.ndarray) -> None:
-        look = {"s": _mark_size(points), "alpha": 0.75, "linewidths": 0}
+    with _scatter(vectors, title) as (plot, axes, points, look):
+        look["alpha"] = 0.75
         if classes is None or not 0 < len(class_names) <= _MOST_CLASSES:
             axes.scatter(*points.T, c=COLOURS[0], **look)
-            return
+            return plot
         for code in [*range(len(class_names)), -1]:
             chosen = np.asarray(classes) == code
             if chosen.any():
-                name = "unknown" if code < 0 else f"class {class_names[code]}"
-                colour = _UNKNOWN if code < 0 else COLOURS[code % len(COLOURS)]
-                mark = "." if code < 0 else _MARKS[(code + code // 8) % len(_MARKS)]
+                name, colour, mark = "unknown", _UNKNOWN, "."
+                if code >= 0:
+                    name, colour = f"class {class_names[code]}", COLOURS[code % len(COLOURS)]
+                    mark = _MARKS[(code + code // 8) % len(_MARKS)]
                 label = f"{name} ({int(chosen.sum())})"
                 axes.scatter(*points[chosen].T, c=colour, marker=mark, label=label, **look)
         axes.legend(loc="best", fontsize="small", framealpha=0.8)
-
-    return _scatter(vectors, title, draw)
+    return plot
 
 
 def number_plot(vectors: np.ndarray, values: np.ndarray, name: str, title: str) -> Plot:
@@ -261,17 +254,15 @@ def number_plot(vectors: np.ndarray, values: np.ndarray, name: str, title: str) 
 
     Colours range from the 2nd to the 98th percentile, so that outliers do not set the scale.
     """
-
-    def draw(axes: Any, points: np.ndarray) -> None:
-        known, look = np.isfinite(values), {"s": _mark_size(points), "linewidths": 0}
+    known = np.isfinite(values)
+    with _scatter(vectors, title) as (plot, axes, points, look):
         if not known.all():
             axes.scatter(*points[~known].T, c=_UNKNOWN, marker=".", alpha=0.5, **look)
         if known.any():
             low, high = np.percentile(values[known], [2, 98])
             shown = axes.scatter(*points[known].T, c=values[known], vmin=low, vmax=high, **look)
             axes.figure.colorbar(shown, ax=axes, label=name, extend="both")
-
-    return _scatter(vectors, title, draw)
+    return plot
 
 
 def pseudo_label_plot(
@@ -279,23 +270,24 @@ def pseudo_label_plot(
 ) -> Plot:
     """Return how many pseudo-labels there are after each round, and how many of them are right.
 
-    ``rounds``: the round of each pseudo-label; ``is_right``: whether it is the true class, None
-    where that is not known.
+    ``rounds`` and ``is_right`` (None where not known) of each pseudo-label.
     """
     numbers, totals, shares = accumulated(rounds, is_right)
     with _style():
-        figure = _figure(7, 4)
+        figure = _figure((7, 4))
         axes = figure.add_subplot()
         axes.bar(numbers, totals, color=COLOURS[3])
-        axes.set_xlabel("round of self-training")
-        axes.set_ylabel("pseudo-labels so far")
-        axes.set_title(title)
+        axes.set(xlabel="round of self-training", ylabel="pseudo-labels so far", title=title)
         if np.isfinite(shares).any():
             beside = axes.twinx()
             beside.plot(numbers, 100 * shares, color=COLOURS[4], marker="o")
-            beside.set_ylim(0, 105)
-            beside.set_ylabel("of those, right (%)")
+            beside.set(ylim=(0, 105), ylabel="of those, right (%)")
     return Plot(figure)
+
+
+def spread_evenly(total: int, most: int) -> np.ndarray:
+    """Return at most ``most`` of the positions 0..total-1, evenly spread, with both ends."""
+    return np.linspace(0, total - 1, min(total, most)).round().astype(np.int64)
 
 
 def accumulated(
@@ -311,35 +303,21 @@ def accumulated(
     return numbers, before.sum(axis=1), right / np.where(checked > 0, checked, np.nan)
 
 
-@contextmanager
-def _style() -> Iterator[None]:
-    from matplotlib import rc_context
-
-    with rc_context(_STYLE):
-        yield
-
-
-def _figure(width: float, height: float, layout: Any = "constrained") -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), dpi=130, layout=layout)
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def _draw_series(drawn: Any, one: Series, place: int, axes: Axes, shift: float) -> dict[str, str]:
     """Draw a line, its deviations and a mark for each point; return what the marks say.
 
-    ``shift``: how far it stands from the middle of all series. Where these share a few places,
-    they stand side by side, so that their bars do not overlap.
+    ``shift``: how far it stands from the middle of all series, so that bars do not overlap.
     """
     colour, mark = COLOURS[place % len(COLOURS)], _MARKS[place % len(_MARKS)]
     points = [point for point in one.points() if point[0] > 0 or not axes.log_x]
     look = {"color": colour, "markerfacecolor": BACK if one.hollow else colour}
     line = "None" if axes.names else _DASHES[place % len(_DASHES)]
     has_marks = len(points) <= _MOST_MARKS
-    x, y = [_beside(p[0], shift, axes) for p in points], [p[1] for p in points]
+    x, y = [p[0] for p in points], [p[1] for p in points]
+    if axes.names:
+        x = [value + min(0.16, 0.03 + 0.013 * len(axes.names)) * shift for value in x]
+    elif axes.log_x:
+        x = [value * 1.03**shift for value in x]
     drawn.plot(x, y, linestyle=line, marker=mark if has_marks else "", label=one.title, **look)
     titles = {}
     for number, (value, height, spread, link) in enumerate(points if has_marks else ()):
@@ -355,17 +333,8 @@ def _draw_series(drawn: Any, one: Series, place: int, axes: Axes, shift: float) 
     return titles
 
 
-def _beside(x: float, shift: float, axes: Axes) -> float:
-    if axes.names:
-        return x + min(0.16, 0.03 + 0.013 * len(axes.names)) * shift
-    return x * 1.03**shift if axes.log_x else x
-
-
 def _set_axes(drawn: Any, series: Sequence[Series], axes: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator, NullLocator
-
-    drawn.set_xlabel(axes.x_title)
-    drawn.set_ylabel(axes.y_title)
+    drawn.set(xlabel=axes.x_title, ylabel=axes.y_title)
     drawn.grid(axis="y")
     values = sorted({x for one in series for x in one.x if x > 0 or not axes.log_x})
     if axes.names:
@@ -375,13 +344,13 @@ def _set_axes(drawn: Any, series: Sequence[Series], axes: Axes) -> None:
         # The values are few and chosen: they are the ticks, those without a result included.
         drawn.set_xscale("log")
         drawn.set_xticks(values, [f"{value:g}" for value in values])
-        drawn.xaxis.set_minor_locator(NullLocator())
+        drawn.xaxis.set_minor_locator(ticker.NullLocator())
         drawn.set_xlim(values[0] / 1.15, values[-1] * 1.15)
     elif all(value == int(value) for value in values):
-        drawn.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
+        drawn.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, nbins=8))
 
 
-def _missing_results(rows: dict[str, list[Cell]], names: Sequence[str]) -> list[str]:
+def _missing_results(rows: dict[str, list[summary.Cell]], names: Sequence[str]) -> list[str]:
     """Return what is missing in a plot or qualifies it, e.g. ``not run: GIN on NCI1, COLLAB``."""
     found: dict[str, list[str]] = {}
     for title, cells in rows.items():
@@ -396,7 +365,7 @@ def _missing_results(rows: dict[str, list[Cell]], names: Sequence[str]) -> list[
 
 
 def _draw_accuracies(
-    axes: Any, cells: Sequence[Cell], floor: float | None, over: str, note: str
+    axes: Any, cells: Sequence[summary.Cell], floor: float | None, over: str, note: str
 ) -> None:
     """Draw the accuracy of each method in per cent; no bar reaches below 0 or above 100."""
     for place, cell in enumerate(cells):
@@ -433,18 +402,15 @@ def _draw_bars(axes: Any, values: Sequence[float | None], title: str, room: floa
         axes.set_xlim(right=max(shown) * room)
 
 
-def _scatter(vectors: np.ndarray, title: str, draw: Callable[[Any, np.ndarray], None]) -> Plot:
-    """Return a plot of vectors; ``draw`` puts the points [G, 2] into its axes."""
+@contextmanager
+def _scatter(
+    vectors: np.ndarray, title: str
+) -> Iterator[tuple[Plot, Any, np.ndarray, dict[str, float]]]:
+    """Yield a plot for vectors, its axes, the points [G, 2] and how their marks look."""
     points, x_title, y_title = project(vectors)
     with _style():
-        figure = _figure(7, 5.5)
+        figure = _figure((7, 5.5))
         axes = figure.add_subplot()
-        draw(axes, points)
-        axes.set_title(title)
-        axes.set_xlabel(x_title)
-        axes.set_ylabel(y_title)
-    return Plot(figure)
-
-
-def _mark_size(points: np.ndarray) -> float:
-    return float(np.clip(6000 / len(points), 4, 36))
+        axes.set(title=title, xlabel=x_title, ylabel=y_title)
+        size = float(np.clip(6000 / len(points), 4, 36))
+        yield Plot(figure), axes, points, {"s": size, "linewidths": 0.0}

@@ -11,7 +11,6 @@ MAP_METHODS = ("pca", "umap", "tsne")
 """How a map can be made; the first needs no other package."""
 
 _FEWEST = 5
-_TITLES = {"umap": "UMAP", "tsne": "t-SNE"}
 
 
 class Projection(NamedTuple):
@@ -32,21 +31,24 @@ def project(vectors: np.ndarray, method: str = "pca") -> Projection:
         raise ConfigError(f"A map is made by one of {', '.join(MAP_METHODS)}. Got {method!r}.")
     if method == "pca":
         points, shares = main_directions(vectors)
-        texts = [f"{100 * share:.0f} % of the variance" for share in shares]
-        titles = (
-            f"first principal component ({texts[0]})",
-            f"second principal component ({texts[1]})",
-        )
+        of = [f"({100 * share:.0f} % of the variance)" for share in shares]
+        titles = (f"first principal component {of[0]}", f"second principal component {of[1]}")
         return Projection(points, *titles)
     if len(vectors) < _FEWEST:
         raise ConfigError(
             f"A map by {method} needs at least {_FEWEST} graphs; the run has {len(vectors)}. "
             "Use pca, the default, for fewer."
         )
-    values = unit_columns(vectors)
-    points = _umap(values) if method == "umap" else _tsne(values)
-    name = _TITLES[method]
-    return Projection(np.asarray(points, np.float64), f"{name} 1", f"{name} 2")
+    values: Any = unit_columns(vectors)
+    if method == "umap":
+        # Small sets start from random places: a spectral start needs more points than dimensions.
+        options = {"init": "spectral" if len(values) > 20 else "random", "n_jobs": 1}
+        UMAP = need("maps", "umap", "A map other than pca").UMAP
+        made = UMAP(n_neighbors=min(15, len(values) - 1), random_state=0, **options)
+        return Projection(np.asarray(made.fit_transform(values), np.float64), "UMAP 1", "UMAP 2")
+    TSNE = need("maps", "openTSNE", "A map other than pca").TSNE
+    made = TSNE(perplexity=min(30.0, (len(values) - 1) / 3), random_state=0, n_jobs=1)
+    return Projection(np.asarray(made.fit(values), np.float64), "t-SNE 1", "t-SNE 2")
 
 
 def main_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -62,17 +64,3 @@ def main_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     shares = np.maximum(spectrum[::-1][:2], 0) / max(spectrum.sum(), np.finfo(float).tiny)
     missing = 2 - top.shape[1]
     return np.pad(values @ top, ((0, 0), (0, missing))), np.pad(shares, (0, missing))
-
-
-def _umap(values: np.ndarray) -> Any:
-    UMAP = need("maps", "umap", "A map other than pca").UMAP
-    neighbours = min(15, len(values) - 1)
-    # Small sets start from random places: a spectral start needs more points than dimensions.
-    start = "spectral" if len(values) > 20 else "random"
-    return UMAP(n_neighbors=neighbours, init=start, random_state=0, n_jobs=1).fit_transform(values)
-
-
-def _tsne(values: np.ndarray) -> Any:
-    TSNE = need("maps", "openTSNE", "A map other than pca").TSNE
-    perplexity = min(30.0, (len(values) - 1) / 3)
-    return TSNE(perplexity=perplexity, random_state=0, n_jobs=1).fit(values)

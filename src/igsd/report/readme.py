@@ -1,11 +1,10 @@
-"""The results in ``README.md`` and ``docs/results.md``, rendered from records.
+"""The results in ``README.md`` and ``docs/results.md``, rendered from records (``make readme``).
 
-``python -m igsd.report.readme results README.md docs/results.md`` (``make readme``) rewrites what
-stands between ``<!-- results: begin NAME -->`` and ``<!-- results: end -->`` and leaves the rest of
-a page alone. NAME is a table or figure as ``igsd reproduce`` names it, or ``summary``: IGSD, the
-best other method, the untrained encoder and some baselines on the data sets of Table 1. A page may
-have any number of these. Plots go to ``docs/figures/NAME.svg``. With ``--check`` nothing is
-written, and the exit code is 1 where a page or a plot differs from the records.
+``python -m igsd.report.readme results README.md docs/results.md`` rewrites what stands between
+``<!-- results: begin NAME -->`` and ``<!-- results: end -->``, any number of times in a page. NAME
+is a table or figure as ``igsd reproduce`` names it, or ``summary``: a small part of Table 1. Plots
+go to ``docs/figures/NAME.svg``. With ``--check`` nothing is written; the exit code is 1 where a
+page or a plot differs from the records.
 """
 
 import argparse
@@ -21,7 +20,6 @@ from igsd.files.atomic import write_text
 from igsd.report.plots import Plot, figure_plot, table_plot
 from igsd.report.records import RecordFolder
 from igsd.report.render import markdown
-from igsd.report.summary import Cell
 from igsd.report.tables import Column, Row, Table, fill, run_part
 
 END = "<!-- results: end -->"
@@ -29,7 +27,6 @@ SUMMARY = "summary"
 
 _BEGIN = re.compile(r"<!-- results: begin ?([\w-]*) -->")
 _SUMMARISED = ("untrained encoder", "WL subtree", "graph2vec", "InfoGraph")
-_REFERENCES = ("untrained encoder", "histogram")
 
 Render = Callable[[Path, Path], Mapping[Path, str]]
 """From (page, folder of records) to the text of every file that is made from the records."""
@@ -38,8 +35,7 @@ Render = Callable[[Path, Path], Mapping[Path, str]]
 def render_page(page: Path, records: Path) -> dict[Path, str]:
     """Return the text of a page and of the plots that it shows, as the records make them.
 
-    Raises ``StorageError`` for a missing folder, for a file in a record's place that is not one,
-    and for a page without markers or with markers that do not match.
+    Raises ``StorageError`` for a missing folder, a broken record, and markers that do not match.
     """
     if not records.is_dir():
         raise StorageError(f"There is no folder {records}; `igsd reproduce` makes one.")
@@ -91,21 +87,17 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
 def plot_of(table: Table) -> Plot | None:
     """Return the plot of a figure, of Table 1 or of Table 2; None for other tables."""
     if table.axis is not None:
-        return figure_plot(table, lambda cell: None)
+        return figure_plot(table)
     if table.name == "table-1":
-        return table_plot(table, ["IGSD", *_REFERENCES], printed="IGSD")
+        return table_plot(table, ["IGSD", "untrained encoder", "histogram"], printed="IGSD")
     if table.name != "table-2":
         return None
     # The protocol that chooses no epoch on the test part, and the methods of the paper.
     places = [i for i, column in enumerate(table.columns) if column.protocol == "semi"]
     columns = tuple(Column(short_name(table.columns[i].data)) for i in places)
-    titles = [row.title for row in table.rows if any(cell.printed for cell in row.results)]
-    rows = tuple(
-        Row(row.title, tuple(row.cells[i] for i in places))
-        for row in table.rows
-        if row.title in titles
-    )
-    return table_plot(Table(table.title, columns, rows), titles)
+    own = [row for row in table.rows if any(cell.printed for cell in row.results)]
+    rows = tuple(Row(row.title, tuple(row.cells[i] for i in places)) for row in own)
+    return table_plot(Table(table.title, columns, rows), [row.title for row in own])
 
 
 def summary_table(table: Table) -> Table:
@@ -118,8 +110,13 @@ def summary_table(table: Table) -> Table:
         scored = {title: cell.mean for title, cell in cells.items() if cell.mean is not None}
         title = max(scored, key=lambda title: scored[title], default="")
         best.append(f"{cells[title].figure} ({title})" if title else "not run")
-    small = [_figures(rows["IGSD"]), Row("best other method", tuple(best))]
-    small += [_figures(rows[title]) for title in _SUMMARISED if title in rows]
+    # Without notes and without the paper's results.
+    small = [
+        Row(title, tuple(cell.figure for cell in rows[title].results))
+        for title in ("IGSD", *_SUMMARISED)
+        if title in rows
+    ]
+    small.insert(1, Row("best other method", tuple(best)))
     return Table("Accuracy %", table.columns, tuple(small), corner="accuracy %")
 
 
@@ -128,8 +125,8 @@ def update_pages(
 ) -> int:
     """Return the exit code of ``python -m MODULE RECORDS PAGE... [--check]``.
 
-    Writes the files that ``render`` makes different from what they are; with ``--check`` it writes
-    nothing, and the code is 1 where one differs. 2: the input is wrong. ``command``: what to run.
+    Writes the files that ``render`` changes; with ``--check`` none, and the code is 1 where one
+    would change. 2: the input is wrong. ``command``: what to run.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=about)
     parser.add_argument("records", metavar="RECORDS", help="folder of the records")
@@ -153,11 +150,7 @@ def update_pages(
 
 
 def replace_between(text: str, begin: str, end: str, body: str) -> str:
-    """Return ``text`` with ``body`` between the markers; raises ``StorageError`` without them.
-
-    >>> replace_between("a <b> old </b> c", "<b>", "</b>", "new").splitlines()
-    ['a <b>', 'new', '</b> c']
-    """
+    """Return ``text`` with ``body`` between the markers; raises ``StorageError`` without them."""
     before, found_begin, rest = text.partition(begin)
     _, found_end, after = rest.partition(end)
     if not found_begin or not found_end or begin in rest or end in before + after:
@@ -175,18 +168,9 @@ def read_page(path: Path) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Bring pages up to date and return the exit code; 1: ``--check`` found a difference."""
-    return update_pages(
-        arguments,
-        render_page,
-        module="igsd.report.readme",
-        about="Writes the results in RECORDS into the marked parts of each PAGE.",
-        command="make readme",
-    )
-
-
-def _figures(row: Row) -> Row:
-    """Return a row without notes and without the paper's results."""
-    return Row(row.title, tuple(c.figure if isinstance(c, Cell) else c for c in row.cells))
+    about = "Writes the results in RECORDS into the marked parts of each PAGE."
+    names = {"module": "igsd.report.readme", "command": "make readme"}
+    return update_pages(arguments, render_page, about=about, **names)
 
 
 if __name__ == "__main__":

@@ -79,11 +79,7 @@ class RecordFolder:
         self._found: dict[Path, list[Found]] = {}
 
     def of(self, run: Run) -> list[Found]:
-        """Return the records of a run, whatever their seed; warns of files that are not records.
-
-        >>> RecordFolder(Path("no/such")).of(Run("nested", "MUTAG", "igsd", "molecules", 0))
-        []
-        """
+        """Return the records of a run, whatever their seed; warns of files that are not records."""
         return self._read(run.path(self.path).parent)
 
     def has_twins(self, run: Run) -> bool:
@@ -103,22 +99,19 @@ class RecordFolder:
                 f"There is no folder {self.path} with records; `igsd reproduce`, `igsd compare` "
                 "and `igsd evaluate --records` make one."
             )
-        folders = sorted({path.parent for path in self.path.glob("*/*/*/seed-*.json")})
-        found = {
-            folder.relative_to(self.path).as_posix(): tuple(r for _, r in self._read(folder))
-            for folder in folders
-        }
-        return {place: RecordGroup(place, records) for place, records in found.items() if records}
+        groups = {}
+        for folder in sorted({path.parent for path in self.path.glob("*/*/*/seed-*.json")}):
+            place = folder.relative_to(self.path).as_posix()
+            if found := self._read(folder):
+                groups[place] = RecordGroup(place, tuple(record for _, record in found))
+        return groups
 
     def _read(self, folder: Path) -> list[Found]:
         if folder not in self._found:
-            found: list[Found] = []
-            for path in sorted(folder.glob("seed-*.json")):
-                record, place = usable_record(path), path.relative_to(self.path).as_posix()
-                if record is None:
-                    self.broken.append(place)
-                else:
-                    found.append((place, record))
+            paths = sorted(folder.glob("seed-*.json"))
+            read = [(path.relative_to(self.path).as_posix(), usable_record(path)) for path in paths]
+            self.broken += [place for place, record in read if record is None]
+            found = [(place, record) for place, record in read if record is not None]
             self._found[folder] = sorted(found, key=lambda pair: pair[1]["seed"])
         return self._found[folder]
 
@@ -126,13 +119,7 @@ class RecordFolder:
 def run_title(label: str, method: str | None, protocol: str) -> str:
     """Return the title of runs: the method, or IGSD and its recipe, and the settings that differ.
 
-    ``label``: the name of the folder of their records; ``method``: None for a recipe. The folder of
-    a recipe may belong to IGSD too.
-
-    >>> run_title("wl+iterations-4", "wl", "nested"), run_title("social", None, "nested")
-    ('WL subtree, iterations 4', 'IGSD, recipe social')
-    >>> run_title("paper+epochs-3", "igsd", "nested")
-    'IGSD, recipe paper, epochs 3'
+    ``label``: the folder of their records, e.g. ``wl+epochs-4``; ``method``: None for a recipe.
     """
     if method is None or (protocol in PROTOCOLS and not label.startswith(method)):
         recipe, _, changed = label.partition("+")
@@ -146,11 +133,7 @@ def run_title(label: str, method: str | None, protocol: str) -> str:
 
 
 def row_title(method: str, protocol: str) -> str:
-    """Return the title of a row of records, without the citation of the paper.
-
-    >>> row_title("wl", "nested"), row_title("infograph", "semi"), row_title("majority", "semi")
-    ('WL subtree', 'InfoGraph (regulariser)', 'majority class')
-    """
+    """Return the title of a row of records, without the citation of the paper."""
     name = method.removesuffix(TWINS_REMOVED)
     if protocol not in PROTOCOLS and name in method_names("classes"):
         title = METHODS[name].label_title

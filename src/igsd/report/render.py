@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from igsd.errors import counted
 from igsd.experiments.records import in_words
@@ -9,18 +10,14 @@ from igsd.report.page.html import Html, scroll_box, tag
 from igsd.report.summary import NONE, Cell
 from igsd.report.tables import Row, Table
 
-_CLEAR, _LARGE = 1.0, 5.0
 _UNBROKEN = 16
 
 
 def text(table: Table) -> str:
-    """Return a table as aligned text, with what its numbers are and where they are from.
-
-    The results of a paper have a column of their own. A figure has a line for each value of x.
-    """
+    """Return a table as aligned text, the results of a paper in columns of their own."""
     header, lines = _paired_lines(table) if table.axis is None else _figure_lines(table)
     parts = [plain_table(header, lines, table.title), table.about]
-    return "\n".join([part for part in parts if part] + ([f"{table.source}."] * bool(table.source)))
+    return "\n".join([*filter(None, parts), *[f"{table.source}."] * bool(table.source)])
 
 
 def show(table: Table) -> None:
@@ -45,16 +42,19 @@ def markdown(table: Table) -> str:
 
 
 def html(table: Table, *, detailed: bool = True) -> Html:
-    """Return a table in a box that scrolls; results link to their records.
-
-    ``detailed``: below a result stand the paper's, the other deviation, the seeds and the time.
-    """
+    """Return a table in a box that scrolls; ``detailed``: with what stands behind a result."""
     head = [tag("th", table.corner, scope="col", class_="left")]
     head += [tag("th", column.title, scope="col") for column in table.columns]
     facts = [row for row in table.rows if not row.results]
     body = [row for row in table.rows if row.results]
     above = [_html_row(row, detailed) for row in facts] if body else []
-    bodies = _bodies(body or facts, 1 + len(table.columns), detailed)
+    bodies = []
+    for group, rows in groupby(body or facts, key=lambda row: row.group):
+        lines = [_html_row(row, detailed) for row in rows]
+        if group:
+            name = tag("th", group, colspan=1 + len(table.columns), scope="colgroup")
+            lines.insert(0, tag("tr", name, class_="group"))
+        bodies.append(tag("tbody", *lines))
     whole = tag("table", tag("thead", tag("tr", *head), *above), *bodies, class_="results")
     return scroll_box(whole, table.title)
 
@@ -66,15 +66,13 @@ def plain_table(
     left: Sequence[int] = (0,),
 ) -> str:
     """Return texts as an aligned table, columns two spaces apart; ``left``: columns flush left."""
-    widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
-    texts = [title] if title else []
-    for line in (header, *lines):
-        cells = [
-            cell.ljust(width) if position in left else cell.rjust(width)
-            for position, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        texts.append("  ".join(cells).rstrip())
-    return "\n".join(texts)
+    columns = [*zip(header, *lines, strict=True)]
+    padded = []
+    for place, column in enumerate(columns):
+        side, width = "<" if place in left else ">", max(map(len, column))
+        padded.append([f"{cell:{side}{width}}" for cell in column])
+    texts = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
+    return "\n".join([title] * bool(title) + texts)
 
 
 def print_table(
@@ -87,30 +85,30 @@ def print_table(
     if not sys.stdout.isatty():
         print(plain_table(header, lines, title, left))
         return
-    from rich.console import Console
-    from rich.table import Table as RichTable
+    from rich import console, table
 
-    shown = RichTable(title=title or None, title_justify="left")
+    shown = table.Table(title=title or None, title_justify="left")
     for position, name in enumerate(header):
         shown.add_column(name, justify="left" if position in left else "right")
     for line in lines:
         shown.add_row(*line)
     # The names of graphs and classes are the user's: brackets in them are not markup.
-    Console(markup=False).print(shown)
+    console.Console(markup=False).print(shown)
+
+
+def link(cell: Cell) -> str | None:
+    """Return the link to the records of a cell in the page; None without any."""
+    return f"#{anchor(cell.records[0])}" if cell.records else None
 
 
 def difference_tag(difference: float) -> Html:
-    """Return our result less the paper's with an arrow and a sign; the colour is not needed.
-
-    >>> difference_tag(-3.92)
-    '<span class="difference below clear">▼ −3.9</span>'
-    """
+    """Return our result less the paper's with an arrow and a sign; the colour is not needed."""
     rounded = round(difference, 1)
     if rounded == 0:
         return tag("span", "= 0.0", class_="difference")
     arrow, side = ("▲ +", "above") if rounded > 0 else ("▼ −", "below")
     size = abs(rounded)
-    strength = "large" if size >= _LARGE else "clear" if size >= _CLEAR else "slight"
+    strength = "large" if size >= 5 else "clear" if size >= 1 else "slight"
     return tag("span", f"{arrow}{size:.1f}", class_=f"difference {side} {strength}")
 
 
@@ -122,10 +120,6 @@ def seconds_text(seconds: float) -> str:
 def anchor(place: str) -> str:
     """Return the identifier of records in the page; ``place`` may be the path of one of them."""
     return "records/" + "/".join(place.split("/")[:3])
-
-
-def _text(cell: Cell | str) -> str:
-    return cell.text if isinstance(cell, Cell) else cell
 
 
 def _figure_lines(table: Table) -> tuple[list[str], list[list[str]]]:
@@ -148,42 +142,25 @@ def _paired_lines(table: Table) -> tuple[list[str], list[list[str]]]:
     for row in table.rows:
         texts: list[str] = []
         for cell, is_paired in zip(row.cells, has_paper, strict=True):
-            texts.append(_text(cell))
-            if is_paired:
-                texts.append(cell.printed_text if isinstance(cell, Cell) else "")
+            both = (cell, "") if isinstance(cell, str) else (cell.text, cell.printed_text)
+            texts += both[: 1 + is_paired]
         rows.append((row, texts))
     return header, [*_grouped(rows, "-- {}")]
 
 
 def _grouped(rows: Sequence[tuple[Row, list[str]]], heading: str) -> Iterator[list[str]]:
     """Yield the lines of a table, a group of rows under a line with its name."""
-    group = ""
-    for row, texts in rows:
-        if row.group != group and row.group:
-            yield [heading.format(row.group), *[""] * len(texts)]
-        group = row.group
-        yield [row.title, *texts]
+    for group, found in groupby(rows, key=lambda pair: pair[0].group):
+        lines = [[row.title, *texts] for row, texts in found]
+        if group:
+            yield [heading.format(group), *[""] * (len(lines[0]) - 1)]
+        yield from lines
 
 
 def _stacked(cell: Cell | str) -> str:
     if isinstance(cell, str) or not cell.printed_text:
-        return _text(cell)
+        return cell if isinstance(cell, str) else cell.text
     return f"{cell.text}<br>{cell.printed_by}: {cell.printed_text}"
-
-
-def _bodies(rows: Sequence[Row], width: int, detailed: bool) -> list[Html]:
-    """Return the rows, those under one heading together."""
-    bodies: list[Html] = []
-    lines: list[Html] = []
-    group = ""
-    for row in rows:
-        if row.group != group and row.group:
-            bodies.append(tag("tbody", *lines))
-            head = tag("th", row.group, colspan=width, scope="colgroup")
-            lines = [tag("tr", head, class_="group")]
-        group = row.group
-        lines.append(_html_row(row, detailed))
-    return [*bodies, tag("tbody", *lines)]
 
 
 def _html_row(row: Row, detailed: bool) -> Html:
@@ -192,32 +169,24 @@ def _html_row(row: Row, detailed: bool) -> Html:
 
 
 def _html_cell(cell: Cell | str, detailed: bool) -> Html:
+    """Return a result as a link to its records, the paper's with the difference, and the rest."""
     if isinstance(cell, str):
         return tag("td", cell)
-    parts: list[Html | None] = [_linked(cell, cell.figure if detailed else cell.text)]
-    parts += [_paper(cell), _behind(cell)] if detailed else []
+    result = tag("b", cell.figure if detailed else cell.text)
+    shown = tag("span", cell.word) if cell.mean is None else result
+    if cell.status != NONE and (href := link(cell)):
+        shown = tag("a", shown, href=href)
+    parts: list[Html | None] = [shown]
+    if detailed and cell.printed_text:
+        apart = None if cell.difference is None else difference_tag(cell.difference)
+        parts.append(tag("div", f"{cell.printed_by} {cell.printed_text} ", apart, class_="paper"))
+    parts += [_behind(cell)] if detailed else []
     return tag("td", *parts, class_=f"result is-{cell.status.replace(' ', '-')}")
-
-
-def _linked(cell: Cell, result: str) -> Html:
-    """Return our side of a cell, as a link to its records where there are any."""
-    shown = tag("span", cell.word) if cell.mean is None else tag("b", result)
-    if not cell.records or cell.status == NONE:
-        return shown
-    return tag("a", shown, href=f"#{anchor(cell.records[0])}")
-
-
-def _paper(cell: Cell) -> Html | None:
-    """Return the paper's result and how far ours is from it."""
-    if not cell.printed_text:
-        return None
-    apart = None if cell.difference is None else difference_tag(cell.difference)
-    return tag("div", f"{cell.printed_by} {cell.printed_text} ", apart, class_="paper")
 
 
 def _behind(cell: Cell) -> Html | None:
     """Return the other deviation, the number of seeds, the time and the notes of a result."""
-    parts = [note for note in (cell.best_text, *cell.notes) if note]
+    parts = cell.qualifiers
     if cell.mean is not None:
         name, other = "folds", cell.std_over_folds
         if cell.spread == "folds":

@@ -1,40 +1,21 @@
 """The tables of ``igsd evaluate`` and ``igsd compare``: methods on one data set, from records."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
 
 from igsd.errors import counted
-from igsd.experiments.records import Record, data_summary, usable_record
-from igsd.experiments.scoring import (
-    ROW_ORDER,
-    TWINS_REMOVED,
-    Scoring,
-    class_codes,
-    majority_result,
-)
+from igsd.experiments.protocols import SUPERVISED, QM9Protocol
+from igsd.experiments.records import Record, data_summary
+from igsd.experiments.run import Run
+from igsd.experiments.scoring import ROW_ORDER, TWINS_REMOVED, Scoring, class_codes, majority_result
 from igsd.graphs.graphset import GraphSet
-from igsd.report.summary import (
-    FAILED,
-    METRICS,
-    OTHER_SETTINGS,
-    STALE,
-    Cell,
-    is_good,
-    row_names,
-    row_values,
-    summarise,
-    unsaved_records,
-)
-from igsd.report.tables import Column, Row, Table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from igsd.experiments.run import Run
+from igsd.report import summary
+from igsd.report.records import RecordFolder
+from igsd.report.summary import METRICS, Cell, is_good, summarise
+from igsd.report.tables import Column, Row, Table, belongs_to
 
 MAJORITY = "majority"
 OPTIMISTIC = ("paper", "semi-paper")
@@ -43,7 +24,7 @@ OPTIMISTIC = ("paper", "semi-paper")
 
 @dataclass(frozen=True)
 class Compared:
-    """One method of a comparison: its title, the row that it has in its records, and those.
+    """One method of a comparison: its title, its row in the records, and these with their paths.
 
     ``is_reference``: whether it was scored inside the runs of another method.
     """
@@ -56,7 +37,7 @@ class Compared:
 
     def cell(self, protocol: str | None, metric: str = "accuracy", *, twins: bool = False) -> Cell:
         """Return the result under a protocol, with ``twins`` without indistinguishable graphs."""
-        method = self.method + TWINS_REMOVED if twins else self.method
+        method = self.method + (TWINS_REMOVED if twins else "")
         return summarise(self.records, metric, method=method, protocol=protocol, paths=self.paths)
 
 
@@ -64,9 +45,8 @@ class Compared:
 class Comparison:
     """Methods on one data set, scored on the same folds.
 
-    ``protocol``: the one that was asked for, ``protocols`` all that are shown. ``twins``: whether
-    scores without indistinguishable graphs (twins) stand beside the others. ``facts``: what the
-    JSON says of the data and the protocol.
+    ``protocol``: the one asked for, of the ``protocols`` shown. ``twins``: whether scores without
+    indistinguishable graphs (twins) stand beside the others. ``facts``: what the JSON says first.
     """
 
     data: str
@@ -83,14 +63,10 @@ class Comparison:
         return [line.cell(self.protocol, self.metric) for line in self.lines]
 
     @property
-    def num_seeds(self) -> int:
-        """The largest number of runs that any method has."""
-        return max((len(line.records) for line in self.lines), default=0)
-
-    @property
     def title(self) -> str:
-        """The data set, the protocol and the number of seeds."""
-        return f"{self.data}, protocol {self.protocol}, {counted(self.num_seeds, 'seed')}"
+        """The data set, the protocol and the largest number of seeds that any method has."""
+        num_seeds = max((len(line.records) for line in self.lines), default=0)
+        return f"{self.data}, protocol {self.protocol}, {counted(num_seeds, 'seed')}"
 
     def has_scores(self) -> bool:
         """Say whether any method has a score; where all exceeded their limits, none has."""
@@ -99,13 +75,11 @@ class Comparison:
 
     def failed(self) -> bool:
         """Say whether any run failed; one that only exceeded its limits did not."""
-        return any(record["status"] == FAILED for line in self.lines for record in line.records)
+        statuses = {record["status"] for line in self.lines for record in line.records}
+        return summary.FAILED in statuses
 
     def notes(self) -> list[str]:
-        """Return the notes of the methods and the limits that some exceeded, each once.
-
-        A method that failed has reported the reason already.
-        """
+        """Return the notes of the methods and the limits that some exceeded, each once."""
         titles: dict[str, list[str]] = {}
         for line, cell in zip(self.lines, self.cells, strict=True):
             is_limit = any(record["status"] == "limit" for record in line.records)
@@ -116,39 +90,36 @@ class Comparison:
     def table(self) -> Table:
         """Return a row for each method: its results, then what they took."""
         keys = [(p, twins) for twins in (False, True)[: 1 + self.twins] for p in self.protocols]
-        columns = [Column(self._heading(*key)) for key in keys]
+        titles = [_heading(p, self.protocols, self.metric) + TWINS_REMOVED * t for p, t in keys]
         rows = []
         for line, main in zip(self.lines, self.cells, strict=True):
             cells = [line.cell(p, self.metric, twins=twins) for p, twins in keys]
-            rows.append(Row(line.title, (*cells, *_further(main)), method=line.method))
-        further = ("std over folds", "seeds", "seconds", "CPU seconds", "peak MiB")
-        return Table(self.title, (*columns, *map(Column, further)), tuple(rows))
+            further = [main.metric.text(main.std_over_folds), str(main.num_seeds or "-")]
+            for value in (main.seconds, main.cpu_seconds):
+                further.append(summary.number(value, ".1f" if (value or 0) >= 1 else ".2g"))
+            further.append(summary.number(main.peak, ".0f"))
+            rows.append(Row(line.title, (*cells, *further), method=line.method))
+        titles += ["std over folds", "seeds", "seconds", "CPU seconds", "peak MiB"]
+        return Table(self.title, tuple(map(Column, titles)), tuple(rows))
 
     def to_dict(self) -> dict[str, object]:
         """Return the comparison as plain values for JSON."""
         methods = []
         for line, cell in zip(self.lines, self.cells, strict=True):
             good = [record for record in line.records if is_good(record)]
-            there = row_names(good)
+            bad = [record for record in line.records if not is_good(record)]
+            there = summary.row_names(good)
             rows = {
-                protocol + suffix: row_values(good, line.method + suffix, protocol)
+                protocol + suffix: summary.row_values(good, line.method + suffix, protocol)
                 for suffix in ("", TWINS_REMOVED)
                 for protocol in self.protocols
                 if line.method + suffix in there
             }
-            bad = [record for record in line.records if not is_good(record)]
-            values: dict[str, object] = {"seconds": cell.seconds, "cpu_seconds": cell.cpu_seconds}
-            values |= {"peak_memory_mib": cell.peak}
-            values |= {"word": bad[0].get("word", FAILED) if bad else None}
-            more = {"reason": cell.reason, "notes": [*cell.remarks]}
-            methods.append({"method": line.title, "rows": rows} | values | more)
+            values = {"method": line.title, "rows": rows, "seconds": cell.seconds}
+            values |= {"cpu_seconds": cell.cpu_seconds, "peak_memory_mib": cell.peak}
+            values |= {"word": bad[0].get("word", summary.FAILED) if bad else None}
+            methods.append(values | {"reason": cell.reason, "notes": [*cell.remarks]})
         return {**(self.facts or {}), "methods": methods}
-
-    def _heading(self, protocol: str, twins: bool) -> str:
-        title = METRICS[self.metric].title
-        if len(self.protocols) > 1:
-            title = f"{protocol} %" + (" (optimistic)" if protocol in OPTIMISTIC else "")
-        return f"{title}, twins removed" if twins else title
 
 
 def compare_records(
@@ -158,18 +129,16 @@ def compare_records(
 
     The largest class is scored here where it is not among the methods: it needs no run.
     """
-    lines = [
-        Compared(title, str(runs[0].get("method", "igsd")), runs)
-        for title, runs in records.items()
-        if runs
-    ]
+    there = {title: runs for title, runs in records.items() if runs}
+    lines = [Compared(title, summary.own_method(r[0]), r) for title, r in there.items()]
     if MAJORITY not in records:
-        codes, num_seeds = class_codes(graphs), max(map(len, records.values()), default=0)
+        codes = class_codes(graphs)
         scored = [
             [(MAJORITY, majority_result(graphs, codes, name, seed)) for name in scoring.protocols()]
-            for seed in range(num_seeds)
+            for seed in range(max(map(len, records.values()), default=0))
         ]
-        lines.append(Compared(MAJORITY, MAJORITY, unsaved_records(scored), is_reference=True))
+        unsaved = summary.unsaved_records(scored)
+        lines.append(Compared(MAJORITY, MAJORITY, unsaved, is_reference=True))
     facts = {"data": data_summary(graphs), "settings": scoring.settings()}
     shown = (scoring.protocol, scoring.protocols(), scoring.twins)
     return Comparison(graphs.name, tuple(lines), *shown, facts=facts)
@@ -179,10 +148,9 @@ def row_order(records: Sequence[Record], protocol: str) -> list[str]:
     """Return the methods of a score table in order.
 
     Rows without indistinguishable graphs come first, then methods that are not in ``ROW_ORDER``,
-    then its four, always, so that a method that could not be run shows as a row without a number.
-    Only ``igsd`` is left out where another method stands in its place.
+    then its four, whether they could be run or not. Another method replaces ``igsd``.
     """
-    there = row_names(records, protocol)
+    there = summary.row_names(records, protocol)
     before = [method for method in there if method.endswith(TWINS_REMOVED)]
     others = [method for method in there if method not in (*before, *ROW_ORDER)]
     last = [name for name in ROW_ORDER if name != "igsd" or name in there or not there]
@@ -201,35 +169,37 @@ def score_table(
 ) -> Table:
     """Return mean and deviations of methods under each protocol, the optimistic ones marked.
 
-    ``over``: what the seeds are called, e.g. splits. ``third``: the third column of a protocol,
-    ``std over folds``, ``best split``, or empty for none.
+    ``over``: what the seeds are called. ``third``: the third column of a protocol, if any: ``std
+    over folds`` or ``best split``.
     """
-    columns = []
-    for name in protocols:
-        mark = " (optimistic)" if name in OPTIMISTIC else ""
-        head = METRICS[metric].title if len(protocols) == 1 else f"{name} %{mark}"
-        columns += [head, f"std over {over}", *([third] if third else [])]
+    columns: list[str] = []
+    for protocol in protocols:
+        further = [f"std over {over}", third] if third else [f"std over {over}"]
+        columns += [_heading(protocol, protocols, metric), *further]
     rows = []
     for method in methods:
         texts: list[str] = []
         for protocol in protocols:
             cell = summarise(records, metric, method=method, protocol=protocol)
-            figures = [cell.mean, cell.std_over_seeds]
-            if third:
-                figures.append(cell.best if third.startswith("best") else cell.std_over_folds)
-            if metric == "mae":
-                texts += ["-" if value is None else f"{value:.4g}" for value in figures]
-            else:
-                texts += [cell.metric.text(value) for value in figures]
+            last = cell.best if third.startswith("best") else cell.std_over_folds
+            figures = [cell.mean, cell.std_over_seeds, last][: 3 if third else 2]
+            spec = ".4g" if metric == "mae" else f".{cell.metric.digits}f"
+            texts += [summary.number(value, spec) for value in figures]
         rows.append(Row(method, tuple(texts)))
     return Table(title, tuple(map(Column, columns)), tuple(rows))
+
+
+def _heading(protocol: str, protocols: Sequence[str], metric: str) -> str:
+    """Return the title of a column: the metric, or which of several protocols it is of."""
+    mark = " (optimistic)" if protocol in OPTIMISTIC else ""
+    return METRICS[metric].title if len(protocols) == 1 else f"{protocol} %{mark}"
 
 
 def scores_to_dict(
     records: Sequence[Record], protocols: Sequence[str], methods: Sequence[str]
 ) -> dict[str, object]:
     """Return a score table as plain values; a second protocol stands ``beside`` the first."""
-    first, *others = ([row_values(records, m, p) for m in methods] for p in protocols)
+    first, *others = ([summary.row_values(records, m, p) for m in methods] for p in protocols)
     return {"protocol": protocols[0], **({"beside": others[0]} if others else {}), "rows": first}
 
 
@@ -264,43 +234,40 @@ def qm9_cells(
 ) -> list[QM9Cell]:
     """Return a cell for each method and target, methods in the order of the paper's figure.
 
-    Uses the run's ``own`` records and those of other methods in a ``folder`` on the same data,
-    targets and sizes. Ratios are to supervised records that are neither stale nor of other
-    settings. The reference rows come from the run's own records, which all have them.
+    Uses the run's ``own`` records, which have the reference rows, and those of other methods in a
+    ``folder`` on the same data, targets and sizes. Ratios are to supervised records that are
+    neither stale nor of other settings.
     """
-    from igsd.experiments.protocols import SUPERVISED, QM9Protocol
-
     rules = run.rules
     if not isinstance(rules, QM9Protocol):
         raise TypeError(f"{run} is not of protocol qm9.")
 
     def error(method: str, records: Sequence[Record], target: str) -> Cell:
-        other = _like(run, method) if method in rules.methods else run
-
-        def same(record: Record, first: Record) -> bool:
-            return other.is_like(record, first["data"]["checksum"])
-
+        same = partial(belongs_to, _like(run, method) if method in rules.methods else run)
         return summarise(records, "mae", method=method, target=target, same=same)
 
     def stored(method: str) -> list[Record]:
         if method == run.method or folder is None:
             return [*own] if method == run.method else []
-        return [*_stored(_like(run, method), own[0], num_seeds, folder)]
+        first, found = own[0], RecordFolder(folder).of(_like(run, method))
+        return [
+            record
+            for _, record in found
+            if record["seed"] < num_seeds and is_good(record)
+            if record["protocol"] == first["protocol"]
+            if record["data"]["checksum"] == first["data"]["checksum"]
+        ]
 
     found: dict[str, Sequence[Record]] = {name: stored(name) for name in rules.methods}
     targets = rules.targets(run)
-    faults = {STALE, OTHER_SETTINGS} & {*error(SUPERVISED, found[SUPERVISED], targets[0]).notes}
-    base = [] if faults else found[SUPERVISED]
+    notes = error(SUPERVISED, found[SUPERVISED], targets[0]).notes
+    base = [] if {summary.STALE, summary.OTHER_SETTINGS} & {*notes} else found[SUPERVISED]
     found |= dict.fromkeys(("untrained", "histogram", "mean"), own)
+    ratio = partial(summarise, metric="mae", relative_to=base)
     return [
-        QM9Cell(
-            name,
-            target,
-            error(name, records, target),
-            summarise(records, "mae", method=name, target=target, relative_to=base),
-        )
+        QM9Cell(name, t, error(name, records, t), ratio(records, method=name, target=t))
         for name, records in found.items()
-        for target in targets
+        for t in targets
         if records
     ]
 
@@ -311,27 +278,3 @@ def _like(run: Run, method: str) -> Run:
         return run
     other = replace(run, method=method, fixed=())
     return replace(other, fixed=tuple(other.config().known(dict(run.fixed)).items()))
-
-
-def _stored(run: Run, first: Record, num_seeds: int, folder: Path) -> Iterator[Record]:
-    """Yield the records of a run on the same data and splits as ``first`` that have a result."""
-    for seed in range(num_seeds):
-        record = usable_record(replace(run, seed=seed).path(folder))
-        if record is None or not is_good(record) or record["protocol"] != first["protocol"]:
-            continue
-        if record["data"]["checksum"] == first["data"]["checksum"]:
-            yield record
-
-
-def _further(cell: Cell) -> list[str]:
-    """Return the deviation over folds, the number of seeds, the times and the memory."""
-    seeds = str(cell.num_seeds) if cell.num_seeds else "-"
-    texts = [cell.metric.text(cell.std_over_folds), seeds]
-    texts += [
-        "-" if value is None else _seconds(value) for value in (cell.seconds, cell.cpu_seconds)
-    ]
-    return [*texts, "-" if cell.peak is None else f"{cell.peak:.0f}"]
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.1f}" if seconds >= 1 else f"{seconds:.2g}"

@@ -1,12 +1,7 @@
 """``summarise``: from the records of a method to a mean, its deviations and what they cost.
 
-Every table, figure and plot gets its numbers here; nothing else averages records.
-
-``summarise(records)`` summarises the method that was run, ``method`` and ``protocol`` choose
-another row, a metric another value: ``summarise(records, "mae", method="gin")``. Results that were
+Every table, figure and plot gets its numbers here; nothing else averages records. Results that were
 never stored, such as the scores of a model file, become records with ``unsaved_records``.
-``row_values`` returns a row with all its seeds for JSON. ``igsd.report.tables`` and
-``igsd.report.scores`` arrange the cells in tables.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +29,6 @@ Folds = Mapping[int, Sequence[float]]
 class Metric:
     """What is measured: its title in a table and on an axis, and how its values are written."""
 
-    name: str
     title: str
     axis: str
     scale: float = 1.0
@@ -42,17 +36,14 @@ class Metric:
 
     def text(self, value: float | None) -> str:
         """Format a value that is scaled already; a dash stands for None."""
-        return "-" if value is None else f"{value:.{self.digits}f}"
+        return number(value, f".{self.digits}f")
 
 
 METRICS = {
-    metric.name: metric
-    for metric in (
-        Metric("accuracy", "accuracy %", "accuracy in per cent", 100.0, 1),
-        Metric("roc_auc", "ROC-AUC", "area under the ROC curve"),
-        Metric("mae", "mean absolute error", "mean absolute error"),
-        Metric("ratio", "error ratio", "error ratio", 1.0, 2),
-    )
+    "accuracy": Metric("accuracy %", "accuracy in per cent", 100.0, 1),
+    "roc_auc": Metric("ROC-AUC", "area under the ROC curve"),
+    "mae": Metric("mean absolute error", "mean absolute error"),
+    "ratio": Metric("error ratio", "error ratio", digits=2),
 }
 
 
@@ -60,30 +51,23 @@ METRICS = {
 class Cell:
     """The result of one method on one data set over its seeds.
 
-    The fields:
-        status: one of the words above.
-        word: stands in place of a number: ``not run``, ``failed``, ``OMR``, ``> limit`` or ``-``.
-        folds: the results of the folds of each seed, as the records have them.
-        metric: what they measure. ``mean`` and the deviations are in its unit, e.g. per cent.
-        wanted: the number of seeds asked for, 0 where any number will do.
-        notes: what qualifies the result: stale, fewer seeds than wanted, failed seeds.
-        seconds: mean time to fit the method and represent all graphs.
-        run_seconds: mean time of a whole run, scoring included.
-        cpu_seconds: mean processor time; None in records that predate it.
-        peak: most memory that the process of any seed held, in MiB.
-        reason: the error of the first seed without a result.
-        remarks: the notes of the records, each once.
-        spread: the deviation that is printed, over ``seeds`` or over ``folds``.
-        shows_best: whether the best seed is printed too.
-        printed: the result of the paper, ``printed_by`` the word that stands before it.
-        records: paths of the records inside their folder.
+    ``word`` stands in place of a number: ``not run``, ``failed``, ``OMR``, ``> limit`` or ``-``.
+    ``folds``: the results as the records have them; ``mean`` and the deviations are in the unit of
+    the ``metric``, e.g. per cent. ``notes`` qualify the result: stale, fewer seeds than wanted,
+    failed seeds. ``remarks``: the notes of the records, each once. ``reason``: the error of the
+    first seed without a result. ``records``: their paths inside their folder.
+
+    Means over the seeds: ``seconds`` to fit the method and represent all graphs, ``run_seconds`` of
+    a whole run, ``cpu_seconds`` of the processor (None in old records); ``peak``: most memory that
+    the process of any seed held, in MiB. ``spread``: the deviation that is printed, over ``seeds``
+    or ``folds``; ``shows_best``: whether the best seed is too. ``printed``: the result of the
+    paper, after the word ``printed_by``.
     """
 
     status: str = OK
     word: str = ""
     folds: Folds = field(default_factory=dict)
     metric: Metric = METRICS["accuracy"]
-    wanted: int = 0
     notes: tuple[str, ...] = ()
     seconds: float | None = None
     run_seconds: float | None = None
@@ -110,22 +94,22 @@ class Cell:
     @property
     def mean(self) -> float | None:
         """The mean over the folds of each seed, then over the seeds."""
-        return self._scaled(statistics(self.folds)["mean"])
+        return self._statistic("mean")
 
     @property
     def std_over_seeds(self) -> float | None:
         """The standard deviation of the seeds' means (ddof 0), None for a single seed."""
-        return self._scaled(statistics(self.folds)["std_over_seeds"])
+        return self._statistic("std_over_seeds")
 
     @property
     def std_over_folds(self) -> float | None:
         """The standard deviation over all folds of all seeds (ddof 0)."""
-        return self._scaled(statistics(self.folds)["std_over_folds"])
+        return self._statistic("std_over_folds")
 
     @property
     def std(self) -> float | None:
         """The deviation that is printed."""
-        return self.std_over_folds if self.spread == "folds" else self.std_over_seeds
+        return self._statistic(f"std_over_{self.spread}")
 
     @property
     def best(self) -> float | None:
@@ -133,17 +117,16 @@ class Cell:
         return max(self.by_seed.values(), default=None)
 
     @property
-    def best_text(self) -> str:
-        """The best seed where it is to be printed, otherwise empty."""
+    def qualifiers(self) -> list[str]:
+        """The best seed where it is to be printed, then the notes."""
         is_shown = self.shows_best and self.num_seeds > 1
-        return f"best {self.metric.text(self.best)}" if is_shown else ""
+        return [f"best {self.metric.text(self.best)}"] * is_shown + [*self.notes]
 
     @property
     def difference(self) -> float | None:
         """Our mean less the paper's; None where either is missing."""
-        if self.mean is None or self.printed is None or self.printed.mean is None:
-            return None
-        return self.mean - self.printed.mean
+        theirs = None if self.printed is None else self.printed.mean
+        return None if self.mean is None or theirs is None else self.mean - theirs
 
     @property
     def figure(self) -> str:
@@ -153,19 +136,18 @@ class Cell:
     @property
     def text(self) -> str:
         """The figure with its notes: ``90.2 ± 0.7 (3 of 5 seeds)``."""
-        notes = [note for note in (self.best_text, *self.notes) if note]
-        return f"{self.figure} ({', '.join(notes)})" if notes else self.figure
+        return self.figure + (f" ({', '.join(self.qualifiers)})" if self.qualifiers else "")
 
     @property
     def printed_text(self) -> str:
         """The paper's result, empty where it has none."""
-        if self.printed is None:
-            return ""
-        if self.printed.mean is None:
-            return self.printed.word or ""
-        return mean_and_std(self.printed.mean, self.printed.std, METRICS["accuracy"])
+        printed = self.printed or Printed()
+        if printed.mean is None:
+            return printed.word or ""
+        return mean_and_std(printed.mean, printed.std)
 
-    def _scaled(self, value: float | None) -> float | None:
+    def _statistic(self, name: str) -> float | None:
+        value = statistics(self.folds)[name]
         return None if value is None else self.metric.scale * value
 
 
@@ -188,10 +170,7 @@ def summarise(
     records, and those that are not the ``same``, count only where there are no others.
 
     The arguments:
-        records: the records of a method, whatever became of the runs.
-        metric: a name in ``METRICS``; ``ratio`` follows from ``relative_to``.
-        method: the row of the records to summarise; default: the method that was run.
-        protocol: the protocol of that row; default: the first one that the row has.
+        method, protocol: the row; default: the method that was run under its first protocol.
         target: the property to predict, where a record has the errors of several.
         wanted: the number of seeds asked for; fewer are noted.
         relative_to: records of a baseline: the result is divided by theirs, seed by seed.
@@ -199,53 +178,46 @@ def summarise(
         paths: the path of each record, for links.
         shown: fields of the cell that only concern how it is shown, such as ``printed``.
     """
-    located = list(zip(records, paths or [""] * len(records), strict=True))
-    used, notes = _usable(located, same)
-    chosen = [record for record, _ in used]
-    good = [record for record in chosen if is_good(record)]
+    used, notes = _usable([*zip(records, paths or [""] * len(records), strict=True)], same)
+    good = [record for record, _ in used if is_good(record)]
+    bad = [record for record, _ in used if not is_good(record)]
     folds = _folds(good, method, protocol, metric, target)
     if relative_to is not None:
         metric = "ratio"
         base = [record for record in relative_to if is_good(record) and is_fresh(record)]
         others = _folds(base, None, protocol, "mae", target)
-        folds = {
-            s: [float(np.mean(f) / np.mean(others[s]))] for s, f in folds.items() if s in others
-        }
-    shown |= {"records": tuple(path for _, path in used if path), "metric": METRICS[metric]}
-    errors = [record.get("error") for record in chosen if not is_good(record)]
+        both = [seed for seed in folds if seed in others]
+        folds = {s: [float(np.mean(folds[s]) / np.mean(others[s]))] for s in both}
     remarks = dict.fromkeys(note for record in good for note in record.get("notes") or ())
-    shown |= {"wanted": wanted, "reason": next(iter(errors), None), "remarks": tuple(remarks)}
+    shown |= {"records": tuple(path for _, path in used if path), "metric": METRICS[metric]}
+    shown |= {"reason": bad[0].get("error") if bad else None, "remarks": tuple(remarks)}
+    words = [record.get("word") or FAILED for record in bad]
     if not folds:
-        status, word = _without_result(chosen)
+        limits = [record["word"] for record in bad if record["status"] == LIMIT]
+        ended = FAILED if bad else NOT_RUN
+        status, word = (LIMIT, limits[0]) if limits else (NONE, "-") if good else (ended, ended)
         return Cell(status, word, notes=tuple(notes), **shown)
     if len(folds) < wanted:
         notes.append(f"{len(folds)} of {wanted} seeds")
+    notes += [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
     if method is None or all(method == own_method(record) for record in good):
         shown |= _costs(good)
-    status = STALE if STALE in notes else OK
-    return Cell(status, folds=folds, notes=(*notes, *_ended_badly(chosen)), **shown)
+    return Cell(STALE if STALE in notes else OK, folds=folds, notes=tuple(notes), **shown)
 
 
 def difference(cell: Cell, other: Cell) -> Cell:
-    """Compare two methods seed by seed: the mean difference and its standard error.
+    """Compare two methods on the seeds of both: the mean difference and its standard error.
 
-    Seeds differ more than methods do, so only the seeds that both have count. The records are those
-    of ``other``, after which the row is named, then those of ``cell``.
-
-    >>> a, b = (Cell(folds=folds) for folds in ({0: [0.70], 1: [0.72]}, {0: [0.69]}))
-    >>> difference(a, b).word
-    '+1.0 (1 split)'
+    The records are those of ``other``, after which the row is named, then those of ``cell``.
     """
     ours, theirs = cell.by_seed, other.by_seed
     apart = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
     if not apart:
         return Cell(NOT_RUN, NOT_RUN)
-    text = f"{np.mean(apart):+.1f}".replace("-", "\N{MINUS SIGN}")
-    if len(apart) == 1:
-        text += " (1 split)"
-    else:
-        text += f" ± {np.std(apart, ddof=1) / np.sqrt(len(apart)):.1f}"
-    return Cell(OK, text, records=(*other.records, *cell.records))
+    text, error = f"{np.mean(apart):+.1f}".replace("-", "\N{MINUS SIGN}"), " (1 split)"
+    if len(apart) > 1:
+        error = f" ± {np.std(apart, ddof=1) / np.sqrt(len(apart)):.1f}"
+    return Cell(OK, text + error, records=(*other.records, *cell.records))
 
 
 def statistics(folds: Folds) -> dict[str, float | None]:
@@ -263,12 +235,13 @@ def statistics(folds: Folds) -> dict[str, float | None]:
     }
 
 
-def mean_and_std(mean: float, std: float | None, metric: Metric = METRICS["accuracy"]) -> str:
-    """Format a mean with its deviation; a single seed has none.
+def number(value: float | None, spec: str) -> str:
+    """Format a number; a dash stands for None."""
+    return "-" if value is None else format(value, spec)
 
-    >>> mean_and_std(90.24, 0.7)
-    '90.2 ± 0.7'
-    """
+
+def mean_and_std(mean: float, std: float | None, metric: Metric = METRICS["accuracy"]) -> str:
+    """Format a mean with its deviation, ``90.2 ± 0.7``; a single seed has none."""
     return metric.text(mean) + ("" if std is None else f" ± {metric.text(std)}")
 
 
@@ -278,41 +251,24 @@ def _usable(
     """Return the records that count, and notes on those that do not."""
     fresh = [record["algorithm"] for record, _ in located if is_fresh(record)]
     newest = max((record["algorithm"] for record, _ in located), default=ALGORITHM)
-    version = fresh[0] if fresh else newest
-    current = [pair for pair in located if pair[0]["algorithm"] == version]
-    notes = [] if fresh or not located else [STALE]
-    if len(current) < len(located):
-        notes.append(f"{len(located) - len(current)} more stale")
+    current = [pair for pair in located if pair[0]["algorithm"] == (fresh or [newest])[0]]
+    num_stale = len(located) - len(current)
+    notes = [STALE] if located and not fresh else []
+    notes += [f"{num_stale} more stale"] if num_stale else []
     if same is None or not current:
         return current, notes
     alike = [pair for pair in current if same(pair[0], current[0][0])]
-    if alike and len(alike) < len(current):
-        return alike, [*notes, f"{len(current) - len(alike)} more of {OTHER_SETTINGS}"]
-    return current, notes if alike else [*notes, OTHER_SETTINGS]
-
-
-def _without_result(records: Sequence[Record]) -> tuple[str, str]:
-    """Return (status, word) of a cell without a number."""
-    words = [record["word"] for record in records if record["status"] == LIMIT]
-    if words:
-        return LIMIT, words[0]
-    if any(is_good(record) for record in records):
-        return NONE, "-"
-    return (FAILED, FAILED) if records else (NOT_RUN, NOT_RUN)
-
-
-def _ended_badly(records: Sequence[Record]) -> list[str]:
-    """Return notes on the seeds without a result beside others that have one."""
-    words = [record.get("word") or FAILED for record in records if not is_good(record)]
-    return [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
-
-
-# How a record stores its values.
+    num_others = len(current) - len(alike)
+    if not alike:
+        notes.append(OTHER_SETTINGS)
+    elif num_others:
+        notes.append(f"{num_others} more of {OTHER_SETTINGS}")
+    return alike or current, notes
 
 
 def row_values(records: Sequence[Record], method: str, protocol: str) -> dict[str, object]:
     """Return one row over its seeds as plain values for JSON: shares of one, not per cent."""
-    rows = [row for record in records for row in _rows(record, method, protocol)]
+    rows = rows_of(records, method, protocol)
     folds = {place: row["accuracies"] for place, row in enumerate(rows)}
     seeds = [{key: value for key, value in row.items() if key != "method"} for row in rows]
     optimistic = any(row["optimistic"] for row in rows)
@@ -322,24 +278,22 @@ def row_values(records: Sequence[Record], method: str, protocol: str) -> dict[st
 
 def row_names(records: Iterable[Record], protocol: str | None = None) -> list[str]:
     """Return the methods that have a row in the records, under a protocol or under any."""
-    rows = (row for record in records if is_good(record) for row in record["rows"])
-    return list(dict.fromkeys(r["method"] for r in rows if protocol in (None, r["protocol"])))
-
-
-def row_protocols(records: Iterable[Record], method: str) -> list[str]:
-    """Return the protocols under which the records have a row of a method."""
-    return list(dict.fromkeys(row["protocol"] for r in records for row in _rows(r, method, None)))
+    rows = rows_of(filter(is_good, records), protocol=protocol)
+    return list(dict.fromkeys(row["method"] for row in rows))
 
 
 def row_notes(records: Iterable[Record], method: str, protocol: str) -> list[str]:
     """Return the notes of a row, e.g. of folds with few graphs, each once."""
-    rows = [row for record in records for row in _rows(record, method, protocol)]
+    rows = rows_of(records, method, protocol)
     return list(dict.fromkeys(note for row in rows for note in row.get("notes") or ()))
 
 
-def has_metric(records: Iterable[Record], metric: str) -> bool:
-    """Say whether any row of the records has a single value of a metric such as ``mae``."""
-    return any(isinstance(row.get(metric), float) for r in records for row in r["rows"])
+def rows_of(
+    records: Iterable[Record], method: str | None = None, protocol: str | None = None
+) -> list[Any]:
+    """Return the rows of records, of one method and under one protocol where these are named."""
+    rows: Iterable[Any] = (row for record in records for row in record.get("rows", ()))
+    return [r for r in rows if method in (None, r["method"]) and protocol in (None, r["protocol"])]
 
 
 def unsaved_records(per_seed: Sequence[Sequence[Scored]]) -> list[Record]:
@@ -367,18 +321,13 @@ def _folds(
     """Return the values of a row by seed, of the records that have it."""
     folds = {}
     for record in records:
-        for row in _rows(record, method or own_method(record), protocol)[:1]:
-            values = row.get("accuracies") if metric == "accuracy" else row.get(metric)
+        for row in rows_of([record], method or own_method(record), protocol)[:1]:
+            values = row.get("accuracies" if metric == "accuracy" else metric)
             if isinstance(values, Mapping):
                 values = values.get(target)
             if values is not None:
                 folds[record["seed"]] = [*values] if isinstance(values, list) else [values]
     return folds
-
-
-def _rows(record: Record, method: str, protocol: str | None) -> list[Any]:
-    rows = record.get("rows", ())
-    return [r for r in rows if r["method"] == method and protocol in (None, r["protocol"])]
 
 
 def _costs(records: Sequence[Record]) -> dict[str, float | None]:

@@ -1,25 +1,11 @@
-"""``Table``: results in rows and columns; the tables and figures of the paper, from records.
+"""``Table``: results in rows and columns; the tables and figures of the paper, from records."""
 
-``igsd.report.render`` writes a table as text, Markdown or HTML, ``igsd.report.plots`` draws it.
-"""
-
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from igsd.experiments.exhibits import (
-    Axis,
-    Exhibit,
-    Line,
-    data_facts,
-    points,
-    read_exhibit,
-    recipe_of,
-    short_name,
-    unknown_data,
-)
+from igsd.experiments import exhibits
 from igsd.experiments.records import Record
 from igsd.experiments.run import Run
 from igsd.experiments.scoring import TWINS_REMOVED
@@ -39,10 +25,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: results, or texts where a table says more than one number of a result.
+    """A row of results, or of texts where a table says more than one number of a result.
 
-    ``group``: the heading that it stands under. ``method``: what was run. ``is_difference``:
-    whether it compares two other rows.
+    ``group``: the heading above it. ``is_difference``: whether it compares two other rows.
     """
 
     title: str
@@ -61,10 +46,9 @@ class Row:
 class Table:
     """Results in rows and columns.
 
-    ``name``: the name of the table or figure of the paper. ``about`` says what the numbers are,
-    ``source`` where those of others come from. ``corner``: the title of the first column.
-    ``axis``: what a figure varies: its columns are the values, its rows the lines that are drawn.
-    ``baseline``: the method to which the numbers are ratios, if they are.
+    ``about`` says what the numbers are, ``source`` where those of others come from. ``corner``: the
+    title of the first column. ``axis``: what a figure varies: its columns are the values, its rows
+    the lines that are drawn. ``baseline``: the method to which the numbers are ratios, if any.
     """
 
     title: str
@@ -74,7 +58,7 @@ class Table:
     about: str = ""
     source: str = ""
     corner: str = "method"
-    axis: Axis | None = None
+    axis: exhibits.Axis | None = None
     baseline: str | None = None
 
     @property
@@ -83,48 +67,55 @@ class Table:
         return [cell for row in self.rows if not row.is_difference for cell in row.results]
 
 
-def table(name: str, records: str | os.PathLike[str], data: Sequence[str] | None = None) -> Table:
+def table(name: str, records: str | Path, data: Sequence[str] | None = None) -> Table:
     """Return a table or figure of the paper, e.g. ``table-1``, filled from a folder of records.
 
-    ``data``: the data sets to show instead of the table's own. In a folder that does not exist
-    nothing was run; a file that is not a record is skipped with a warning.
+    ``data``: the data sets to show instead of the table's own. A folder need not exist; a file that
+    is not a record is skipped with a warning.
     """
-    return fill(read_exhibit(name), RecordFolder(Path(records)), data)
+    return fill(exhibits.read_exhibit(name), RecordFolder(Path(records)), data)
 
 
-def fill(exhibit: Exhibit, folder: RecordFolder, data: Sequence[str] | None = None) -> Table:
+def fill(
+    exhibit: exhibits.Exhibit, folder: RecordFolder, data: Sequence[str] | None = None
+) -> Table:
     """Return the table or figure of an exhibit from a folder of records."""
+
+    def titled(title: str, protocol: str) -> str:
+        return title if len(exhibit.shown) == 1 else f"{title}, {protocol}"
+
     if data is None:
-        others = unknown_data(exhibit, folder.path) if exhibit.other_data else ()
+        others = exhibits.unknown_data(exhibit, folder.path) if exhibit.other_data else ()
         data = [*exhibit.data, *others]
     fields = {key: getattr(exhibit, key) for key in ("title", "name", "about", "source", "axis")}
+    rows = []
     if exhibit.axis is not None:
+        for protocol in exhibit.shown:
+            for line in exhibit.lines:
+                cells = _cells(exhibit, line, data[0], protocol, folder)
+                rows.append(Row(titled(line.title, protocol), tuple(cells), method=line.method))
         columns = tuple(Column(str(value)) for value in exhibit.axis.values)
-        lines = tuple(_lines(exhibit, data[0], folder))
-        corner, baseline = exhibit.axis.title, exhibit.baseline
-        return Table(columns=columns, rows=lines, corner=corner, baseline=baseline, **fields)
-    columns = tuple(_columns(exhibit, data))
-    rows = [
-        Row(
-            line.title,
-            tuple(
-                _cells(exhibit, line, column.data, column.protocol, folder)[0] for column in columns
-            ),
-            line.group,
-            line.method,
-        )
-        for line in exhibit.lines
-    ]
-    statistics = _statistics(columns) if exhibit.statistics else []
+        fields |= {"corner": exhibit.axis.title, "baseline": exhibit.baseline}
+        return Table(columns=columns, rows=tuple(rows), **fields)
+    columns = tuple(
+        Column(titled(exhibits.short_name(name), protocol), name, protocol)
+        for name in data
+        for protocol in exhibit.shown
+    )
+    for line in exhibit.lines:
+        cells = [_cells(exhibit, line, c.data, c.protocol, folder)[0] for c in columns]
+        rows.append(Row(line.title, tuple(cells), line.group, line.method))
+    statistics = []
+    for key in ("graphs", "classes", "nodes") if exhibit.statistics else ():
+        facts = [exhibits.data_facts().get(column.data) for column in columns]
+        texts = ("" if fact is None else str(getattr(fact, key)) for fact in facts)
+        statistics.append(Row("mean nodes per graph" if key == "nodes" else key, tuple(texts)))
     pairs = _paired_rows(exhibit, rows, columns)
     return Table(columns=columns, rows=(*statistics, *rows, *pairs), **fields)
 
 
 def run_part(table: Table) -> tuple[Table, list[str]]:
-    """Return the rows and columns of which anything was run, and the titles of the others.
-
-    Differences of rows and facts about the data stand or fall with their columns.
-    """
+    """Return the rows and columns of which anything was run, and the titles of the others."""
     own = [row for row in table.rows if row.results and not row.is_difference]
     rows = [row for row in table.rows if row not in own or any(map(_was_run, row.cells))]
     kept = [i for i in range(len(table.columns)) if any(_was_run(row.cells[i]) for row in own)]
@@ -136,10 +127,7 @@ def run_part(table: Table) -> tuple[Table, list[str]]:
 
 
 def belongs_to(run: Run, record: Record, first: Record) -> bool:
-    """Say whether a record is of the run as it is defined now, and of the same data as ``first``.
-
-    Settings can be changed on the command line, and recipes change with time.
-    """
+    """Say whether a record is of the run as it is defined now, and of the data of ``first``."""
     return run.is_like(record, first["data"]["checksum"])
 
 
@@ -147,25 +135,8 @@ def _was_run(cell: Cell | str) -> bool:
     return isinstance(cell, Cell) and cell.status not in (NOT_RUN, NONE)
 
 
-def _columns(exhibit: Exhibit, data: Sequence[str]) -> Iterator[Column]:
-    """Yield the columns of a table: every data set under every protocol that is shown."""
-    for name in data:
-        for protocol in exhibit.shown:
-            title = short_name(name)
-            title = title if len(exhibit.shown) == 1 else f"{title}, {protocol}"
-            yield Column(title, name, protocol)
-
-
-def _lines(exhibit: Exhibit, data: str, folder: RecordFolder) -> Iterator[Row]:
-    """Yield the lines of a figure: every method under every protocol that is shown."""
-    for protocol in exhibit.shown:
-        for line in exhibit.lines:
-            title = line.title if len(exhibit.shown) == 1 else f"{line.title}, {protocol}"
-            yield Row(title, tuple(_cells(exhibit, line, data, protocol, folder)), "", line.method)
-
-
 def _cells(
-    exhibit: Exhibit, line: Line, data: str, protocol: str, folder: RecordFolder
+    exhibit: exhibits.Exhibit, line: exhibits.Line, data: str, protocol: str, folder: RecordFolder
 ) -> list[Cell]:
     """Return the cells of a line on one data set: one in a table, one for each value of an axis."""
     if protocol != exhibit.protocol and line.shows != line.method:
@@ -180,56 +151,40 @@ def _cells(
         printed_by=exhibit.printed_by,
     )
     cells = []
-    for run in points(exhibit, line, data, recipe_of(data, folder.path, exhibit.protocol)):
+    recipe = exhibits.recipe_of(data, folder.path, exhibit.protocol)
+    for run in exhibits.points(exhibit, line, data, recipe):
         paths, records = [*zip(*folder.of(run), strict=True)] or ((), ())
         found = partial(summary, records, same=partial(belongs_to, run), paths=paths)
         if exhibit.baseline is None:
             cell = found(exhibit.metric, method=line.shows, protocol=protocol)
-            cells.append(_reference(cell, line, run, folder))
+            # Where other runs on the data set were scored without indistinguishable graphs, a run
+            # without such a row is still to be made again, with ``--force``.
+            is_twins = cell.status == NONE and line.shows.endswith(TWINS_REMOVED)
+            if is_twins and folder.has_twins(run):
+                cell = replace(cell, status=NOT_RUN, word=NOT_RUN, records=())
+            cells.append(cell)
             continue
         base = [record for _, record in folder.of(replace(run, method=exhibit.baseline))]
+        ratio = partial(found, "mae", method=run.method, relative_to=base)
         targets = exhibit.axis.values if exhibit.axis and not run.target else (run.target,)
-        for target in targets:
-            cells.append(found("mae", method=run.method, target=target, relative_to=base))
+        cells += [ratio(target=target) for target in targets]
     return cells
 
 
-def _reference(cell: Cell, line: Line, run: Run, folder: RecordFolder) -> Cell:
-    """Return the cell of a row that was scored inside a run.
-
-    Where other runs on the data set were scored without indistinguishable graphs, a run without
-    such a row is still to be made again, with ``--force``.
-    """
-    if cell.status == NONE and line.shows.endswith(TWINS_REMOVED) and folder.has_twins(run):
-        return replace(cell, status=NOT_RUN, word=NOT_RUN, records=())
-    return cell
-
-
-def _paired_rows(exhibit: Exhibit, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Row]:
+def _paired_rows(
+    exhibit: exhibits.Exhibit, rows: Sequence[Row], columns: Sequence[Column]
+) -> Iterator[Row]:
     """Yield the rows in which one method is compared with others, seed by seed.
 
     Only under the protocol that is run: the best epoch of a split is not a measurement.
     """
-    own = {
-        line.method: row
-        for line, row in zip(exhibit.lines, rows, strict=True)
-        if line.shows == line.method
-    }
+    pairs = zip(exhibit.lines, rows, strict=True)
+    own = {line.method: row for line, row in pairs if line.shows == line.method}
     for other in exhibit.compared_with:
-        pairs = zip(own[exhibit.compared].results, own[other].results, strict=True)
+        ours, theirs = own[exhibit.compared], own[other]
         cells = tuple(
             difference(*pair) if column.protocol == exhibit.protocol else Cell(NONE)
-            for column, pair in zip(columns, pairs, strict=True)
+            for column, *pair in zip(columns, ours.results, theirs.results, strict=True)
         )
-        group = f"{own[exhibit.compared].title} less"
-        yield Row(f"... {own[other].title}", cells, group, exhibit.compared, is_difference=True)
-
-
-def _statistics(columns: Sequence[Column]) -> list[Row]:
-    """Return what the paper's table says of the data sets, above its methods."""
-    facts = [data_facts().get(column.data) for column in columns]
-    counts = {"graphs": "graphs", "classes": "classes", "nodes": "mean nodes per graph"}
-    return [
-        Row(title, tuple("" if f is None else str(getattr(f, key)) for f in facts))
-        for key, title in counts.items()
-    ]
+        group, title = f"{ours.title} less", f"... {theirs.title}"
+        yield Row(title, cells, group, exhibit.compared, is_difference=True)

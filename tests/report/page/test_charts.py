@@ -5,12 +5,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from igsd.report.page.charts import (
-    history_charts,
-    inline,
-    pseudo_label_charts,
-    thinned,
-)
+from igsd.report.page.charts import history_charts, inline, pseudo_label_charts
 from igsd.report.plots import Axes, Plot, Series, comparison_plot, line_plot
 from tests.report.test_scores import made
 
@@ -88,9 +83,3 @@ def test_only_those_that_can_be_checked_count_as_right() -> None:
     none = pseudo_label_charts({"a": some | {"checked": [0], "right": [0]}}, "r") or ""
     assert none.count("<figure>") == 1
     assert "nothing to draw" not in none
-
-
-def test_thinned_keeps_both_ends() -> None:
-    assert thinned(range(5), 10) == [0, 1, 2, 3, 4]
-    found = thinned(range(1000), 7)
-    assert (found[0], found[-1], len(found)) == (0, 999, 7)

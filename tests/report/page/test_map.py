@@ -2,38 +2,35 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from igsd.graphs.build import from_edges
 from igsd.report.page import map as map_file
 from igsd.report.page.document import asset
 from igsd.report.page.map import (
     NUM_STEPS,
     NUM_STYLES,
     MapClasses,
-    MapInput,
     MapNumbers,
     Style,
+    draw_graphs,
+    draw_molecule,
     map_plot,
     map_section,
     mark,
-    spread_evenly,
+    outline,
+    parts_of_svg,
 )
 from igsd.report.projection import Projection
-from tests.small_graphs import make_graphs
+from tests.small_graphs import make_graphs, odd_graphs
 
 NAN = float("nan")
 GRAPHS = make_graphs(6)
 VECTORS = np.random.default_rng(0).normal(size=(6, 3))
-SHOWN = MapInput(
-    VECTORS,
-    MapClasses(np.array([0, 1, 0, 1, -1, 0]), ["<a>", "b"]),
-    [f"graph {i}" for i in range(6)],
-    None,
-    GRAPHS,
-)
+CLASSES = MapClasses(np.array([0, 1, 0, 1, -1, 0]), ["<a>", "b"])
+TEXTS = [f"graph {i}" for i in range(6)]
 
 
 def data_of(section: str) -> list[dict[str, object]]:
@@ -43,7 +40,7 @@ def data_of(section: str) -> list[dict[str, object]]:
 
 
 def test_a_mark_and_an_entry_for_each_graph() -> None:
-    made = map_section("run-1", SHOWN, "pca")
+    made = map_section("run-1", VECTORS, CLASSES, TEXTS, GRAPHS, "pca")
     marks = made.split('<g class="marks">')[1].split("</g>")[0]
     assert marks.count("<path") == 6
     assert marks.count('class="unknown hollow"') == 1
@@ -57,31 +54,26 @@ def test_a_mark_and_an_entry_for_each_graph() -> None:
 
 def test_a_large_set_is_shown_in_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(map_file, "MOST_GRAPHS", 4)
-    made = map_section("run-1", SHOWN, "pca")
+    made = map_section("run-1", VECTORS, CLASSES, TEXTS, GRAPHS, "pca")
     assert "The map shows 4 of 6 graphs" in made
     assert [entry["g"] for entry in data_of(made)] == [0, 2, 3, 5]
 
 
 def test_without_graphs_and_with_one_graph() -> None:
-    alone = MapInput(VECTORS[:1], MapClasses(np.array([-1]), []), ["graph 0"], None, None)
-    made = map_section("run-1", alone, "pca")
+    unknown = MapClasses(np.array([-1]), [])
+    made = map_section("run-1", VECTORS[:1], unknown, ["graph 0"], None, "pca")
     assert data_of(made) == [{"g": 0, "t": "graph 0", "s": None, "k": [], "r": [], "d": None}]
     assert "nan" not in made
 
 
 def test_numbers_have_a_scale_and_a_note_of_the_others() -> None:
     numbers = MapNumbers(np.array([1.0, np.nan, 3, 2, 5, 4]), "<y>", "More <z>.")
-    made = map_section("run-1", replace(SHOWN, labels=numbers), "pca")
+    made = map_section("run-1", VECTORS, numbers, TEXTS, GRAPHS, "pca")
     marks = made.split('<g class="marks">')[1].split("</g>")[0]
     found = re.findall(r'class="([^"]+)"', marks)
     assert found == ["v0", "unknown hollow", "v4", "v2", "v8", "v6"]
     assert '<p class="note">More &lt;z&gt;.</p>' in made
     assert "&lt;y&gt;, by rank: least 1 " in made
-
-
-def test_spread_evenly() -> None:
-    assert spread_evenly(3, 5).tolist() == [0, 1, 2]
-    assert spread_evenly(101, 3).tolist() == [0, 50, 100]
 
 
 def test_marks_lie_inside_the_frame_with_y_upwards() -> None:
@@ -171,3 +163,64 @@ def _grey(colour: str) -> float:
     """Return how bright a colour is on a grey print, 0 to 255."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def test_outline_has_each_edge_once() -> None:
+    graphs = odd_graphs()
+    assert outline(graphs, 0) == {"n": 1, "e": []}
+    assert outline(graphs, 3) == {"n": 3, "e": [0, 1, 0, 2, 1, 2]}
+    labelled = outline(make_graphs(2), 1)
+    assert labelled is not None
+    assert len(labelled["l"]) == labelled["n"]
+
+
+def test_large_graphs_are_not_drawn() -> None:
+    assert draw_graphs(from_edges([500], np.array([0]), np.array([1])), [0]) == [None]
+
+
+def test_the_room_for_drawings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = make_graphs(6)
+    whole = draw_graphs(graphs, range(6))
+    room = sum(len(json.dumps(d)) for d in whole[:3])
+    monkeypatch.setattr(map_file, "MOST_CHARACTERS", room)
+    assert [d is not None for d in draw_graphs(graphs, range(4))] == [True] * 3 + [False]
+
+
+def test_molecules_are_drawn_by_rdkit() -> None:
+    pytest.importorskip("rdkit")
+    from igsd.graphs.readers.smiles import from_smiles
+
+    graphs = from_smiles(["CC(=O)O", "[Na+].[Cl-]", "C[C@H](N)O"])
+    acid, salt, chiral = draw_graphs(graphs, range(3))
+    assert acid is not None
+    assert salt is not None
+    assert chiral is not None
+    assert {colour for colour, _ in acid["lines"]} == {"#000000", "#FF0000"}
+    assert [letter[-1] for letter in acid["letters"]].count("O") == 2
+    assert "".join(letter[-1] for letter in salt["letters"]).count("Cl") == 1
+    assert chiral["areas"]  # the wedge
+
+
+def test_a_name_that_is_another_molecule_is_not_drawn_as_one() -> None:
+    pytest.importorskip("rdkit")
+    graphs = from_edges(
+        [2],
+        np.array([0]),
+        np.array([1]),
+        node_labels=np.zeros(2, np.int32),
+        node_label_names=("C",),
+        graph_names=("CO",),
+    )
+    assert draw_molecule(graphs, 0) is None
+    assert draw_graphs(graphs, [0]) == [{"n": 2, "e": [0, 1], "l": ["C", "C"]}]
+
+
+def test_only_lines_areas_and_letters_come_through() -> None:
+    svg = """<svg><script>x</script><image href="y"/><path d="M 1.0,2.0 L 3.0,4.0"
+      style="fill:none;stroke:#FF0000"/><text x="1" y="2" style="font-size:9px;fill:#000000"
+      >O</text></svg>"""
+    assert parts_of_svg(svg) == {
+        "lines": [["#FF0000", "M1.0 2.0L3.0 4.0"]],
+        "areas": [],
+        "letters": [["#000000", 9.0, 1.0, 2.0, "O"]],
+    }

@@ -120,7 +120,7 @@ def test_the_comparison_is_that_of_the_records() -> None:
     comparison = compare_groups("mine", [group("mine", "wl"), failed])
     assert [cell.text for cell in comparison.cells] == ["55.0 ± 5.0", "failed", "50.0 ± 0.0"]
     assert (comparison.cells[0].seconds, comparison.cells[0].peak) == (2.5, 400.4)
-    assert (comparison.cells[2].seconds, comparison.num_seeds) == (None, 2)
+    assert (comparison.cells[2].seconds, comparison.title[-7:]) == (None, "2 seeds")
 
 
 def test_a_data_set_has_a_table_and_a_plot() -> None:

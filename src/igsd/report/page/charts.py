@@ -4,11 +4,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 from xml.etree import ElementTree
 
+from igsd.report import plots
 from igsd.report.page.html import Html, joined, tag
-from igsd.report.plots import BACK, COLOURS, GRID, QUIET, TEXT, Axes, Plot, Series, line_plot
 
 History = Sequence[Mapping[str, float]]
 """Values by name, one mapping for each epoch."""
@@ -16,18 +15,17 @@ History = Sequence[Mapping[str, float]]
 _ELEMENTS = frozenset({"a", "clipPath", "defs", "g", "path", "rect", "svg", "text", "tspan", "use"})
 _ATTRIBUTES = ("x", "y", "width", "height", "d", "transform", "viewBox")
 _STYLES = re.compile("(fill|stroke|opacity)(-[a-z]+)?|font-size|text-anchor")
-_NAMES = {TEXT: "text", QUIET: "quiet", GRID: "line", BACK: "back"}
-_NAMES |= {colour: f"s{place}" for place, colour in enumerate(COLOURS)}
+_NAMES = {plots.TEXT: "text", plots.QUIET: "quiet", plots.GRID: "line", plots.BACK: "back"}
+_NAMES |= {colour: f"s{place}" for place, colour in enumerate(plots.COLOURS)}
 _TITLES = {"total": "loss", "eval_accuracy": "accuracy on the test part in per cent"}
 _MOST_POINTS = 120
 
 
-def inline(plot: Plot | None, about: str, name: str, class_: str = "chart") -> Html:
+def inline(plot: plots.Plot | None, about: str, name: str, class_: str = "chart") -> Html:
     """Return a plot as an SVG element with its shapes, letters and links, and nothing else.
 
-    ``about`` describes it to a reader who cannot see it; ``name`` makes its identifiers unique in
-    the page. Styles become attributes, since the page forbids inline styles, and the colours those
-    of the page, which has others on a dark background. A sentence stands in place of no plot.
+    ``about`` is for readers who cannot see it; ``name`` makes its identifiers unique in the page.
+    The page forbids inline styles and has other colours on a dark background, hence attributes.
     """
     if plot is None:
         return tag("p", "There is nothing to draw yet.", class_="missing")
@@ -46,10 +44,9 @@ def training_charts(
     level: str,
     name: str,
 ) -> Html:
-    """Return all curves of trainings in order of time, each kind under a heading.
+    """Return all curves of trainings, each kind that there is under a heading of a ``level``.
 
-    ``before``: the epochs before the first label; ``level``: the tag of the headings, e.g. ``h3``;
-    ``name``: the identifier of the section. Kinds that no training has are left out.
+    ``before``: the epochs before the first label; ``name``: the identifier of the section.
     """
     parts = {
         "Self-distillation before the labels, by epoch": history_charts(before, f"{name}/before"),
@@ -60,23 +57,22 @@ def training_charts(
 
 
 def history_charts(histories: Mapping[str, History], name: str) -> Html | None:
-    """Return a chart for each value that trainings logged, with a line for each training.
-
-    None where no training logged anything.
-    """
+    """Return a chart of each value that trainings logged, a line for each; None without any."""
     keys = [key for history in histories.values() for entry in history[:1] for key in entry]
     charts = []
     for number, key in enumerate(key for key in dict.fromkeys(keys) if key != "epoch"):
         series, factor = [], 100.0 if "accuracy" in key else 1.0
         for title, history in histories.items():
-            known = [(place, e) for place, e in enumerate(history) if _is_number(e.get(key))]
-            kept = [known[i] for i in thinned(known)]
+            there = [(place, e) for place, e in enumerate(history) if e.get(key) is not None]
+            known = [(place, entry) for place, entry in there if math.isfinite(entry[key])]
+            kept = [known[i] for i in plots.spread_evenly(len(known), _MOST_POINTS)]
             x = [float(entry.get("epoch", place)) + 1 for place, entry in kept]
             if kept:
-                series.append(Series(title, x, [factor * entry[key] for _, entry in kept]))
+                series.append(plots.Series(title, x, [factor * entry[key] for _, entry in kept]))
         title = _TITLES.get(key, key.replace("_", " "))
-        plot = line_plot(series, Axes("epoch", title))
-        charts.append(_framed(title, inline(plot, f"{title} by epoch", f"{name}-{number}")))
+        plot = plots.line_plot(series, plots.Axes("epoch", title))
+        chart = inline(plot, f"{title} by epoch", f"{name}-{number}")
+        charts.append(tag("figure", tag("figcaption", title), chart))
     return tag("div", *charts, class_="charts") if charts else None
 
 
@@ -85,48 +81,29 @@ def pseudo_label_charts(
 ) -> Html | None:
     """Return charts of how many pseudo-labels there are after each round, and how many are right.
 
-    ``rounds``: for each training ``rounds``, ``given`` and, where it is known, ``right`` and
-    ``checked``, round by round. None where no training gave any.
+    ``rounds``: ``rounds``, ``given`` and, where known, ``right`` and ``checked`` of each training.
     """
-    rounds = {title: values for title, values in rounds.items() if values.get("rounds")}
-    if not rounds:
+    totals, shares = [], []
+    for title, values in rounds.items():
+        x = values.get("rounds")
+        if x:
+            totals.append(plots.Series(title, x, [*accumulate(values["given"])]))
+        if x and values.get("right"):
+            known = accumulate(values.get("checked") or values["given"])
+            right = zip(accumulate(values["right"]), known, strict=True)
+            shares.append(plots.Series(title, x, [100 * r / k if k else None for r, k in right]))
+    if not totals:
         return None
-    totals = [Series(t, v["rounds"], [*accumulate(v["given"])]) for t, v in rounds.items()]
-    shares = [_shares(t, values) for t, values in rounds.items() if values.get("right")]
-    round_title, charts = "round of self-training", []
-    for number, (title, y_title, series) in enumerate(
-        (
-            ("Pseudo-labels over the rounds", "pseudo-labels so far", totals),
-            ("How many are right", "right so far in per cent", shares),
-        )
+    charts: list[Html] = []
+    for title, y_title, series in (
+        ("Pseudo-labels over the rounds", "pseudo-labels so far", totals),
+        ("How many are right", "right so far in per cent", shares),
     ):
-        plot = line_plot(series, Axes(round_title, y_title))
+        plot = plots.line_plot(series, plots.Axes("round of self-training", y_title))
         if plot is not None:
-            charts.append(_framed(title, inline(plot, title, f"{name}-{number}")))
+            chart = inline(plot, title, f"{name}-{len(charts)}")
+            charts.append(tag("figure", tag("figcaption", title), chart))
     return tag("div", *charts, class_="charts")
-
-
-def thinned(values: Sequence[Any], most: int = _MOST_POINTS) -> list[int]:
-    """Return at most ``most`` positions, evenly spread, with the first and the last."""
-    if len(values) <= most:
-        return list(range(len(values)))
-    return [round(i * (len(values) - 1) / (most - 1)) for i in range(most)]
-
-
-def _shares(title: str, values: Mapping[str, Sequence[int]]) -> Series:
-    checked = values.get("checked") or values["given"]
-    pairs = zip(accumulate(values["right"]), accumulate(checked), strict=True)
-    return Series(
-        title, values["rounds"], [100 * r / known if known else None for r, known in pairs]
-    )
-
-
-def _framed(title: str, chart: Html) -> Html:
-    return tag("figure", tag("figcaption", title), chart)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _element(element: ElementTree.Element, name: str, titles: Mapping[str, str]) -> Html | None:

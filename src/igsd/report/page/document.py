@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -13,27 +12,23 @@ from igsd.report.page.run import read_run, run_section
 
 
 def make_page(
-    records: str | os.PathLike[str] | None,
-    runs: Sequence[str | os.PathLike[str]] = (),
+    records: str | Path | None,
+    runs: Sequence[str | Path] = (),
     map_method: str = "pca",
 ) -> str:
-    """Return one self-contained HTML page; the same records and runs give the same page.
+    """Return one self-contained HTML page; the same ``records`` and ``runs`` give the same page.
 
-    ``records``: a folder of records, None for a page of runs only. ``runs``: run folders.
-    Raises ``StorageError`` for a folder that is neither, ``ConfigError`` for a map that cannot be
-    made.
+    Either may be missing. Raises ``StorageError`` for a folder that is not one of records or of a
+    run, ``ConfigError`` for a map that cannot be made.
     """
-    entries: list[Entry] = []
-    sections: list[Html] = []
+    title, entries, sections = "igsd: runs", list[Entry](), list[Html]()
     for number, path in enumerate(runs, start=1):
         run, name = read_run(Path(path)), f"run-{number}"
         entries.append((name, f"Run {run.path.name}", run.data))
         sections.append(run_section(run, name, map_method))
-    title = "igsd: runs"
     if records is not None:
-        title, found_entries, found_sections = record_sections(Path(records))
-        entries += found_entries
-        sections += found_sections
+        title, more_entries, more_sections = record_sections(Path(records))
+        entries, sections = entries + more_entries, sections + more_sections
     return _document(title, entries, sections)
 
 
@@ -46,6 +41,10 @@ def _document(title: str, entries: Sequence[Entry], sections: Sequence[Html]) ->
     style, script = asset("style.css"), asset("script.js")
     # Nothing can be loaded, and no other script runs, whatever a label contains.
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
+    items = [
+        tag("li", tag("a", text, href=f"#{name}"), tag("span", f" {much}", class_="much"))
+        for name, text, much in entries
+    ]
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -57,19 +56,11 @@ def _document(title: str, entries: Sequence[Entry], sections: Sequence[Html]) ->
     body = tag(
         "body",
         tag("a", "Skip to the content", href="#content", class_="skip"),
-        tag("header", tag("h1", title), _contents(entries)),
+        tag("header", tag("h1", title), tag("nav", tag("ol", *items), aria_label="Contents")),
         tag("main", *sections, id="content"),
         tag("script", script),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
-
-
-def _contents(entries: Sequence[Entry]) -> Html:
-    items = [
-        tag("li", tag("a", title, href=f"#{name}"), tag("span", f" {much}", class_="much"))
-        for name, title, much in entries
-    ]
-    return tag("nav", tag("ol", *items), aria_label="Contents")
 
 
 def _hash(text: str) -> str:

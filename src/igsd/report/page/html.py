@@ -34,7 +34,8 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Html:
 
 def joined(*children: Any) -> Html:
     """Return the children one after the other, each escaped unless it is ``Html``."""
-    return Html("".join(_child(child) for child in children if child is not None))
+    there = [child for child in children if child is not None]
+    return Html("".join(c if isinstance(c, Html) else escape(str(c), quote=False) for c in there))
 
 
 def json_block(value: Any, name: str) -> Html:
@@ -51,12 +52,14 @@ def scroll_box(content: Html, about: str) -> Html:
 
 def scroll_table(header: Sequence[Any], lines: Sequence[Sequence[Any]], about: str) -> Html:
     """Return a plain table with a header in a box that scrolls; the first column is flush left."""
-    heads = [tag("th", name, scope="col", class_=_side(i)) for i, name in enumerate(header)]
-    rows = [
-        tag("tr", *(tag("td", cell, class_=_side(i)) for i, cell in enumerate(line)))
-        for line in lines
-    ]
-    return scroll_box(tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows)), about)
+
+    def row(kind: str, cells: Sequence[Any], **others: str) -> Html:
+        sides = ["left", *[None] * (len(cells) - 1)]
+        pairs = zip(cells, sides, strict=True)
+        return tag("tr", *(tag(kind, cell, **others, class_=side) for cell, side in pairs))
+
+    head, body = row("th", header, scope="col"), [row("td", line) for line in lines]
+    return scroll_box(tag("table", tag("thead", head), tag("tbody", *body)), about)
 
 
 def fact_list(facts: Mapping[str, Any]) -> Html:
@@ -92,14 +95,6 @@ def text_of(value: Any) -> str:
         value = ", ".join(text_of(entry) for entry in value)
     text = str(value)
     return text if len(text) <= _LONG else text[: _LONG - 1] + "…"
-
-
-def _side(place: int) -> str | None:
-    return "left" if place == 0 else None
-
-
-def _child(child: Any) -> str:
-    return str(child) if isinstance(child, Html) else escape(str(child), quote=False)
 
 
 def _attribute(name: str, value: Any) -> str:

@@ -1,13 +1,15 @@
 """``map_section``: the embedding of a run as a map, with its graphs and their neighbours.
 
-The map is the one plot that is not Matplotlib's: the page's script answers the pointer and the
-keyboard on it.
+The one plot that is not Matplotlib's: the page's script answers pointer and keyboard on it.
 """
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 from scipy.stats import rankdata
@@ -15,19 +17,28 @@ from scipy.stats import rankdata
 from igsd.errors import counted
 from igsd.evaluation.neighbors import nearest_of_all
 from igsd.graphs.graphset import GraphSet
-from igsd.report.page.drawing import Drawing, draw_graphs
-from igsd.report.page.html import Html, joined, json_block, tag
+from igsd.report.page.html import Html, json_block, tag
+from igsd.report.plots import spread_evenly
 from igsd.report.projection import Projection, project
 
 MOST_GRAPHS = 1500
 """Larger sets are shown by as many of their graphs, evenly spread."""
+
+MOST_CHARACTERS = 4_000_000
+"""What all drawings of a run may take in the page."""
 
 NUM_STYLES, NUM_STEPS = 8, 9
 """How many colours there are for classes and on the scale of numbers, as in the style sheet."""
 
 _NEIGHBOURS, _LONGEST, _MOST_CLASSES = 8, 300, 20
 _SIDE, _MARGIN = 520.0, 16.0
+_MOST_NODES, _MOST_EDGES = 150, 1500
+_WIDTH, _HEIGHT = 200, 150
 
+Drawing = dict[str, Any]
+"""``lines``, ``areas`` and ``letters`` of a molecule; ``n``, ``e``, ``l``: nodes, edges, labels."""
+
+_LENGTHS = dict(zip("abcdefghij", (1, 2, 1.25, 2.1, 2.5, 0.85, 1.7, 0.42, 0.84, 0.83), strict=True))
 # Shapes that differ in a print without colours: around the origin, of about equal area, as relative
 # moves, so that one path element draws a mark anywhere.
 _SHAPES = (
@@ -97,10 +108,9 @@ class MapNumbers:
 
     @cached_property
     def steps(self) -> np.ndarray:
-        """Steps on the scale [G], -1 where unknown: 0 for the smallest number.
+        """Steps on the scale [G], 0 for the smallest number, -1 where unknown.
 
-        By rank, so that a few outliers do not leave one colour to all the others; equal numbers
-        have equal ranks.
+        By rank, so that a few outliers do not leave one colour to all the others.
         """
         known, steps = ~np.isnan(self.values), np.full(len(self.values), -1)
         if known.any():
@@ -125,50 +135,79 @@ class MapNumbers:
         if np.isnan(self.values).all():
             return None
         least, most = np.nanmin(self.values), np.nanmax(self.values)
-        ends = f"{self.name}, by rank: least {least:.4g} ", _strip(), f" most {most:.4g}"
+        colours = [
+            tag("path", d=f"M{10 * i} 0h10v12h-10z", class_=f"v{i}") for i in range(NUM_STEPS)
+        ]
+        look = {"viewBox": f"0 0 {10 * NUM_STEPS} 12", "class_": "strip", "aria_hidden": "true"}
+        strip = tag("svg", *colours, **look)
+        ends = f"{self.name}, by rank: least {least:.4g} ", strip, f" most {most:.4g}"
         # The lower of the two in the middle: a number that some graph has, and so a colour.
         order = np.argsort(self.values)[: int((self.steps >= 0).sum())]
         median = int(order[(len(order) - 1) // 2])
-        entries = [tag("li", *ends)]
-        entries.append(tag("li", sample(self.style(median)), f"median {self.values[median]:.4g}"))
+        middle = sample(self.style(median)), f"median {self.values[median]:.4g}"
+        entries = [tag("li", *ends), tag("li", *middle)]
         unknown = int((self.steps[shown] < 0).sum())
         if unknown:
             entries.append(tag("li", sample(UNKNOWN), f"unknown ({unknown})"))
         return tag("ul", *entries, class_="legend")
 
 
-@dataclass(frozen=True)
-class MapInput:
-    """What a map shows.
+def map_section(
+    name: str,
+    vectors: np.ndarray,
+    labels: MapClasses | MapNumbers,
+    texts: Sequence[str],
+    graphs: GraphSet | None,
+    method: str,
+) -> Html:
+    """Return the map of ``vectors`` [G, d], its legend and a panel for the graph under the pointer.
 
-    ``labels`` colour the marks; ``texts``: what is said of each graph; ``names``: their own, e.g.
-    SMILES, None where they have none. ``graphs``: for the drawings, None where they are missing.
+    ``name`` makes identifiers unique. ``texts`` describe the graphs, which may be missing.
     """
-
-    vectors: np.ndarray
-    labels: MapClasses | MapNumbers
-    texts: Sequence[str]
-    names: Sequence[str] | None
-    graphs: GraphSet | None
-
-
-def map_section(name: str, shown: MapInput, method: str) -> Html:
-    """Return the map, its legend and a panel for the graph under the pointer.
-
-    ``name`` makes identifiers unique in the page.
-    """
-    chosen = spread_evenly(len(shown.vectors), MOST_GRAPHS)
-    vectors = shown.vectors[chosen]
-    styles = [shown.labels.style(graph) for graph in chosen.tolist()]
+    chosen = spread_evenly(len(vectors), MOST_GRAPHS)
+    shown = vectors[chosen]
     drawings: list[Drawing | None] = [None] * len(chosen)
-    if shown.graphs is not None:
-        drawings = draw_graphs(shown.graphs, chosen.tolist())
-    data = _data(shown, chosen, vectors, drawings)
-    plot = tag("div", map_plot(project(vectors, method), styles), shown.labels.legend(chosen))
+    if graphs is not None:
+        drawings = draw_graphs(graphs, chosen.tolist())
+    names = None if graphs is None else graphs.graph_names
+    indices, distances = nearest_of_all(shown, _NEIGHBOURS)
+    data = [
+        {
+            "g": int(graph),
+            "t": texts[graph],
+            "s": None if names is None else names[graph][:_LONGEST],
+            "k": indices[place].tolist(),
+            "r": [round(float(value), 3) for value in distances[place]],
+            "d": drawings[place],
+        }
+        for place, graph in enumerate(chosen)
+    ]
+    notes = [labels.note] if labels.note else []
+    if len(chosen) < len(vectors):
+        notes.append(
+            f"The map shows {len(chosen)} of {len(vectors)} graphs, evenly spread over the data "
+            "set; neighbours are found among these."
+        )
+    missing = 0 if graphs is None else drawings.count(None)
+    if missing:
+        notes.append(
+            f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn: "
+            "too large, or beyond the space that the page keeps for drawings."
+        )
+    drawn = map_plot(project(shown, method), [labels.style(graph) for graph in chosen.tolist()])
+    plot = tag("div", drawn, labels.legend(chosen))
+    # The panel that the script fills.
+    field = tag("input", type="number", min=0, value="", class_="choose", id=f"{name}-choose")
+    label = tag("label", "Graph number ", field, for_=f"{name}-choose")
+    hint = "Click a mark for its nearest neighbours."
+    if graphs is not None:
+        hint = "Point at a mark to see its graph; click it for its nearest neighbours."
+    looked = tag("div", tag("p", hint, class_="hint"), class_="looked", aria_live="polite")
+    panel = tag("div", label, looked, tag("div", class_="near"), class_="panel")
     return tag(
         "div",
-        _notes(shown, len(chosen), drawings),
-        tag("div", plot, _panel(name, has_graphs=shown.graphs is not None), class_="map-and-panel"),
+        tag("p", " ".join(notes), class_="note") if notes else None,
+        tag("div", plot, panel, class_="map-and-panel"),
         json_block(data, f"{name}-data"),
         class_="map",
         id=f"{name}-map",
@@ -178,23 +217,24 @@ def map_section(name: str, shown: MapInput, method: str) -> Html:
 
 def map_plot(projection: Projection, styles: Sequence[Style]) -> Html:
     """Return the map itself; the script finds a graph's mark by its place among the marks."""
-    points = _scaled(projection.points)
+    points = projection.points
+    low, high = points.min(axis=0), points.max(axis=0)
+    shares = np.where(high > low, (points - low) / np.where(high > low, high - low, 1.0), 0.5)
+    room = _SIDE - 2 * _MARGIN
+    xs, ys = _MARGIN + room * shares[:, 0], _SIDE - _MARGIN - room * shares[:, 1]
     size = float(np.clip(110 / np.sqrt(len(points)), 2.2, 5))
     marks = [
         tag("path", d=mark(style.shape, x, y, size), class_=style.css)
-        for (x, y), style in zip(points, styles, strict=True)
+        for x, y, style in zip(xs, ys, styles, strict=True)
     ]
     label = "Map of the graphs. Arrow keys go from graph to graph, Enter shows the neighbours."
     side, middle = f"{_SIDE:.0f}", f"{_SIDE / 2:.0f}"
     turned = f"translate(-6 {middle}) rotate(-90)"
-    titles = joined(
-        tag("text", projection.x_title, x=middle, y=f"{_SIDE + 16:.0f}", class_="middle"),
-        tag("text", projection.y_title, transform=turned, class_="middle"),
-    )
     return tag(
         "svg",
         tag("rect", width=side, height=side, class_="frame"),
-        titles,
+        tag("text", projection.x_title, x=middle, y=f"{_SIDE + 16:.0f}", class_="middle"),
+        tag("text", projection.y_title, transform=turned, class_="middle"),
         tag("g", class_="links"),
         tag("g", *marks, class_="marks"),
         viewBox=f"-22 -2 {_SIDE + 24:.0f} {_SIDE + 26:.0f}",
@@ -207,11 +247,8 @@ def map_plot(projection: Projection, styles: Sequence[Style]) -> Html:
 
 def mark(style: int, x: float, y: float, size: float) -> str:
     """Return the path data of a mark at (x, y); ``size`` is the radius of the round one."""
-    a = size
-    lengths = {"a": a, "b": 2 * a, "c": 1.25 * a, "d": 2.1 * a, "e": 2.5 * a}
-    lengths |= {"f": 0.85 * a, "g": 1.7 * a, "h": 0.42 * a, "i": 0.84 * a, "j": 0.83 * a}
-    texts = {key: f"{value:.4g}" for key, value in lengths.items()}
-    return f"M{x:.1f} {y:.1f}" + _SHAPES[style % NUM_STYLES].format(**texts)
+    lengths = {key: f"{factor * size:.4g}" for key, factor in _LENGTHS.items()}
+    return f"M{x:.1f} {y:.1f}" + _SHAPES[style % NUM_STYLES].format(**lengths)
 
 
 def sample(style: Style) -> Html:
@@ -220,77 +257,96 @@ def sample(style: Style) -> Html:
     return tag("svg", drawn, viewBox="0 0 16 16", class_="sample")
 
 
-def spread_evenly(total: int, most: int) -> np.ndarray:
-    """Return at most ``most`` of the positions 0..total-1, evenly spread and always the same."""
-    if total <= most:
-        return np.arange(total)
-    return np.linspace(0, total - 1, most).round().astype(np.int64)
-
-
 def _class_style(code: int) -> Style:
     return UNKNOWN if code < 0 else Style(code, f"s{code % NUM_STYLES}")
 
 
-def _strip() -> Html:
-    """Return the colours of the scale side by side."""
-    cells = [
-        tag("path", d=f"M{10 * step} 0h10v12h-10z", class_=f"v{step}") for step in range(NUM_STEPS)
-    ]
-    box = f"0 0 {10 * NUM_STEPS} 12"
-    return tag("svg", *cells, viewBox=box, class_="strip", aria_hidden="true")
+def draw_graphs(graphs: GraphSet, indices: Sequence[int]) -> list[Drawing | None]:
+    """Return a drawing of each chosen graph; None where it is too large or the room is used up.
+
+    A graph whose name is the SMILES of its own atoms is drawn by RDKit where that is installed.
+    The others are laid out by the page's script when they are looked at.
+    """
+    found: list[Drawing | None] = []
+    left = MOST_CHARACTERS
+    for index in indices:
+        drawing = draw_molecule(graphs, index) or outline(graphs, index)
+        size = len(json.dumps(drawing))
+        found.append(drawing if size <= left else None)
+        left -= min(size, left)
+    return found
 
 
-def _scaled(points: np.ndarray) -> np.ndarray:
-    """Return points in the units of the picture, y upwards, each axis as wide as there is room."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    share = (points - low) / np.where(high > low, high - low, 1.0)
-    share = np.where(high > low, share, 0.5)
-    room = _SIDE - 2 * _MARGIN
-    return np.column_stack([_MARGIN + room * share[:, 0], _SIDE - _MARGIN - room * share[:, 1]])
+def draw_molecule(graphs: GraphSet, index: int) -> Drawing | None:
+    """Return RDKit's drawing of a molecule, None for what is none or without RDKit."""
+    if graphs.graph_names is None or graphs.node_labels is None:
+        return None
+    try:
+        from rdkit import Chem, rdBase
+        from rdkit.Chem.Draw import rdMolDraw2D
+    except ImportError:
+        return None
+    with rdBase.BlockLogs():
+        molecule = Chem.MolFromSmiles(graphs.graph_names[index])
+        atoms = () if molecule is None else molecule.GetAtoms()
+        if molecule is None or [atom.GetSymbol() for atom in atoms] != _labels(graphs, index):
+            return None
+        drawer = rdMolDraw2D.MolDraw2DSVG(_WIDTH, _HEIGHT, -1, -1, True)
+        options: Any = drawer.drawOptions()
+        options.clearBackground = False
+        try:
+            drawer.DrawMolecule(molecule)
+        except (RuntimeError, ValueError):
+            return None  # an odd molecule gets the drawing of a graph
+        drawer.FinishDrawing()
+    return parts_of_svg(drawer.GetDrawingText())
 
 
-def _data(
-    shown: MapInput, chosen: np.ndarray, vectors: np.ndarray, drawings: Sequence[Drawing | None]
-) -> list[dict[str, object]]:
-    """Return what the script needs of each graph on the map."""
-    indices, distances = nearest_of_all(vectors, _NEIGHBOURS)
-    return [
-        {
-            "g": int(graph),
-            "t": shown.texts[graph],
-            "s": None if shown.names is None else shown.names[graph][:_LONGEST],
-            "k": indices[place].tolist(),
-            "r": [round(float(value), 3) for value in distances[place]],
-            "d": drawings[place],
-        }
-        for place, graph in enumerate(chosen)
-    ]
+def parts_of_svg(text: str) -> Drawing:
+    """Return lines, areas and letters of RDKit's SVG: nothing else of it comes into the page."""
+    lines: dict[str, list[str]] = {}
+    areas, letters = [], []
+    for element in ElementTree.fromstring(text).iter():
+        kind, style = element.tag.split("}")[-1], element.get("style", "")
+        if kind == "path":
+            # Without the spaces that path data do not need.
+            path = re.sub(r" ?([A-Z]) ?", r"\1", element.get("d", "").replace(",", " ")).strip()
+            if (fill := _property(style, "fill")) == "none":
+                lines.setdefault(_property(style, "stroke"), []).append(path)
+            else:
+                areas.append([fill, path])
+        elif kind == "text":
+            place = [float(element.get(key, "0")) for key in ("x", "y")]
+            size = float(_property(style, "font-size").removesuffix("px") or 12)
+            letters.append([_property(style, "fill"), size, *place, element.text or ""])
+    strokes = [[colour, "".join(paths)] for colour, paths in lines.items()]
+    return {"lines": strokes, "areas": areas, "letters": letters}
 
 
-def _panel(name: str, *, has_graphs: bool) -> Html:
-    """Return the panel that the script fills."""
-    field = tag("input", type="number", min=0, value="", class_="choose", id=f"{name}-choose")
-    label = tag("label", "Graph number ", field, for_=f"{name}-choose")
-    hint = "Click a mark for its nearest neighbours."
-    if has_graphs:
-        hint = "Point at a mark to see its graph; click it for its nearest neighbours."
-    looked = tag("div", tag("p", hint, class_="hint"), class_="looked", aria_live="polite")
-    return tag("div", label, looked, tag("div", class_="near"), class_="panel")
+def outline(graphs: GraphSet, index: int) -> Drawing | None:
+    """Return nodes, edges (each pair once, one after the other) and labels of a graph."""
+    graph = graphs.take([index])
+    if graph.num_nodes > _MOST_NODES or graph.num_edges > _MOST_EDGES:
+        return None
+    rows, cols = graph.adjacency.rows(), np.asarray(graph.adjacency.col)
+    once = rows < cols
+    drawing: Drawing = {"n": graph.num_nodes}
+    drawing["e"] = np.stack([rows[once], cols[once]], axis=1).ravel().tolist()
+    if graph.node_labels is not None:
+        drawing["l"] = _labels(graph, 0)
+    return drawing
 
 
-def _notes(shown: MapInput, num_shown: int, drawings: Sequence[Drawing | None]) -> Html | None:
-    """Return what the colours leave out, and what was left out to keep the page small."""
-    notes = [shown.labels.note] if shown.labels.note else []
-    total = len(shown.vectors)
-    if num_shown < total:
-        notes.append(
-            f"The map shows {num_shown} of {total} graphs, evenly spread over the data set; "
-            "neighbours are found among these."
-        )
-    missing = sum(drawing is None for drawing in drawings)
-    if shown.graphs is not None and missing:
-        notes.append(
-            f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn: "
-            "too large, or beyond the space that the page keeps for drawings."
-        )
-    return tag("p", " ".join(notes), class_="note") if notes else None
+def _labels(graphs: GraphSet, index: int) -> list[str]:
+    """Return the names of the node labels of a graph, empty where unknown."""
+    if graphs.node_labels is None:
+        return []
+    codes = graphs.node_labels[graphs.node_ptr[index] : graphs.node_ptr[index + 1]]
+    return ["" if code < 0 else str(graphs.node_label_names[code]) for code in codes]
+
+
+@cache
+def _property(style: str, key: str) -> str:
+    """Return one property of a style, empty where it has none."""
+    found = re.search(rf"(?:^|;)\s*{key}\s*:\s*([#\w.]+)", style)
+    return found[1] if found else ""

@@ -1,32 +1,20 @@
 """The sections that a folder of records gives a page: tables and figures, own data, all records."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 from igsd.errors import counted
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments.exhibits import data_facts, exhibit_names, read_exhibit
-from igsd.experiments.records import Record
 from igsd.experiments.scoring import TWINS_REMOVED
+from igsd.report import plots, render, scores
 from igsd.report.page.charts import inline, training_charts
-from igsd.report.page.html import (
-    Html,
-    fact_list,
-    flat,
-    joined,
-    scroll_box,
-    scroll_table,
-    tag,
-    text_of,
-)
-from igsd.report.plots import comparison_plot, figure_plot
+from igsd.report.page.html import Html, fact_list, flat, joined, scroll_box, scroll_table, tag
 from igsd.report.records import RecordFolder, RecordGroup, row_title
-from igsd.report.render import anchor, html
-from igsd.report.scores import Compared, Comparison
-from igsd.report.summary import NONE, Cell, has_metric, is_good, row_names, row_protocols
+from igsd.report.summary import NONE, is_good, row_names, rows_of
 from igsd.report.tables import Table, fill, run_part
 
 _KEY = """\
@@ -50,12 +38,11 @@ Entry = tuple[str, str, str]
 def record_sections(path: Path) -> tuple[str, list[Entry], list[Html]]:
     """Return title, contents and sections: the tables and figures, other runs, and the records.
 
-    A folder without any of the paper's data sets is somebody's own: no tables of the paper then.
+    The tables of the paper are left out where no record is of one of its data sets.
     """
     folder = RecordFolder(path)
     groups = list(folder.groups().values())
-    title, shown = "igsd: records", set[str]()
-    entries, sections = list[Entry](), list[Html]()
+    title, entries, sections, shown = "igsd: records", list[Entry](), list[Html](), set[str]()
     if any(group.data in data_facts() for group in groups):
         title = "igsd: the paper's tables and figures, run again"
         entries, sections, shown = _exhibits(folder)
@@ -67,108 +54,109 @@ def record_sections(path: Path) -> tuple[str, list[Entry], list[Html]]:
 
 
 def table_section(table: Table) -> Html:
-    """Return the section of a table or figure: what it shows, the numbers, and their source.
-
-    Rows and columns of which nothing was run are named below a table. A figure has a plot with one
-    deviation up and down, whose points link to their records.
-    """
-    plot = None
-    notes = _figure_notes(table)
+    """Return the section of a table or figure: its plot, its numbers and their source."""
+    plot, above, below = None, None, None
     if table.axis is None:
         table, missing = run_part(table)
         if missing:
             code = tag("code", f"igsd reproduce {table.name}")
-            notes = joined(f"Nothing of these was run: {'; '.join(missing)}. ", code)
+            text = f"Nothing of these was run: {'; '.join(missing)}. "
+            below = tag("p", text, code, class_="note")
     else:
-        drawn = inline(figure_plot(table, _link), table.title, f"{table.name}-plot")
+        drawn = inline(plots.figure_plot(table, render.link), table.title, f"{table.name}-plot")
         plot = tag("figure", drawn, class_="wide")
-    below = tag("p", notes, class_="note") if notes else None
-    return tag(
-        "section",
-        tag("h2", table.title),
-        tag("p", table.about),
-        plot,
-        below if plot else None,
-        html(table),
-        None if plot else below,
-        tag("p", f"{table.source}.", class_="source"),
-        id=table.name,
-    )
+        notes = _figure_notes(table)
+        above = tag("p", notes, class_="note") if notes else None
+    source = tag("p", f"{table.source}.", class_="source")
+    head = (tag("h2", table.title), tag("p", table.about))
+    return tag("section", *head, plot, above, render.html(table), below, source, id=table.name)
 
 
 def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
-    """Return the section of a data set: for each protocol a table and the plot of `compare`.
-
-    ``name``: the identifier of the section.
-    """
+    """Return the section of a data set: for each protocol a table and the plot of `compare`."""
     parts = []
     for protocol, found in groupby(groups, key=lambda group: group.protocol):
         comparison = compare_groups(data, sorted(found, key=lambda group: group.order))
         about = f"{data}, protocol {protocol}"
         shown = replace(comparison.table(), title=about)
-        parts += [tag("h3", f"Protocol {protocol}"), html(shown, detailed=False)]
+        parts += [tag("h3", f"Protocol {protocol}"), render.html(shown, detailed=False)]
         parts.append(tag("p", " ".join(_comparison_notes(comparison, protocol)), class_="note"))
         if comparison.metric == "accuracy" and comparison.has_scores():
-            plot = comparison_plot(_runs_only(comparison))
+            # The methods that were run, and the largest class, which a plot shows as a line.
+            lines = [c for c in comparison.lines if not c.is_reference or c.method == "majority"]
+            plot = plots.comparison_plot(replace(comparison, lines=tuple(lines)))
             drawn = inline(plot, f"{about} as a plot", f"{name}-{protocol}", "picture")
-            parts.append(tag("figure", scroll_box(drawn, f"{about}, the plot"), class_="picture"))
+            box = scroll_box(drawn, f"{about}, the plot")
+            parts.append(tag("figure", box, class_="picture"))
     return tag("section", tag("h2", data), *parts, id=name)
 
 
-def compare_groups(data: str, groups: Sequence[RecordGroup]) -> Comparison:
+def compare_groups(data: str, groups: Sequence[RecordGroup]) -> scores.Comparison:
     """Return the comparison of runs that were scored by the same protocol.
 
     First the methods that were run, then the reference rows inside their records, each once. One
     that differs between runs, as the untrained encoder of another recipe does, names the run.
     """
-    lines = [Compared(g.title, g.method, *_located(g)) for g in groups]
+    lines, references = [], []
+    for group in groups:
+        found = [*group.good, *(record for record in group.records if not is_good(record))]
+        lines.append(scores.Compared(group.title, group.method, found, [group.place] * len(found)))
     records = [record for group in groups for record in group.good]
-    metric = "mae" if has_metric(records, "mae") else "accuracy"
-    found = [protocol for g in groups for protocol in row_protocols(g.good, g.method)]
-    protocols = sorted(set(found)) or [groups[0].protocol]
+    has_errors = any(isinstance(row.get("mae"), float) for row in rows_of(records))
+    metric = "mae" if has_errors else "accuracy"
+    own = [row for group in groups for row in rows_of(group.good, group.method)]
+    protocols = sorted({row["protocol"] for row in own}) or [groups[0].protocol]
     main = [p for p in protocols if groups[0].protocol.startswith(p)]
     protocol = main[-1] if main else protocols[0]
-    best = sorted(groups, key=lambda group: (group.is_stale, -len(group.good)))
-    references = [(g, name) for g in best for name in _references(g)]
+    for group in sorted(groups, key=lambda group: (group.is_stale, -len(group.good))):
+        names = [name for name in row_names(group.good) if not name.endswith(TWINS_REMOVED)]
+        references += [(group, name) for name in names if name != group.method]
     for group, name in sorted(references, key=lambda pair: pair[1] in SHARED):
         places = [group.place] * len(group.good)
         title = row_title(name, group.protocol)
-        line = Compared(title, name, group.good, places, is_reference=True)
+        line = scores.Compared(title, name, group.good, places, is_reference=True)
         alike = [one.cell(protocol, metric).folds for one in lines if one.title == title]
         if not alike:
             lines.append(line)
         elif name not in SHARED and line.cell(protocol, metric).folds not in alike:
             lines.append(replace(line, title=f"{title}, beside {group.title}"))
     twins = any(name.endswith(TWINS_REMOVED) for name in row_names(records))
-    return Comparison(data, tuple(lines), protocol, tuple(protocols), twins, metric)
+    return scores.Comparison(data, tuple(lines), protocol, tuple(protocols), twins, metric)
 
 
 def record_section(group: RecordGroup) -> Html:
     """Return the section of the records of one run, closed until it is opened."""
-    seeds = counted(len(group.records), "seed")
-    num_bad = sum(not is_good(record) for record in group.records)
-    state = f", {num_bad} without a result" if num_bad else ""
+    records = group.records
+    num_bad = sum(not is_good(record) for record in records)
+    state = f" {counted(len(records), 'seed')}"
+    state += f", {num_bad} without a result" if num_bad else ""
     state += ", stale" if group.is_stale else ""
-    title = tag("summary", tag("span", group.place, class_="place"), f" {seeds}{state}")
-    facts = [flat({k: v for k, v in r.items() if k not in _APART}) for r in group.records]
+    facts = [flat({k: v for k, v in r.items() if k not in _APART}) for r in records]
     shared, own = shared_and_own(facts)
-    settings, varied = shared_and_own([flat(r["config"]) for r in group.records])
-    settings |= {name: _each(group.records, name) for name in varied}
-    name = anchor(group.place)
-    curves: Any = (
-        {f"seed {r['seed']}": r.get(k) for r in group.records if r.get(k)} for k in _CURVES
-    )
-    body = [
-        _seed_table(group, facts, own),
-        *_errors_and_notes(group.records),
+    configs = [flat(record["config"]) for record in records]
+    settings, varied = shared_and_own(configs)
+    settings |= {key: ", ".join(c.get(key, "-") for c in configs) for key in varied}
+    curves: Any = ({f"seed {r['seed']}": r.get(k) for r in records if r.get(k)} for k in _CURVES)
+    lines = []
+    for record, texts in zip(records, facts, strict=True):
+        ended = ": ".join([record["status"], *([record["word"]] if record.get("word") else [])])
+        lines.append([str(record["seed"]), ended, *(texts.get(key, "-") for key in own)])
+    errors = [f"seed {r['seed']}: {r['error']}" for r in records if r.get("error")]
+    notes = dict.fromkeys(note for record in records for note in record.get("notes") or ())
+    name = render.anchor(group.place)
+    return tag(
+        "details",
+        tag("summary", tag("span", group.place, class_="place"), state),
+        scroll_table(["seed", "status", *own], lines, f"Runs of {group.place}"),
+        *(tag("p", text, class_="error") for text in errors),
+        *(tag("p", f"Note: {text}") for text in notes),
         _fold_table(group),
         training_charts(*curves, level="h4", name=name),
-        tag("h4", "The same in all"),
-        fact_list(shared),
-        tag("h4", "Settings"),
-        fact_list(settings),
-    ]
-    return tag("details", title, *body, id=name, class_="record")
+        *(tag("h4", "The same in all"), fact_list(shared)),
+        *(tag("h4", "Settings"), fact_list(settings)),
+        id=name,
+        class_="record",
+    )
 
 
 def shared_and_own(records: Sequence[Mapping[str, str]]) -> tuple[dict[str, str], list[str]]:
@@ -179,17 +167,16 @@ def shared_and_own(records: Sequence[Mapping[str, str]]) -> tuple[dict[str, str]
 
 
 def _exhibits(folder: RecordFolder) -> tuple[list[Entry], list[Html], set[str]]:
-    """Return contents and sections of tables and figures, and the places of the records they show.
-
-    Those without a record are listed together, with the command that runs them.
-    """
-    entries, sections, shown = list[Entry](), [tag("p", _KEY)], set[str]()
-    missing: list[Html] = []
+    """Return contents and sections of tables and figures, and the places of their records."""
+    entries, sections, missing = list[Entry](), [tag("p", _KEY)], list[Html]()
+    shown: set[str] = set()
     for name in exhibit_names():
         table = fill(read_exhibit(name), folder)
         used = {path.rpartition("/")[0] for cell in table.results for path in cell.records}
         if used:
-            entries.append((name, table.title, _progress(table.results)))
+            done = sum(cell.mean is not None for cell in table.results)
+            much = f"{done} of {sum(cell.status != NONE for cell in table.results)} cells"
+            entries.append((name, table.title, much))
             sections.append(table_section(table))
         else:
             missing.append(tag("li", f"{table.title}: ", tag("code", f"igsd reproduce {name}")))
@@ -199,16 +186,6 @@ def _exhibits(folder: RecordFolder) -> tuple[list[Entry], list[Html], set[str]]:
         entries.append(("not-run", "Not run yet", much))
         sections.append(tag("section", tag("h2", "Not run yet"), tag("ul", *missing), id="not-run"))
     return entries, sections, shown
-
-
-def _progress(cells: Sequence[Cell]) -> str:
-    """Return how many cells are filled, of those that can be."""
-    done = sum(cell.mean is not None for cell in cells)
-    return f"{done} of {sum(cell.status != NONE for cell in cells)} cells"
-
-
-def _link(cell: Cell) -> str | None:
-    return f"#{anchor(cell.records[0])}" if cell.records else None
 
 
 def _figure_notes(table: Table) -> str:
@@ -242,26 +219,7 @@ def _own_data(groups: Sequence[RecordGroup], shown: set[str]) -> tuple[list[Entr
     return entries, sections
 
 
-def _located(group: RecordGroup) -> tuple[list[Record], list[str]]:
-    """Return the records of a group that a comparison shows, and their place for each."""
-    records = [*group.good, *(record for record in group.records if not is_good(record))]
-    return records, [group.place] * len(records)
-
-
-def _references(group: RecordGroup) -> list[str]:
-    """Return the rows that the records of a group have beside those of the method itself."""
-    own = (group.method, group.method + TWINS_REMOVED)
-    names = [name for name in row_names(group.good) if name not in own]
-    return [name for name in names if not name.endswith(TWINS_REMOVED)]
-
-
-def _runs_only(comparison: Comparison) -> Comparison:
-    """Return the methods that were run, and the largest class, which a plot shows as a line."""
-    lines = (li for li in comparison.lines if not li.is_reference or li.method == "majority")
-    return replace(comparison, lines=tuple(lines))
-
-
-def _comparison_notes(comparison: Comparison, folder: str) -> list[str]:
+def _comparison_notes(comparison: scores.Comparison, folder: str) -> list[str]:
     """Return what a reader must know of the columns."""
     title = comparison.cells[0].metric.axis.capitalize()
     notes = [f"{title}: mean over seeds, and standard deviation where there are two (ddof 0)."]
@@ -285,37 +243,9 @@ def _all_records(groups: Sequence[RecordGroup], broken: Sequence[str]) -> Html:
         named = tag("ul", *(tag("li", place) for place in broken))
         head = tag("h3", "Files that are not records")
         skipped = tag("div", head, tag("p", out), named, class_="error")
-    return tag(
-        "section",
-        tag("h2", "Records"),
-        tag("p", intro if groups else "There are no records yet."),
-        skipped,
-        *(record_section(group) for group in groups),
-        id="records",
-    )
-
-
-def _each(records: Iterable[Record], name: str) -> str:
-    """Return the values of a setting that differs, seed by seed."""
-    return ", ".join(flat(record["config"]).get(name, "-") for record in records)
-
-
-def _seed_table(group: RecordGroup, facts: Sequence[dict[str, str]], own: list[str]) -> Html:
-    """Return a line for each seed with how it ended and what only it has."""
-    lines = []
-    for record, texts in zip(group.records, facts, strict=True):
-        word, status = record.get("word"), str(record["status"])
-        ended = status if word is None else f"{status}: {word}"
-        lines.append([text_of(record["seed"]), ended, *(texts.get(name, "-") for name in own)])
-    return scroll_table(["seed", "status", *own], lines, f"Runs of {group.place}")
-
-
-def _errors_and_notes(records: Sequence[Record]) -> list[Html]:
-    """Return the errors of runs that failed, and the notes of all runs, each once."""
-    errors = [f"seed {r['seed']}: {r['error']}" for r in records if r.get("error")]
-    notes = list(dict.fromkeys(note for r in records for note in r.get("notes") or ()))
-    parts = [tag("p", text, class_="error") for text in errors]
-    return parts + [tag("p", f"Note: {text}") for text in notes]
+    about = tag("p", intro if groups else "There are no records yet.")
+    sections = [record_section(group) for group in groups]
+    return tag("section", tag("h2", "Records"), about, skipped, *sections, id="records")
 
 
 def _fold_table(group: RecordGroup) -> Html | None:
@@ -323,22 +253,19 @@ def _fold_table(group: RecordGroup) -> Html | None:
     lines: dict[str, list[list[str]]] = {}
     for record in group.records:
         for row in record["rows"]:
-            name = row["method"]
-            if row["protocol"] != group.protocol:
-                name += f", {row['protocol']}"
-            lines.setdefault(name, []).append([name, str(record["seed"]), *_row_texts(row)])
+            other = "" if row["protocol"] == group.protocol else f", {row['protocol']}"
+            name, error = row["method"] + other, row.get("mae") or {}
+            texts = ["", "", ""]
+            if "accuracies" in row:
+                folds = " ".join(f"{100 * value:.1f}" for value in row["accuracies"])
+                texts = [f"{100 * row['mean']:.2f} %", f"{100 * row['std']:.2f}", folds]
+            elif isinstance(error, float):
+                texts[0] = f"error {error:.4g}"
+            else:
+                texts[2] = ", ".join(f"{key} {value:.4g}" for key, value in error.items())
+            lines.setdefault(name, []).append([name, str(record["seed"]), *texts])
     if not lines:
         return None
-    header = ["row", "seed", "mean", "std", "folds"]
-    all_lines = [line for found in lines.values() for line in found]
-    return joined(tag("h4", "Results"), scroll_table(header, all_lines, "Results fold by fold"))
-
-
-def _row_texts(row: Mapping[str, Any]) -> list[str]:
-    if "accuracies" in row:
-        folds = " ".join(f"{100 * value:.1f}" for value in row["accuracies"])
-        return [f"{100 * row['mean']:.2f} %", f"{100 * row['std']:.2f}", folds]
-    error = row.get("mae") or {}
-    if isinstance(error, float):
-        return [f"error {error:.4g}", "", ""]
-    return ["", "", ", ".join(f"{key} {value:.4g}" for key, value in error.items())]
+    header, in_order = ["row", "seed", "mean", "std", "folds"], chain(*lines.values())
+    table = scroll_table(header, [*in_order], "Results fold by fold")
+    return joined(tag("h4", "Results"), table)

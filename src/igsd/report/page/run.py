@@ -16,23 +16,21 @@ from igsd.files.models import RunMetrics
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import find_labels
-from igsd.graphs.labels import GraphLabels, Task
 from igsd.graphs.open import open_data
 from igsd.report.page.charts import training_charts
 from igsd.report.page.html import Html, fact_list, flat, joined, scroll_table, tag
-from igsd.report.page.map import MapClasses, MapInput, MapNumbers, map_section
-from igsd.report.summary import METRICS
+from igsd.report.page.map import MapClasses, MapNumbers, map_section
+from igsd.report.summary import number
 
 Histories = dict[str, list[dict[str, float]]]
 
 
 @dataclass(frozen=True)
 class RunData:
-    """A run folder.
+    """A run folder; ``missing``: why there are no ``graphs``.
 
     ``histories``: losses per epoch, by seed; ``pretraining``: those before the first label.
-    ``missing``: why there are no ``graphs``. ``pseudo_labels``: ``rounds``, ``given``, ``right``
-    and ``checked``, round by round.
+    ``pseudo_labels``: ``rounds``, ``given``, ``right`` and ``checked``, round by round.
     """
 
     path: Path
@@ -49,17 +47,11 @@ class RunData:
         """The name of the data set."""
         return str(self.metrics.get("data", {}).get("name", "unknown data"))
 
-    @property
-    def source(self) -> str | None:
-        """What the graphs were read from, as the command line names it."""
-        return _source(self.metrics)
-
 
 def read_run(path: str | Path) -> RunData:
     """Return the run in a folder; raises ``StorageError`` for anything else.
 
-    Graphs that are gone or have changed since are left out, with the reason in ``missing`` and in
-    an ``IGSDWarning``.
+    Graphs that are gone or have changed are left out, with an ``IGSDWarning``.
     """
     folder = RunFolder(path)
     metrics = folder.metrics()
@@ -113,39 +105,30 @@ def graph_labels(run: RunData) -> MapClasses | MapNumbers:
             return unknown
         return MapClasses(run.graphs.classes, [str(name) for name in run.graphs.class_names])
     try:
-        task = cast("Task", learned["task"])
-        labels = find_labels(run.graphs, str(run.source), str(learned["source"]), task, told=False)
+        asked, task = str(learned["source"]), cast(Any, learned["task"])
+        labels = find_labels(run.graphs, str(_source(run.metrics)), asked, task, told=False)
     except (IGSDError, KeyError):
         return unknown
-    return _classes(labels) if labels.are_classes else _numbers(labels)
+    if labels.are_classes:
+        codes, names = encode_categories(labels.y)
+        return MapClasses(codes, [str(name) for name in names])
+    # The first column of numbers, with a note where there are more.
+    name, *others = labels.names
+    note = f"The colours show {name}; also learned: {enumerated(others)}." if others else ""
+    return MapNumbers(labels.y.reshape(len(labels.y), -1)[:, 0], name, note)
 
 
 def graph_texts(run: RunData, labels: MapClasses | MapNumbers, count: int) -> list[str]:
     """Return what is said of each graph: number, line, class or number learned, and size."""
-    graphs = run.graphs
-    texts = []
+    graphs, texts = run.graphs, []
     for index in range(count):
-        parts = [f"graph {index}"]
+        parts = [f"graph {index}", labels.text(index)]
         if graphs is not None and graphs.lines is not None:
-            parts.append(f"line {int(graphs.lines[index])}")
-        if label := labels.text(index):
-            parts.append(label)
+            parts.insert(1, f"line {int(graphs.lines[index])}")
         if graphs is not None:
             parts.append(f"{int(graphs.node_ptr[index + 1] - graphs.node_ptr[index])} nodes")
-        texts.append(", ".join(parts))
+        texts.append(", ".join(filter(None, parts)))
     return texts
-
-
-def _classes(labels: GraphLabels) -> MapClasses:
-    codes, names = encode_categories(labels.y)
-    return MapClasses(codes, [str(name) for name in names])
-
-
-def _numbers(labels: GraphLabels) -> MapNumbers:
-    """Return the first column of numbers, with a note where there are more."""
-    name, *others = labels.names
-    note = f"The colours show {name}; also learned: {enumerated(others)}." if others else ""
-    return MapNumbers(labels.y.reshape(len(labels.y), -1)[:, 0], name, note)
 
 
 def _map(run: RunData, name: str, method: str) -> Html:
@@ -153,24 +136,21 @@ def _map(run: RunData, name: str, method: str) -> Html:
         return tag("p", "The run has no embeddings yet: it is not finished.", class_="missing")
     labels = graph_labels(run)
     texts = graph_texts(run, labels, len(run.vectors))
-    own = None if run.graphs is None else run.graphs.graph_names
-    shown = MapInput(run.vectors, labels, texts, own, run.graphs)
+    shown = map_section(name, run.vectors, labels, texts, run.graphs, method)
     why = tag("p", run.missing, class_="missing") if run.missing else None
-    return joined(tag("h3", "Map of the embedding"), why, map_section(name, shown, method))
+    return joined(tag("h3", "Map of the embedding"), why, shown)
 
 
 def _scores(table: Mapping[str, Any] | None) -> Html | None:
     """Return the table that ``igsd evaluate`` left in the run folder."""
     if not table:
         return None
-    metric, keys = METRICS["accuracy"], ("mean", "std_over_seeds", "std_over_folds")
-    lines = []
+    title, lines = f"Scores, protocol {table['protocol']}", []
     for row in table["rows"]:
-        shares = [row.get(key) for key in keys]
-        texts = [metric.text(None if s is None else metric.scale * s) for s in shares]
+        shares = [row.get(key) for key in ("mean", "std_over_seeds", "std_over_folds")]
+        texts = [number(None if share is None else 100 * share, ".1f") for share in shares]
         lines.append([row["method"], *texts, str(len(row["seeds"]))])
-    header = ["method", metric.title, "std over seeds", "std over folds", "seeds"]
-    title = f"Scores, protocol {table['protocol']}"
+    header = ["method", "accuracy %", "std over seeds", "std over folds", "seeds"]
     return joined(tag("h3", title), scroll_table(header, lines, title))
 
 
@@ -178,10 +158,9 @@ def _hidden(hidden: Mapping[str, Any] | None) -> Html | None:
     """Return how a model with labels does where they were hidden from it."""
     if not hidden:
         return None
+    result = "mean absolute error " + ", ".join(f"{v:.4g}" for v in hidden.get("mae", ()))
     if "accuracy" in hidden:
         result = f"{100 * hidden['accuracy']:.1f} % right"
-    else:
-        result = "mean absolute error " + ", ".join(f"{v:.4g}" for v in hidden.get("mae", ()))
     return tag("p", f"Of the {hidden['graphs']} graphs whose label was hidden: {result}.")
 
 
@@ -227,10 +206,9 @@ def _pseudo_labels(path: Path) -> dict[str, list[int]]:
         entry[0] += 1
         entry[1] += is_known
         entry[2] += is_known and row["true"] == row["class"]
-    rounds = sorted(counts)
-    columns = list(zip(*(counts[number] for number in rounds), strict=True)) or [(), (), ()]
-    names = ("given", "checked", "right")
-    return {"rounds": rounds} | {n: list(c) for n, c in zip(names, columns, strict=True)}
+    rounds, names = sorted(counts), ("given", "checked", "right")
+    columns = {name: [counts[r][place] for r in rounds] for place, name in enumerate(names)}
+    return {"rounds": rounds} | columns
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
