@@ -1,16 +1,15 @@
 """``igsd neighbors``: the graphs most similar to a given one."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING, Any
+import json
+from typing import Any
 
 from igsd.cli.options import add_command, add_model_and_data
 from igsd.cli.output import open_graphs, open_model
 from igsd.errors import DataError
-
-if TYPE_CHECKING:
-    from igsd.graphs.graphset import GraphSet
+from igsd.evaluation.neighbors import nearest_graphs
+from igsd.graphs.graphset import GraphSet
+from igsd.report.render import print_table
 
 _DESCRIPTION = """\
 Lists the graphs of DATA whose vectors are closest to that of GRAPH, nearest first. GRAPH is a
@@ -40,11 +39,6 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the neighbours and return the exit code."""
-    import json
-
-    from igsd.evaluation.neighbors import nearest_graphs
-    from igsd.report.render import print_table
-
     model, graphs = open_model(args.model), open_graphs(args.data)
     place = _find(args.query, graphs)
     indices, distances = nearest_graphs(model.transform(graphs), place, args.k)
@@ -72,9 +66,8 @@ def _find(query: str, graphs: GraphSet) -> int:
         if names is not None and query in names:
             return names.index(query)
     others = "" if graphs.ids is None else ", or an id of the table"
-    others += (
-        "" if graphs.graph_names is None else ", or the name of a graph (for molecules SMILES)"
-    )
+    if graphs.graph_names is not None:
+        others += ", or the name of a graph (for molecules SMILES)"
     raise DataError(
         f"--query {query} is not a graph of {graphs.name!r}. It must be a number from 0 to "
         f"{len(graphs) - 1}{others}."

@@ -4,9 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from igsd.cli.options import add_command, prepare_output
+from igsd.cli.options import REPEATED, add_command, prepare_output
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError
+from igsd.files.atomic import known_suffix, write_text
+from igsd.report.page.document import make_page
 
 RECORDS = "results"
 """The default folder of records."""
@@ -32,35 +34,18 @@ examples:
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "report", _DESCRIPTION, _EXAMPLES)
-    parser.add_argument(
-        "records",
-        metavar="RECORDS",
-        nargs="?",
-        help=f"folder of records (default: {RECORDS}; may be missing if --run is given)",
-    )
+    text = f"folder of records (default: {RECORDS}; may be missing if --run is given)"
+    parser.add_argument("records", metavar="RECORDS", nargs="?", help=text)
     parser.add_argument("-o", "--output", metavar="FILE.html", required=True, help="the page")
-    parser.add_argument(
-        "--run",
-        metavar="RUN",
-        action="append",
-        dest="runs",
-        default=[],
-        help="a run folder to show; can be repeated",
-    )
-    parser.add_argument(
-        "--map",
-        choices=MAPS,
-        help="how a run's embedding is projected to two dimensions (default: pca; the others need "
-        'pip install "igsd[maps]")',
-    )
+    text = "a run folder to show; can be repeated"
+    parser.add_argument("--run", metavar="RUN", dest="runs", help=text, **REPEATED)
+    text = "how a run's embedding is projected to two dimensions (default: pca; the others need "
+    parser.add_argument("--map", choices=MAPS, help=f'{text}pip install "igsd[maps]")')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the page and return the exit code."""
-    from igsd.files.atomic import known_suffix, write_text
-    from igsd.report.page.document import make_page
-
     known_suffix(args.output, (".html", ".htm"), "the page")
     say_folder = prepare_output(args.output)
     if args.map is not None and not args.runs:
