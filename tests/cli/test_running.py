@@ -78,7 +78,7 @@ def test_where_the_table_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_options_that_do_not_belong() -> None:
-    refuse({"--a": None, "--b": [], "--c": False}, "is for others.")
+    refuse({"--a": None, "--b": []}, "is for others.")
     with pytest.raises(ConfigError, match="--d is for others"):
         refuse({"--a": None, "--d": 0.0}, "is for others.")
 

@@ -1,7 +1,7 @@
 """``igsd compare``: several methods on one data set, under the same folds: a table, a picture."""
 
-import argparse
 import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = options.add_command(commands, "compare", _DESCRIPTION, _EXAMPLES)
+    parser = options.add_command(commands, "compare", run, _DESCRIPTION, _EXAMPLES)
     options.add_data_argument(parser)
     text = f"the methods to compare, or all (default: {DEFAULT_METHODS})"
     parser.add_argument("--methods", metavar="NAME,NAME,...", default=DEFAULT_METHODS, help=text)
@@ -64,10 +64,9 @@ def add_parser(commands: Any) -> None:
     text = "replace broken records and those of other runs"
     parser.add_argument("--force", action="store_true", help=text)
     options.add_settings_arguments(parser)
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Compare the methods and return the exit code."""
     # The default name depends on the data, which are not read yet; its folder is known.
     place = args.plot or Path(options.RUNS) / "compare.png"
@@ -79,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     return int(comparison.failed())
 
 
-def compare(args: argparse.Namespace, names: list[str]) -> Comparison:
+def compare(args: Namespace, names: list[str]) -> Comparison:
     """Run methods on DATA, print their table or its JSON, and return the comparison."""
     changes = running.shared_out(running.written_changes(args), names)
     options.check_recipe(args.recipe, names)
@@ -97,7 +96,7 @@ def compare(args: argparse.Namespace, names: list[str]) -> Comparison:
     return comparison
 
 
-def _run(args: argparse.Namespace, graphs: GraphSet, name: str, changes: running.Changes) -> Run:
+def _run(args: Namespace, graphs: GraphSet, name: str, changes: running.Changes) -> Run:
     """Return the run of a method; changed settings are part of the place of its records."""
     recipe = options.choose_recipe(args.recipe, graphs)
     config, usual = configure(name, recipe, changes), configure(name, recipe)

@@ -1,6 +1,6 @@
 """``igsd data``: list data sets, show what is in one, and import other files."""
 
-import argparse
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ _MOST_LABELS = 12
 
 def add_parser(commands: Any) -> None:
     """Add the command and its subcommands to the parser."""
-    parser = add_command(commands, "data", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "data", run_list, _DESCRIPTION, _EXAMPLES)
     parts = parser.add_subparsers(metavar="list|show|import", required=True)
     part = parts.add_parser("list", help="the named data sets and where they are")
     part.set_defaults(run=run_list)
@@ -56,7 +56,7 @@ def add_parser(commands: Any) -> None:
     part.set_defaults(run=run_import)
 
 
-def run_list(args: argparse.Namespace) -> int:
+def run_list(args: Namespace) -> int:
     """Print the named data sets."""
     lines = [
         [info.name, str(info.graphs or "-"), str(info.classes or "-"), info.about, info.where]
@@ -70,7 +70,7 @@ def run_list(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_show(args: argparse.Namespace) -> int:
+def run_show(args: Namespace) -> int:
     """Print what is in one data set."""
     graphs = open_graphs(args.data)
     lines = [*_summary_lines(summarize(graphs)), *_twin_lines(graphs)]
@@ -81,31 +81,28 @@ def run_show(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_import(args: argparse.Namespace) -> int:
+def run_import(args: Namespace) -> int:
     """Write the portable file, and list rows that could not be read."""
     target = Path(args.output)
     if target.exists() and not args.force:
         raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
     written = prepare_output(args.output, args.path)
-    graphs = _import_graphs(args)
+    if args.smiles_column or args.label_column or args.target_columns:
+        if not Path(args.path).is_file():
+            raise StorageError(
+                f"Columns can be named for a SMILES table only, and {args.path} is not a file. "
+                "Leave out the options that name columns, or give the path of a table."
+            )
+        targets = names_in(args.target_columns) if args.target_columns else None
+        graphs = read_smiles_table(args.path, args.smiles_column, args.label_column, targets)
+    else:
+        graphs = open_graphs(args.path)
     graphs.save(target)
     written()
     print(f"{counted(len(graphs), 'graph')}: {target}")
     for note in graphs.notes:
         print(f"note: {note}")
     return 0
-
-
-def _import_graphs(args: argparse.Namespace) -> GraphSet:
-    if not (args.smiles_column or args.label_column or args.target_columns):
-        return open_graphs(args.path)
-    if not Path(args.path).is_file():
-        raise StorageError(
-            f"Columns can be named for a SMILES table only, and {args.path} is not a file. Leave "
-            "out the options that name columns, or give the path of a table."
-        )
-    targets = names_in(args.target_columns) if args.target_columns else None
-    return read_smiles_table(args.path, args.smiles_column, args.label_column, targets)
 
 
 def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
@@ -132,10 +129,8 @@ def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
 def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
     """Return the figures of graphs that message passing cannot tell apart."""
     twins = count_twins(graphs)
-    text = (
-        f"{twins.shared} of {twins.graphs} (twins: equal under colour refinement, 1-WL); "
-        f"{twins.distinct} distinct, the largest group has {twins.largest}"
-    )
+    text = f"{twins.shared} of {twins.graphs} (twins: equal under colour refinement, 1-WL); "
+    text += f"{twins.distinct} distinct, the largest group has {twins.largest}"
     lines = [("indistinguishable", text)]
     if twins.ceiling is not None:
         best = f"{100 * twins.ceiling:.1f} %, the best accuracy by structure and node labels alone"

@@ -1,6 +1,6 @@
 """``igsd embed``: vectors of graphs, seen in training or not."""
 
-import argparse
+from argparse import Namespace
 from typing import Any
 
 from igsd.cli.options import add_command, add_model_and_data, prepare_output
@@ -31,15 +31,14 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "embed", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "embed", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
     text = ".npy, .csv or .parquet"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Write the vectors and return the exit code."""
     check_suffix(args.output)
     written = prepare_output(args.output, args.model, args.data)

@@ -1,6 +1,6 @@
 """``igsd evaluate``: an honest score of a model, of embeddings, or of methods over seeds."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -65,7 +65,7 @@ def add_parser(commands: Any) -> None:
     forms = ("MODEL|EMBEDDINGS DATA", "--methods NAME,NAME DATA", "--recipe NAME DATA")
     usage = "\n       ".join(f"igsd evaluate {form} [options]" for form in forms)
     epilog = f"{_EXAMPLES}\n\n{options.settings_table()}"
-    parser = options.add_command(commands, "evaluate", _DESCRIPTION, epilog, usage=usage)
+    parser = options.add_command(commands, "evaluate", run, _DESCRIPTION, epilog, usage=usage)
     text = "MODEL or EMBEDDINGS, and DATA; or DATA alone"
     parser.add_argument("inputs", nargs="+", metavar="INPUT", help=text)
     running.add_scoring_arguments(parser, (*PROTOCOLS, *SPLIT_PROTOCOLS))
@@ -88,10 +88,9 @@ def add_parser(commands: Any) -> None:
     group.add_argument("-o", "--output", metavar="RUN", help=text)
     text = "replace an existing run folder, and other records"
     group.add_argument("--force", action="store_true", help=text)
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Score what was asked for, print the table, and return the exit code."""
     running.check_running(args)
     _check(args)
@@ -103,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     return _score_model(args) if args.recipe is None else _score_recipe(args)
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: Namespace) -> None:
     """Reject invalid combinations of options."""
     splits, inputs = args.protocol in SPLIT_PROTOCOLS, repr(" ".join(args.inputs))
     if args.labels is not None and (args.targets is not None or args.protocol == "qm9"):
@@ -142,30 +141,29 @@ def _check(args: argparse.Namespace) -> None:
         )
     if args.recipe is None:
         training = {"--records": args.records, "-o": args.output, "--config": args.config}
-        training |= {"--set": args.settings, "--force": args.force}
+        training |= {"--set": args.settings, "--force": args.force or None}
         running.refuse(training, "is for training: give it together with --recipe NAME.")
 
 
-def _score_model(args: argparse.Namespace) -> int:
+def _score_model(args: Namespace) -> int:
     """Score one model, or embeddings from a file."""
     source, graphs = args.inputs[0], running.open_graphs(args.data, args)
     jobs = running.spread_out(args, 1, graphs)[1].get("fold_jobs", 1)
     scoring = replace(running.scoring_of(args, graphs), jobs=jobs)
     vectors, notes = source_vectors(source, graphs, args.protocol, verbose=not args.quiet)
-    seeds = range(args.seeds)
-    per_seed = score_seeds(vectors, graphs, scoring, seeds, verbose=not args.quiet)
+    per_seed = score_seeds(vectors, graphs, scoring, range(args.seeds), verbose=not args.quiet)
     facts = {"model": str(source), "notes": notes}
     _report(args, graphs, scoring, unsaved_records(per_seed), facts, notes)
     return 0
 
 
-def _score_recipe(args: argparse.Namespace) -> int:
+def _score_recipe(args: Namespace) -> int:
     """Train and score one model of IGSD per seed; leaves a run folder."""
     from igsd.training.fit import check_trainable
 
     changes = running.shared_out(running.written_changes(args), ["igsd"])["igsd"]
     # An unknown recipe or setting is reported before data are read.
-    configure("igsd", "molecules" if args.recipe == options.AUTO else args.recipe, changes)
+    configure("igsd", "molecules" if options.is_auto(args.recipe) else args.recipe, changes)
     graphs = running.open_graphs(args.data, args)
     recipe, fixed = options.choose_recipe(args.recipe, graphs), tuple(changes.items())
     run = running.first_run(args, graphs, "igsd", recipe, fixed=fixed, references=True)
@@ -198,7 +196,7 @@ def _score_recipe(args: argparse.Namespace) -> int:
     return 0 if len(good) == len(runs) else 1
 
 
-def _seed_folders(args: argparse.Namespace, run: Run, graphs: GraphSet) -> SeedFolders:
+def _seed_folders(args: Namespace, run: Run, graphs: GraphSet) -> SeedFolders:
     """Create the run folder of the models, one for each seed."""
     parent = options.RUNS if args.output is None else None
     if parent is not None:
@@ -216,7 +214,7 @@ def _seed_folders(args: argparse.Namespace, run: Run, graphs: GraphSet) -> SeedF
 
 
 def _report(
-    args: argparse.Namespace,
+    args: Namespace,
     graphs: GraphSet,
     scoring: Scoring,
     records: list[Record],

@@ -1,6 +1,6 @@
 """``igsd evaluate`` under protocols that train inside splits: ``semi`` and ``qm9``."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ Shown = tuple[Mapping[str, Any], Table, list[str]]
 """A table as plain values for JSON, the table itself, and lines to print below it."""
 
 
-def score_splits(args: argparse.Namespace) -> int:
+def score_splits(args: Namespace) -> int:
     """Train and score methods inside splits, print their table, and return the exit code."""
     changes = running.written_changes(args)
     graphs = running.open_graphs(args.data, args)
@@ -50,7 +50,7 @@ def score_splits(args: argparse.Namespace) -> int:
     return 0 if sum(map(len, good.values())) == len(runs) else 1
 
 
-def _runs(args: argparse.Namespace, graphs: GraphSet, changes: running.Changes) -> list[Run]:
+def _runs(args: Namespace, graphs: GraphSet, changes: running.Changes) -> list[Run]:
     """Return the first run of each method; changes are not part of the place of its record."""
     is_qm9, target = args.protocol == _QM9, args.targets or ""
     usual = options.OURS if is_qm9 else NUMBER_METHOD if target else CLASS_METHOD
@@ -71,7 +71,7 @@ def _runs(args: argparse.Namespace, graphs: GraphSet, changes: running.Changes) 
     return runs
 
 
-def _report(args: argparse.Namespace, graphs: GraphSet, good: Good) -> None:
+def _report(args: Namespace, graphs: GraphSet, good: Good) -> None:
     """Print the table of a protocol that trains inside splits, or its JSON."""
     run = next(iter(good))
     make = _number_table if run.target else _class_table
@@ -82,9 +82,10 @@ def _report(args: argparse.Namespace, graphs: GraphSet, good: Good) -> None:
     running.report(args, {**values, **more}, table, lines)
 
 
-def _class_table(args: argparse.Namespace, run: Run, graphs: GraphSet, good: Good) -> Shown:
+def _class_table(args: Namespace, run: Run, graphs: GraphSet, good: Good) -> Shown:
     """Return the accuracies under ``semi`` and ``semi-paper``, and areas under the ROC curve."""
-    records, split, title = _all_records(good), _split(run, graphs), _title(run, graphs, good)
+    split = run.rules.split(run, graphs)  # type: ignore[attr-defined]
+    records, title = _all_records(good), _title(run, graphs, good)
     # Fingerprints are for molecules only; the other rows are always there, if empty.
     molecules = [name for name in row_names(records) if name == "morgan"]
     names = list(dict.fromkeys((*(each.method for each in good), *_REFERENCES, *molecules)))
@@ -111,15 +112,15 @@ def _class_table(args: argparse.Namespace, run: Run, graphs: GraphSet, good: Goo
     return scores_to_dict(records, protocols, names), table, lines
 
 
-def _number_table(args: argparse.Namespace, run: Run, graphs: GraphSet, good: Good) -> Shown:
+def _number_table(args: Namespace, run: Run, graphs: GraphSet, good: Good) -> Shown:
     """Return the mean absolute errors of a number."""
-    records, split, title = _all_records(good), _split(run, graphs), _title(run, graphs, good)
+    split = run.rules.split(run, graphs)  # type: ignore[attr-defined]
+    records, title = _all_records(good), _title(run, graphs, good)
     names = list(dict.fromkeys((*(each.method for each in good), *row_names(records))))
     cells = {name: summarise(records, "mae", method=name) for name in names}
     rows = [
-        {"method": name, "mae": cell.mean, "std": cell.std_over_seeds}
-        | {"all": list(cell.by_seed.values())}
-        for name, cell in cells.items()
+        {"method": name, "mae": c.mean, "std": c.std_over_seeds, "all": [*c.by_seed.values()]}
+        for name, c in cells.items()
     ]
     shown = f"{counted(len(split.labelled), 'value')} shown and {len(split.test)} tested in each"
     kwargs: Any = {"metric": "mae", "over": "splits", "third": ""}
@@ -129,7 +130,7 @@ def _number_table(args: argparse.Namespace, run: Run, graphs: GraphSet, good: Go
     return {"rows": rows}, table, [note]
 
 
-def _target_table(args: argparse.Namespace, run: Run, graphs: GraphSet, good: Good) -> Shown:
+def _target_table(args: Namespace, run: Run, graphs: GraphSet, good: Good) -> Shown:
     """Return the errors of each target of QM9, and their ratios to the supervised method's."""
     folder = None if args.records is None else Path(args.records)
     cells = qm9_cells(run, good[run], num_seeds=args.seeds, folder=folder)
@@ -148,15 +149,8 @@ def _target_table(args: argparse.Namespace, run: Run, graphs: GraphSet, good: Go
 
 
 def _all_records(good: Good) -> list[Record]:
-    """Return the records of all methods, those of the first last.
-
-    Rows of the same seed replace each other, so the reference rows are those of the first method.
-    """
+    # Rows of the same seed replace each other, so the reference rows are of the first method.
     return [record for found in reversed(good.values()) for record in found]
-
-
-def _split(run: Run, graphs: GraphSet) -> Any:
-    return run.rules.split(run, graphs)  # type: ignore[attr-defined]
 
 
 def _title(run: Run, graphs: GraphSet, good: Good) -> str:

@@ -1,7 +1,7 @@
 """``igsd neighbors``: the graphs most similar to a given one."""
 
-import argparse
 import json
+from argparse import Namespace
 from typing import Any
 
 from igsd.cli.options import add_command, add_model_and_data
@@ -29,15 +29,14 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "neighbors", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "neighbors", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
     parser.add_argument("--query", required=True, metavar="GRAPH", help="number from 0, id or name")
     parser.add_argument("-k", type=int, default=10, metavar="K", help="how many (default: 10)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Print the neighbours and return the exit code."""
     model, graphs = open_model(args.model), open_graphs(args.data)
     place = _find(args.query, graphs)
@@ -52,7 +51,13 @@ def run(args: argparse.Namespace) -> int:
         return 0
     columns = list(found[0]) if found else ["graph"]
     title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
-    lines = [[_cell(entry[key]) for key in columns] for entry in found]
+    lines = [
+        [
+            f"{v:.3f}" if isinstance(v, float) else "-" if v is None else str(v)
+            for v in each.values()
+        ]
+        for each in found
+    ]
     left = [i for i, key in enumerate(columns) if key in ("class", "id", "name")]
     print_table(columns, lines, title, left)
     return 0
@@ -87,9 +92,3 @@ def _description(graphs: GraphSet, index: int) -> dict[str, object]:
     if graphs.graph_names is not None:
         values["name"] = graphs.graph_names[index]
     return values
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return "-" if value is None else str(value)

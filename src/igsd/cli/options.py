@@ -18,8 +18,6 @@ from igsd.graphs.graphset import GraphSet
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.settings.text import load_recipe, parse_settings, read_settings, recipe_names
 
-AUTO = "auto"
-
 OURS = "igsd"
 """The default method."""
 
@@ -33,12 +31,13 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def add_command(
-    commands: Any, name: str, description: str, epilog: str, **kwargs: Any
+    commands: Any, name: str, run: Any, description: str, epilog: str, **kwargs: Any
 ) -> argparse.ArgumentParser:
-    """Add a command of ``COMMANDS`` and return its parser; its texts keep their line breaks."""
+    """Add a command of ``COMMANDS``, which calls ``run``; its texts keep their line breaks."""
     kwargs |= {"description": description, "epilog": epilog, "help": COMMANDS[name]}
     formatter = argparse.RawDescriptionHelpFormatter
     parser: argparse.ArgumentParser = commands.add_parser(name, formatter_class=formatter, **kwargs)
+    parser.set_defaults(run=run)
     return parser
 
 
@@ -100,10 +99,7 @@ class Time(argparse.Action):
 
 
 def add_settings_arguments(parser: Any, *, chooses: bool = True) -> None:
-    """Add ``--recipe``, ``--config`` and ``--set``.
-
-    ``chooses``: whether the command picks a recipe if none is given.
-    """
+    """Add the options of settings; ``chooses``: the command picks a recipe if none is given."""
     choice = "default: auto, which is" if chooses else "auto is"
     text = f"a shipped configuration: {', '.join(recipe_names())}; {choice} molecules if nodes "
     text += "have labels or attributes, else social"
@@ -116,7 +112,7 @@ def add_settings_arguments(parser: Any, *, chooses: bool = True) -> None:
 
 def is_auto(recipe: str | None) -> bool:
     """Return whether the recipe is left to the command, to be chosen for the data."""
-    return recipe in (None, AUTO)
+    return recipe in (None, "auto")
 
 
 def choose_recipe(requested: str | None, graphs: GraphSet) -> str:

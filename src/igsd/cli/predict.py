@@ -1,6 +1,6 @@
 """``igsd predict``: a table with the class or value that a model predicts for each graph."""
 
-import argparse
+from argparse import Namespace
 from typing import Any
 
 from igsd.baselines.registry import load_model
@@ -29,14 +29,13 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "predict", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "predict", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=".csv or .parquet")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Write the predictions and return the exit code."""
     known_suffix(args.output, (".csv", ".parquet"), "predictions")
     written = prepare_output(args.output, args.model, args.data)

@@ -1,9 +1,10 @@
 """``igsd reproduce``: a table or figure of the paper, run as far as it is not, and printed."""
 
-import argparse
 import shlex
 import sys
+from argparse import Namespace
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,25 +57,21 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "reproduce", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "reproduce", run, _DESCRIPTION, _EXAMPLES)
     parser.add_argument("name", metavar="NAME", help="a table or figure, or all")
-    default = "results"
-    parser.add_argument(
-        "--records", metavar="DIR", default=default, help=f"folder of records (default: {default})"
-    )
+    help_text = "folder of records (default: results)"
+    parser.add_argument("--records", metavar="DIR", default="results", help=help_text)
     parser.add_argument("--data", metavar="NAME,...", help="only these data sets")
     parser.add_argument("--methods", metavar="NAME,...", help="only these methods")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0..N-1 (default: as printed)")
     running.add_running_arguments(parser, jobs="all cores")
     parser.add_argument("--dry-run", action="store_true", help="list the runs to make, and exit")
-    parser.add_argument(
-        "--force", action="store_true", help="replace broken records and those of other settings"
-    )
+    help_text = "replace broken records and those of other settings"
+    parser.add_argument("--force", action="store_true", help=help_text)
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Make the runs that are missing, print the tables, and return the exit code."""
     running.check_running(args)
     asked = [_names(args.data, "--data"), _names(args.methods, "--methods")]
@@ -84,12 +81,8 @@ def run(args: argparse.Namespace) -> int:
     options = Options(records, *limits, force=args.force, threads=1)
     if not (args.dry_run or only_prints):
         running.options_of(args)  # creates the folder of records
-    work = plan_exhibits(
-        exhibits,
-        options,
-        num_seeds=args.seeds,
-        open_source=lambda source: running.open_graphs(source, args),
-    )
+    opened = partial(running.open_graphs, args=args)
+    work = plan_exhibits(exhibits, options, num_seeds=args.seeds, open_source=opened)
     _say_problems(work)
     processes, num_failed = running.num_processes(args), 0
     if args.dry_run:
@@ -142,7 +135,7 @@ def _list(work: Work, estimates: Estimates, processes: int) -> None:
     print(f"{left}; {len(work.done)} done already{way_out if blocked else ''}")
 
 
-def _without_budget(args: argparse.Namespace) -> str:
+def _without_budget(args: Namespace) -> str:
     """Return the command as it was given, except for its budget."""
     usual = {"records": "results", "backend": "local"}
     keys = ("data", "methods", "seeds", "records", "jobs", "backend", "scheduler")

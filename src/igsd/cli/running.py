@@ -1,10 +1,10 @@
 """What the commands that make runs share: their options, their execution, and its display."""
 
-import argparse
 import json
 import os
 import sys
 import time
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +50,7 @@ def add_running_arguments(parser: Any, *, jobs: str) -> None:
     parser.add_argument("--limit-memory", type=float, metavar="GIB", help=text)
 
 
-def add_scoring_arguments(parser: argparse.ArgumentParser, protocols: Sequence[str]) -> None:
+def add_scoring_arguments(parser: ArgumentParser, protocols: Sequence[str]) -> None:
     """Add protocol, seeds, classes and how vectors are scored."""
     text = "how methods are scored (default: nested)"
     parser.add_argument("--protocol", choices=protocols, default="nested", help=text)
@@ -63,8 +63,7 @@ def add_scoring_arguments(parser: argparse.ArgumentParser, protocols: Sequence[s
     parser.add_argument("--standardise", choices=("no", "yes", "search"), help=text)
     text = "also score with twins of test graphs (indistinguishable by message passing) removed "
     text += "from training (default: if over a tenth of the graphs are repeats)"
-    either = argparse.BooleanOptionalAction
-    parser.add_argument("--without-twins", action=either, default=None, help=text)
+    parser.add_argument("--without-twins", action=BooleanOptionalAction, help=text)
     parser.add_argument("--json", metavar="FILE", help="also write the table as JSON; - prints it")
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
 
@@ -86,11 +85,11 @@ def parse_methods(text: str) -> list[str]:
 def refuse(options: Mapping[str, Any], reason: str) -> None:
     """Raise ``ConfigError``, "OPTION REASON", for the first of these options that was given."""
     for option, value in options.items():
-        if value is not None and value is not False and value != []:
+        if value is not None and value != []:
             raise ConfigError(f"{option} {reason}")
 
 
-def check_running(args: argparse.Namespace) -> None:
+def check_running(args: Namespace) -> None:
     """Reject invalid combinations of options before any data are read."""
     if args.seeds is not None and args.seeds < 1:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
@@ -109,11 +108,8 @@ def check_running(args: argparse.Namespace) -> None:
         check_writable(args.json)
 
 
-def written_changes(args: argparse.Namespace) -> Changes:
-    """Return the settings of ``--config`` and ``--set``; NAME.KEY is for one method.
-
-    Raises ``ConfigError`` for a seed.
-    """
+def written_changes(args: Namespace) -> Changes:
+    """Return the settings that were written, NAME.KEY for one method; rejects a seed."""
     changes: Changes = {}
     for key, value in written_settings(args).items():
         is_section = isinstance(value, dict)
@@ -152,33 +148,31 @@ def shared_out(
     return shares
 
 
-def open_graphs(source: str, args: argparse.Namespace) -> GraphSet:
+def open_graphs(source: str, args: Namespace) -> GraphSet:
     """Open a data set, with the classes of ``--labels``; it stays open for the runs on it."""
     with shown_opening(source, quiet=args.quiet) as progress:
         return opened(source, getattr(args, "labels", None) or "", progress)
 
 
-def first_run(
-    args: argparse.Namespace, graphs: GraphSet, name: str, recipe: str, **kwargs: Any
-) -> Run:
+def first_run(args: Namespace, graphs: GraphSet, name: str, recipe: str, **kwargs: Any) -> Run:
     """Return the run of a method on DATA that the options describe, with seed 0."""
     kwargs |= {"source": args.data, "labels": args.labels or "", "twins": args.without_twins}
     protocol, standardise = args.protocol.removesuffix("-paper"), args.standardise or "yes"
     return Run(protocol, graphs.name, name, recipe, 0, standardise=standardise, **kwargs)
 
 
-def all_seeds(args: argparse.Namespace, runs: Iterable[Run]) -> list[Run]:
+def all_seeds(args: Namespace, runs: Iterable[Run]) -> list[Run]:
     """Return each of these runs with every seed of ``--seeds``."""
     return [replace(run, seed=seed) for run in runs for seed in range(args.seeds)]
 
 
-def scoring_of(args: argparse.Namespace, graphs: GraphSet) -> Scoring:
+def scoring_of(args: Namespace, graphs: GraphSet) -> Scoring:
     """Return how the vectors of graphs are scored."""
     twins = has_many_twins(graphs) if args.without_twins is None else args.without_twins
     return Scoring(args.protocol, args.standardise or "yes", twins)
 
 
-def options_of(args: argparse.Namespace) -> Options:
+def options_of(args: Namespace) -> Options:
     """Return where runs are recorded, and their limits; creates the folder of records."""
     records = None if getattr(args, "records", None) is None else Path(args.records)
     if records is not None:
@@ -186,7 +180,7 @@ def options_of(args: argparse.Namespace) -> Options:
     return Options(records, args.limit_seconds, args.limit_memory, force=args.force)
 
 
-def plan(args: argparse.Namespace, runs: Sequence[Run], graphs: GraphSet) -> tuple[Work, Options]:
+def plan(args: Namespace, runs: Sequence[Run], graphs: GraphSet) -> tuple[Work, Options]:
     """Return which runs are still to be made, and how; says how many have a record already."""
     options = options_of(args)
     work = plan_runs(runs, graphs, options)
@@ -196,9 +190,7 @@ def plan(args: argparse.Namespace, runs: Sequence[Run], graphs: GraphSet) -> tup
     return work, options
 
 
-def spread_out(
-    args: argparse.Namespace, num_runs: int, graphs: GraphSet
-) -> tuple[Workers, Changes]:
+def spread_out(args: Namespace, num_runs: int, graphs: GraphSet) -> tuple[Workers, Changes]:
     """Return who makes the runs, and the options that follow from it.
 
     By default runs are made one after the other, and only their folds side by side, so that the
@@ -211,13 +203,13 @@ def spread_out(
     return Workers(1), {"fold_jobs": folds, "verbose": not args.quiet}
 
 
-def num_processes(args: argparse.Namespace) -> int:
+def num_processes(args: Namespace) -> int:
     """Return the number of processes of ``--jobs``; all cores by default."""
     return (os.cpu_count() or 1) if args.jobs in (None, -1) else int(args.jobs)
 
 
 def records_of(
-    args: argparse.Namespace, runs: Sequence[Run], graphs: GraphSet, work: Work, options: Options
+    args: Namespace, runs: Sequence[Run], graphs: GraphSet, work: Work, options: Options
 ) -> dict[Run, Record]:
     """Make the runs that are left, and return the records of all runs, made now or before.
 
@@ -231,9 +223,7 @@ def records_of(
     return {run: record for run, record in found.items() if record is not None}
 
 
-def make_runs(
-    args: argparse.Namespace, work: Work, options: Options, workers: Workers
-) -> dict[Run, Record]:
+def make_runs(args: Namespace, work: Work, options: Options, workers: Workers) -> dict[Run, Record]:
     """Make the runs that are left, saying on standard error how far it is; return their records."""
     made: dict[Run, Record] = {}
     if not work.batches:
@@ -349,7 +339,7 @@ def outcome(records: Sequence[Record]) -> str:
 
 
 def report(
-    args: argparse.Namespace, values: Mapping[str, Any], table: Table, notes: Iterable[str] = ()
+    args: Namespace, values: Mapping[str, Any], table: Table, notes: Iterable[str] = ()
 ) -> None:
     """Print a table with notes, or its values as JSON; write those if ``--json`` names a file."""
     if args.json == "-":

@@ -1,7 +1,7 @@
 """``igsd train``: from graphs to a run folder with a model, embeddings, history and a picture."""
 
-import argparse
 import textwrap
+from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +52,7 @@ def add_parser(commands: Any) -> None:
     names = textwrap.wrap(", ".join(method_names("classes")), 90, break_on_hyphens=False)
     with_labels = "\n  ".join(["methods with --labels:", *names])
     epilog = "\n\n".join([_EXAMPLES, options.methods_text(), with_labels, options.settings_table()])
-    parser = options.add_command(commands, "train", _DESCRIPTION, epilog, add_help=False)
+    parser = options.add_command(commands, "train", run, _DESCRIPTION, epilog, add_help=False)
     text = "show this help, or the settings of a method, and exit"
     parser.add_argument("-h", "--help", action=options.MethodHelp, help=text)
     options.add_data_argument(parser)
@@ -79,10 +79,9 @@ def add_parser(commands: Any) -> None:
     group.add_argument("--task", choices=kinds, default="auto", help=f"{text}classes)")
     parser.add_argument("--log-dir", metavar="DIR", help="write TensorBoard curves there")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Train, or continue a training, and return the exit code."""
     _check_options(args)
     job = find_job(args)
@@ -95,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_options(args: argparse.Namespace) -> None:
+def _check_options(args: Namespace) -> None:
     """Reject invalid combinations of options and a method that does not suit them."""
     if args.resume and args.force:
         raise ConfigError("--resume continues a run and --force replaces it: give one of them.")
@@ -139,14 +138,14 @@ class TrainJob:
     is_new: bool
 
 
-def _early_task(args: argparse.Namespace) -> str:
+def _early_task(args: Namespace) -> str:
     """Return the task as far as it is known before the labels are read."""
     if args.labels is None:
         return "vectors"
     return "numbers" if args.task == "numbers" else "classes"
 
 
-def find_job(args: argparse.Namespace) -> TrainJob | RunFolder:
+def find_job(args: Namespace) -> TrainJob | RunFolder:
     """Return the training to do, from the beginning or the rest of one; a finished run as it is.
 
     Raises an ``IGSDError`` if it cannot be done, as far as possible before the data are read.
@@ -170,7 +169,7 @@ def find_job(args: argparse.Namespace) -> TrainJob | RunFolder:
 
 
 def _rest_of(
-    args: argparse.Namespace, folder: RunFolder, changes: Values, graphs: GraphSet | None = None
+    args: Namespace, folder: RunFolder, changes: Values, graphs: GraphSet | None = None
 ) -> TrainJob | RunFolder:
     """Return the rest of the run in ``folder``, or the folder itself if the run is finished.
 
@@ -197,7 +196,7 @@ def _rest_of(
     return _checked_job(args, graphs, method, recipe, config, labels, folder)
 
 
-def _check_same_run(args: argparse.Namespace, folder: RunFolder, metrics: RunMetrics) -> None:
+def _check_same_run(args: Namespace, folder: RunFolder, metrics: RunMetrics) -> None:
     """Raise ``ConfigError`` if method, recipe or labels are not those that a run started with."""
     labels = metrics.get("labels", {})
     if args.labels is not None and not labels:
@@ -251,12 +250,12 @@ def _conflict(folder: RunFolder, key: str, stored: object, requested: object) ->
     )
 
 
-def _read_labels(args: argparse.Namespace, graphs: GraphSet, task: Any) -> GraphLabels | None:
+def _read_labels(args: Namespace, graphs: GraphSet, task: Any) -> GraphLabels | None:
     return None if args.labels is None else find_labels(graphs, args.data, args.labels, task)
 
 
 def _checked_job(
-    args: argparse.Namespace,
+    args: Namespace,
     graphs: GraphSet,
     method: str,
     recipe: str,
@@ -287,7 +286,7 @@ def _checked_job(
     return TrainJob(graphs, method, recipe, config, labels, used, folder, checkpoint, is_new)
 
 
-def _train(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> None:
+def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     """Train in the process that writes, and leave a finished run folder."""
     header = _header(args, job)
     resume = resume_command(folder.path, header)
@@ -312,7 +311,7 @@ def _train(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> None:
     print(f"{result}: {folder.path}")
 
 
-def _header(args: argparse.Namespace, job: TrainJob) -> RunMetrics:
+def _header(args: Namespace, job: TrainJob) -> RunMetrics:
     """Return what ``metrics.json`` says about a run from the start."""
     data: Any = data_summary(job.graphs) | {"source": args.data}
     header: RunMetrics = {"recipe": job.recipe, "method": job.method, "data": data}
@@ -323,7 +322,7 @@ def _header(args: argparse.Namespace, job: TrainJob) -> RunMetrics:
     return header
 
 
-def _announce(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> None:
+def _announce(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     parts = [] if job.method == options.OURS else [f"method {job.method}"]
     if job.used is not None:
         kind = "class" if job.used.are_classes else "number"

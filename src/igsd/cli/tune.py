@@ -1,7 +1,7 @@
 """``igsd tune``: searches settings by scores inside the training parts, and writes a recipe."""
 
-import argparse
 import sys
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -47,7 +47,7 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = options.add_command(commands, "tune", _DESCRIPTION, _EXAMPLES)
+    parser = options.add_command(commands, "tune", run, _DESCRIPTION, _EXAMPLES)
     options.add_data_argument(parser)
     text = "folder of the search (default: runs/tune-DATA)"
     parser.add_argument("-o", "--output", metavar="RUN", help=text)
@@ -73,10 +73,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="list the grid, and exit")
     parser.add_argument("--force", action="store_true", help="replace the search that is in RUN")
     parser.add_argument("--quiet", action="store_true", help="do not report trials")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Search, report every trial, print the best, and return the exit code."""
     _check(args)
     search = _search(args)
@@ -85,11 +84,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     tune.require_optuna()
     check_writable(search.recipe)
-    trials = _run(search, search.read(force=args.force), args)
-    return _report(args, search, trials)
+    return _report(args, search, _run(args, search))
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: Namespace) -> None:
     """Reject invalid combinations of options."""
     running.check_running(args)
     if args.trials < 1:
@@ -101,7 +99,7 @@ def _check(args: argparse.Namespace) -> None:
         running.refuse(few_labels, "is for --protocol semi.")
 
 
-def _search(args: argparse.Namespace) -> tune.Search:
+def _search(args: Namespace) -> tune.Search:
     """Return the search, everything checked that can be checked without training."""
     grid, changes = tune.parse_grid(args.grid), options.written_settings(args)
     if "seed" in changes:
@@ -111,15 +109,13 @@ def _search(args: argparse.Namespace) -> tune.Search:
     kwargs: Any = {"source": args.data, "fixed": tuple(changes.items())}
     kwargs |= {} if args.label_rate is None else {"label_rate": args.label_rate}
     recipe = options.choose_recipe(args.recipe, graphs)
-    protocol = f"tune-{args.protocol}"
-    run = Run(protocol, graphs.name, name, recipe, tune.FIRST_SEED, **kwargs)
+    run = Run(f"tune-{args.protocol}", graphs.name, name, recipe, tune.FIRST_SEED, **kwargs)
     whole = tune.make_grid(run.config(), grid, parse_settings(args.settings))
     run.rules.check(run, graphs)
     tail = f"-{args.protocol}" if is_semi else ""
     folder = Path(args.output or Path(options.RUNS) / f"tune-{plain_name(graphs.name)}{tail}")
     seeds = args.seeds or (3 if is_semi else 1)
-    names = frozenset(grid)
-    return tune.Search(run, graphs, whole, seeds, args.trials, args.seed, folder, names)
+    return tune.Search(run, graphs, whole, seeds, args.trials, args.seed, folder, frozenset(grid))
 
 
 def _list(search: tune.Search) -> None:
@@ -131,10 +127,9 @@ def _list(search: tune.Search) -> None:
     print(f"{count}, of which {search.num_trials} trials")
 
 
-def _run(
-    search: tune.Search, finished: list[tune.Trial], args: argparse.Namespace
-) -> list[tune.Trial]:
+def _run(args: Namespace, search: tune.Search) -> list[tune.Trial]:
     """Return all trials, old and new, and report each new one on standard error."""
+    finished = search.read(force=args.force)
     trials = list(finished)
     if finished and not args.quiet:
         print(f"{counted(len(finished), 'trial')} in {search.folder}", file=sys.stderr)
@@ -165,7 +160,7 @@ def _outcome(search: tune.Search, trial: tune.Trial) -> str:
     return f"{name}: {trial}: {score}, {trial.seconds:.1f} s"
 
 
-def _report(args: argparse.Namespace, search: tune.Search, trials: list[tune.Trial]) -> int:
+def _report(args: Namespace, search: tune.Search, trials: list[tune.Trial]) -> int:
     """Print the best trials and how to use the recipe; return the exit code."""
     best = tune.ranked(trials)
     if not best:
