@@ -3,11 +3,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 from igsd.cli import data, main
+from igsd.errors import IGSDWarning, ParameterError, StorageError
 from tests.cli.conftest import Run
 
 HEAVY = ("torch", "sklearn", "numpy", "scipy", "matplotlib", "pyarrow", "rich", "networkx")
@@ -56,6 +58,9 @@ def test_wrong_usage(igsd: Run, arguments: list[str]) -> None:
     [
         (KeyboardInterrupt(), 130, "igsd: Stopped."),
         (MemoryError(), 2, "Out of memory"),
+        (ParameterError("epochs", "IGSD", "must be"), 2, "igsd: The setting 'epochs' must be"),
+        (ParameterError("random_state", "IGSD", "must"), 2, "igsd: The setting 'seed' must"),
+        (StorageError("The file is broken."), 2, "igsd: The file is broken."),
         (OSError(28, "No space left on device", "/x/y"), 2, "The disk is full, cannot write /x/y"),
         (PermissionError(13, "Permission denied", "/x"), 2, "Cannot access /x: Permission denied"),
     ],
@@ -70,6 +75,26 @@ def test_errors_become_a_sentence(
     found, _, err = igsd("data", "list")
     assert found == code
     assert text in err
+
+
+def test_warnings_become_notes_each_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with main.warnings_as_notes():
+        for _ in range(2):
+            warnings.warn("the cache is full", IGSDWarning, stacklevel=1)
+        warnings.warn("the other one", IGSDWarning, stacklevel=1)
+    err = capsys.readouterr().err
+    assert err == "igsd: note: the cache is full\nigsd: note: the other one\n"
+
+
+def test_shown_by_the_command_line_without_source_code(
+    igsd: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def warn(args: object) -> int:
+        warnings.warn("something odd", IGSDWarning, stacklevel=1)
+        return 0
+
+    monkeypatch.setattr(data, "run_list", warn)
+    assert igsd("data", "list") == (0, "", "igsd: note: something odd\n")
 
 
 def test_a_reader_that_stops_reading_is_no_error() -> None:

@@ -12,7 +12,6 @@ from igsd.cli.options import (
     method_settings,
     parse_time,
     prepare_output,
-    refuse_seed,
     settings_table,
 )
 from igsd.errors import ConfigError, StorageError
@@ -69,13 +68,6 @@ def test_the_recipe_follows_the_data() -> None:
     assert choose_recipe("auto", make_graphs(labels=False, attributes=2)) == "molecules"
     assert choose_recipe("auto", make_graphs(labels=False)) == "social"
     assert choose_recipe("paper", make_graphs(labels=False)) == "paper"
-
-
-def test_seeds_are_counted_and_cannot_be_set() -> None:
-    refuse_seed({"epochs": 3, "wl.iterations": 2})
-    for key in ("seed", "wl.seed"):
-        with pytest.raises(ConfigError, match="seed cannot be set"):
-            refuse_seed({key: 3})
 
 
 def test_the_table_says_that_recipes_change_defaults() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,20 @@ from igsd.cli.running import (
     add_running_arguments,
     add_scoring_arguments,
     check_running,
+    open_graphs,
     outcome,
     parse_methods,
+    refuse,
+    report,
     shared_out,
     spread_out,
-    write_json_table,
     written_changes,
 )
 from igsd.errors import ConfigError, StorageError
 from igsd.experiments.execute import Workers
 from igsd.experiments.run import Run
 from igsd.experiments.work import Batch, Work
+from igsd.report.tables import Column, Row, Table
 from tests.small_graphs import make_graphs
 
 
@@ -31,7 +35,7 @@ def parsed(*arguments: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     add_scoring_arguments(parser, ("nested", "gckn"))
     add_running_arguments(parser, jobs="one")
-    return argparse.Namespace(**vars(parser.parse_args(arguments)), quiet=True)
+    return parser.parse_args([*arguments, "--quiet"])
 
 
 def test_who_makes_the_runs() -> None:
@@ -58,12 +62,33 @@ def test_invalid_options(arguments: list[str], text: str) -> None:
         check_running(parsed(*arguments))
 
 
-def test_where_the_table_goes(tmp_path: Path) -> None:
+def test_where_the_table_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(StorageError, match="is a folder"):
         check_running(parsed("--json", str(tmp_path)))
+    table = Table("A title", (Column("b"),), (Row("c", ("1",)),))
+    printed = []
     for arguments in ([], ["--json", "-"], ["--json", str(tmp_path / "t.json")]):
-        write_json_table(parsed(*arguments), {"a": 1})
+        report(parsed(*arguments), {"a": 1}, table, ["a note"])
+        printed.append(capsys.readouterr().out)
     assert [path.name for path in tmp_path.iterdir()] == ["t.json"]
+    assert printed[0] == printed[2]
+    assert printed[0].splitlines()[0] == "A title"
+    assert printed[0].splitlines()[-1] == "a note"
+    assert json.loads(printed[1]) == {"a": 1}
+
+
+def test_options_that_do_not_belong() -> None:
+    refuse({"--a": None, "--b": []}, "is for others.")
+    with pytest.raises(ConfigError, match="--d is for others"):
+        refuse({"--a": None, "--d": 0.0}, "is for others.")
+
+
+def test_a_column_becomes_the_classes(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("smiles,active\nCC,1\nCO,0\nCN,\n")
+    graphs = open_graphs(str(tmp_path / "m.csv"), parsed("--labels", "active"))
+    assert graphs.classes is not None
+    assert (graphs.classes.tolist(), graphs.class_names) == ([1, 0, -1], ("0", "1"))
 
 
 def batch(*seeds: int) -> Batch:

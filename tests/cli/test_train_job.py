@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from igsd.cli.train_job import TrainJob, find_job
+from igsd.cli.train import TrainJob, find_job
 from igsd.errors import ConfigError, StorageError
 from igsd.estimators import IGSDClassifier
 from igsd.experiments.run_folder import RunFolder

@@ -1,1 +1,15 @@
-"""The command line: one file per command. Heavy modules are imported when a command runs."""
+"""The command line: one file per command, which is imported when it is asked for."""
+
+COMMANDS = {
+    "data": "list, show and import data sets",
+    "train": "train a model on graphs, with few labels or none",
+    "embed": "write the vectors of graphs to a file",
+    "predict": "write the predicted class or value of each graph to a file",
+    "evaluate": "score a model, embeddings, or a recipe over seeds",
+    "compare": "score several methods on the same folds",
+    "tune": "search for settings on a data set and write them as a recipe",
+    "reproduce": "run and print a table or figure of the paper",
+    "report": "make one HTML page from records and runs",
+    "neighbors": "list the graphs most similar to one",
+}
+"""The commands in the order of ``igsd --help``; each is the module of its name in ``igsd.cli``."""

@@ -1,46 +1,21 @@
 """``igsd compare``: several methods on one data set, under the same folds: a table, a picture."""
 
-from __future__ import annotations
-
-import argparse
-import json
 import sys
-from dataclasses import replace
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from igsd.baselines.registry import configure, takes_recipe
-from igsd.cli.options import (
-    RUNS,
-    add_command,
-    add_data_argument,
-    add_settings_arguments,
-    check_recipe,
-    choose_recipe,
-    methods_text,
-)
-from igsd.cli.output import open_graphs, say_note
-from igsd.cli.running import (
-    PROTOCOLS_HELP,
-    Changes,
-    add_running_arguments,
-    add_scoring_arguments,
-    check_running,
-    make_runs,
-    options_of,
-    parse_methods,
-    say_skipped,
-    shared_out,
-    spread_out,
-    write_json_table,
-    written_changes,
-)
+from igsd.cli import options, running
+from igsd.cli.output import say_note
 from igsd.evaluation import PROTOCOLS
-
-if TYPE_CHECKING:
-    from igsd.experiments.run import Run
-    from igsd.graphs.graphset import GraphSet
-    from igsd.report.scores import Comparison
+from igsd.experiments.records import Record, plain_name
+from igsd.experiments.run import Run, changed_settings
+from igsd.experiments.trained import fitting_recipe
+from igsd.files.atomic import check_writable
+from igsd.graphs.graphset import GraphSet
+from igsd.report.plots import comparison_plot, picture_suffix
+from igsd.report.scores import Comparison, compare_records
 
 DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
 
@@ -61,9 +36,9 @@ and eight characters if much is changed) and has its own records under that name
 another --recipe than the one that suits the graphs (METHOD+recipe-NAME).
 
 protocols:
-{PROTOCOLS_HELP}
+{running.PROTOCOLS_HELP}
 
-{methods_text()}"""
+{options.methods_text()}"""
 
 _EXAMPLES = """\
 examples:
@@ -75,121 +50,65 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "compare", _DESCRIPTION, _EXAMPLES)
-    add_data_argument(parser)
-    parser.add_argument(
-        "--methods",
-        metavar="NAME,NAME,...",
-        default=DEFAULT_METHODS,
-        help=f"the methods to compare, or all (default: {DEFAULT_METHODS})",
-    )
-    add_scoring_arguments(parser, PROTOCOLS)
-    add_running_arguments(parser, jobs="one run at a time, its folds on all cores")
-    parser.add_argument(
-        "--records",
-        metavar="DIR",
-        default=f"{RUNS}/records",
-        help=f"folder of the records (default: {RUNS}/records)",
-    )
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        help=f"the picture: .png, .svg or .pdf (default: {RUNS}/compare-DATA.png)",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="replace broken records and those of other runs"
-    )
-    add_settings_arguments(parser)
-    parser.add_argument("--quiet", action="store_true", help="do not show progress")
-    parser.set_defaults(run=run)
+    parser = options.add_command(commands, "compare", run, _DESCRIPTION, _EXAMPLES)
+    options.add_data_argument(parser)
+    text = f"the methods to compare, or all (default: {DEFAULT_METHODS})"
+    parser.add_argument("--methods", metavar="NAME,NAME,...", default=DEFAULT_METHODS, help=text)
+    running.add_scoring_arguments(parser, PROTOCOLS)
+    running.add_running_arguments(parser, jobs="one run at a time, its folds on all cores")
+    folder = f"{options.RUNS}/records"
+    text = f"folder of the records (default: {folder})"
+    parser.add_argument("--records", metavar="DIR", default=folder, help=text)
+    text = f"the picture: .png, .svg or .pdf (default: {options.RUNS}/compare-DATA.png)"
+    parser.add_argument("--plot", metavar="FILE", help=text)
+    text = "replace broken records and those of other runs"
+    parser.add_argument("--force", action="store_true", help=text)
+    options.add_settings_arguments(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Compare the methods and return the exit code."""
-    from igsd.files.atomic import check_writable
-    from igsd.report.plots import picture_suffix
-
     # The default name depends on the data, which are not read yet; its folder is known.
-    place = args.plot or Path(RUNS) / "compare.png"
+    place = args.plot or Path(options.RUNS) / "compare.png"
     check_writable(place)
     picture_suffix(place)
-    comparison, code = compare(args, args.data, parse_methods(args.methods))
+    running.check_running(args)
+    comparison = compare(args, running.parse_methods(args.methods))
     print(f"{_draw(args.plot, comparison)}, records: {args.records}", file=sys.stderr)
-    return code
+    return int(comparison.failed())
 
 
-def compare(args: argparse.Namespace, data: str, names: list[str]) -> tuple[Comparison, int]:
-    """Run methods, print their table or its JSON, and return it with the exit code.
-
-    The code is 1 if a run failed; a run that only exceeded its limits has an answer.
-    """
-    check_running(args)
-    changes = shared_out(written_changes(args), names)
-    check_recipe(args.recipe, names)
-    from igsd.experiments.scoring import Scoring
-    from igsd.experiments.work import plan_runs
-    from igsd.report.render import show
-    from igsd.report.scores import compare_records
-
-    graphs = open_graphs(data, args.labels, quiet=args.quiet)
-    runs = [run for name in names for run in _runs(args, data, graphs, name, changes[name])]
-    options = options_of(args)
-    work = plan_runs(runs, graphs, options)
-    say_skipped(work, quiet=args.quiet)
-    workers, more = spread_out(args, len(work.batches), graphs)
-    made = make_runs(work, replace(options, **more), workers, args)
-    titles = dict.fromkeys(run.title for run in runs)
-    records = {t: made.records([run for run in runs if run.title == t]) for t in titles}
-    standardise, twins = args.standardise or "yes", runs[0].uses_twins(graphs)
-    scoring = Scoring(args.protocol, standardise, twins)
-    comparison = compare_records(graphs, scoring, records)
-    if args.json == "-":
-        print(json.dumps(comparison.to_dict(), indent=2, allow_nan=False))
-        return comparison, int(comparison.failed())
-    show(comparison.table())
-    for note in comparison.notes():
+def compare(args: Namespace, names: list[str]) -> Comparison:
+    """Run methods on DATA, print their table or its JSON, and return the comparison."""
+    changes = running.shared_out(running.written_changes(args), names)
+    options.check_recipe(args.recipe, names)
+    graphs = running.open_graphs(args.data, args)
+    firsts = [_run(args, graphs, name, changes[name]) for name in names]
+    runs = running.all_seeds(args, firsts)
+    records = running.records_of(args, runs, graphs, *running.plan(args, runs, graphs))
+    by_title: dict[str, list[Record]] = {run.title: [] for run in firsts}
+    for run, record in records.items():
+        by_title[run.title].append(record)
+    comparison = compare_records(graphs, running.scoring_of(args, graphs), by_title)
+    running.report(args, comparison.to_dict(), comparison.table())
+    for note in comparison.notes() if args.json != "-" else ():
         say_note(note)
-    write_json_table(args, comparison.to_dict())
-    return comparison, int(comparison.failed())
+    return comparison
 
 
-def _runs(
-    args: argparse.Namespace, data: str, graphs: GraphSet, name: str, changes: Changes
-) -> list[Run]:
-    """Return the runs of a method; changed settings are part of the place of their records."""
-    from igsd.experiments.run import Run, changed_settings
-    from igsd.experiments.trained import fitting_recipe
-
-    recipe = choose_recipe(args.recipe, graphs)
+def _run(args: Namespace, graphs: GraphSet, name: str, changes: running.Changes) -> Run:
+    """Return the run of a method; changed settings are part of the place of its records."""
+    recipe = options.choose_recipe(args.recipe, graphs)
     config, usual = configure(name, recipe, changes), configure(name, recipe)
     changed = list(changed_settings(config, usual).items())
     if takes_recipe(name) and recipe != fitting_recipe(graphs):
         changed.insert(0, ("recipe", recipe))
-    return [
-        Run(
-            args.protocol,
-            graphs.name,
-            name,
-            recipe,
-            seed,
-            changes=tuple(changed),
-            standardise=args.standardise or "yes",
-            twins=args.without_twins,
-            references=False,
-            source=data,
-            labels=args.labels or "",
-        )
-        for seed in range(args.seeds)
-    ]
+    return running.first_run(args, graphs, name, recipe, changes=tuple(changed), references=False)
 
 
 def _draw(plot: str | None, comparison: Comparison) -> str:
     """Draw the comparison if any method has a score; return what is said about it."""
-    from igsd.experiments.records import plain_name
-    from igsd.report.plots import comparison_plot
-
-    usual = Path(RUNS) / f"compare-{plain_name(comparison.data)}.png"
-    path = usual if plot is None else Path(plot)
+    path = Path(plot or Path(options.RUNS) / f"compare-{plain_name(comparison.data)}.png")
     if comparison.has_scores():
         comparison_plot(comparison).save(path)
         return f"picture: {path}"

@@ -1,18 +1,18 @@
 """``igsd data``: list data sets, show what is in one, and import other files."""
 
-from __future__ import annotations
-
-import argparse
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from igsd.cli.options import add_command, names_in, prepare_output
 from igsd.cli.output import open_graphs
 from igsd.errors import StorageError, counted
-
-if TYPE_CHECKING:
-    from igsd.graphs.graphset import GraphSet
-    from igsd.graphs.summary import GraphSetSummary, Spread
+from igsd.evaluation.twins import count_twins
+from igsd.graphs.datasets import aliases, data_sets
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.table import read_smiles_table
+from igsd.graphs.summary import GraphSetSummary, Spread, summarize
+from igsd.report.render import print_table
 
 _DESCRIPTION = """\
 Data sets by name, and graphs in files. A name is looked up in the folder IGSD_DATA (NAME.zip or
@@ -29,57 +29,35 @@ _MOST_LABELS = 12
 
 def add_parser(commands: Any) -> None:
     """Add the command and its subcommands to the parser."""
-    parser = add_command(commands, "data", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "data", run_list, _DESCRIPTION, _EXAMPLES)
     parts = parser.add_subparsers(metavar="list|show|import", required=True)
     part = parts.add_parser("list", help="the named data sets and where they are")
     part.set_defaults(run=run_list)
-    part = parts.add_parser(
-        "show", help="graphs, classes, labels and indistinguishable graphs of one"
-    )
+    text = "graphs, classes, labels and indistinguishable graphs of one"
+    part = parts.add_parser("show", help=text)
     part.add_argument("data", metavar="NAME|PATH", help="data-set name or path (see igsd --help)")
     part.set_defaults(run=run_show)
-    _add_import(parts)
-
-
-def _add_import(parts: Any) -> None:
-    part = parts.add_parser(
-        "import",
-        help="convert other files to one portable file",
-        description="Writes the graphs of PATH (a TU folder or zip, a SMILES table, a name) to one "
-        "file that every command accepts as DATA and that opens quickly.",
+    text = (
+        "Writes the graphs of PATH (a TU folder or zip, a SMILES table, a name) to one file that "
     )
+    text += "every command accepts as DATA and that opens quickly."
+    summary = "convert other files to one portable file"
+    part = parts.add_parser("import", help=summary, description=text)
     part.add_argument("path", metavar="PATH", help="what to import")
-    part.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        required=True,
-        help="the file to write; its folder is created if needed",
-    )
-    part.add_argument(
-        "--smiles-column",
-        metavar="NAME",
-        help="column with SMILES (default: the one called smiles)",
-    )
-    part.add_argument(
-        "--label-column",
-        metavar="NAME",
-        help="column with the classes (default: the one called label, class or y)",
-    )
-    part.add_argument(
-        "--target-columns",
-        metavar="NAME,NAME",
-        help="columns that become targets (default: every other column of numbers)",
-    )
+    text = "the file to write; its folder is created if needed"
+    part.add_argument("-o", "--output", metavar="OUT", required=True, help=text)
+    text = "column with SMILES (default: the one called smiles)"
+    part.add_argument("--smiles-column", metavar="NAME", help=text)
+    text = "column with the classes (default: the one called label, class or y)"
+    part.add_argument("--label-column", metavar="NAME", help=text)
+    text = "columns that become targets (default: every other column of numbers)"
+    part.add_argument("--target-columns", metavar="NAME,NAME", help=text)
     part.add_argument("--force", action="store_true", help="replace OUT if it exists")
     part.set_defaults(run=run_import)
 
 
-def run_list(args: argparse.Namespace) -> int:
+def run_list(args: Namespace) -> int:
     """Print the named data sets."""
-    from igsd.graphs.datasets import aliases, data_sets
-    from igsd.report.render import print_table
-
     lines = [
         [info.name, str(info.graphs or "-"), str(info.classes or "-"), info.about, info.where]
         for info in data_sets()
@@ -92,10 +70,8 @@ def run_list(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_show(args: argparse.Namespace) -> int:
+def run_show(args: Namespace) -> int:
     """Print what is in one data set."""
-    from igsd.graphs.summary import summarize
-
     graphs = open_graphs(args.data)
     lines = [*_summary_lines(summarize(graphs)), *_twin_lines(graphs)]
     lines += [("note", note) for note in graphs.notes]
@@ -105,34 +81,28 @@ def run_show(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_import(args: argparse.Namespace) -> int:
+def run_import(args: Namespace) -> int:
     """Write the portable file, and list rows that could not be read."""
     target = Path(args.output)
     if target.exists() and not args.force:
         raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
     written = prepare_output(args.output, args.path)
-    graphs = _import_graphs(args)
+    if args.smiles_column or args.label_column or args.target_columns:
+        if not Path(args.path).is_file():
+            raise StorageError(
+                f"Columns can be named for a SMILES table only, and {args.path} is not a file. "
+                "Leave out the options that name columns, or give the path of a table."
+            )
+        targets = names_in(args.target_columns) if args.target_columns else None
+        graphs = read_smiles_table(args.path, args.smiles_column, args.label_column, targets)
+    else:
+        graphs = open_graphs(args.path)
     graphs.save(target)
     written()
     print(f"{counted(len(graphs), 'graph')}: {target}")
     for note in graphs.notes:
         print(f"note: {note}")
     return 0
-
-
-def _import_graphs(args: argparse.Namespace) -> GraphSet:
-    columns = (args.smiles_column, args.label_column, args.target_columns)
-    if not any(columns):
-        return open_graphs(args.path)
-    from igsd.graphs.readers.table import read_smiles_table
-
-    if not Path(args.path).is_file():
-        raise StorageError(
-            f"Columns can be named for a SMILES table only, and {args.path} is not a file. Leave "
-            "out the options that name columns, or give the path of a table."
-        )
-    targets = names_in(args.target_columns) if args.target_columns else None
-    return read_smiles_table(args.path, args.smiles_column, args.label_column, targets)
 
 
 def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
@@ -158,13 +128,9 @@ def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
 
 def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
     """Return the figures of graphs that message passing cannot tell apart."""
-    from igsd.evaluation.twins import count_twins
-
     twins = count_twins(graphs)
-    text = (
-        f"{twins.shared} of {twins.graphs} (twins: equal under colour refinement, 1-WL); "
-        f"{twins.distinct} distinct, the largest group has {twins.largest}"
-    )
+    text = f"{twins.shared} of {twins.graphs} (twins: equal under colour refinement, 1-WL); "
+    text += f"{twins.distinct} distinct, the largest group has {twins.largest}"
     lines = [("indistinguishable", text)]
     if twins.ceiling is not None:
         best = f"{100 * twins.ceiling:.1f} %, the best accuracy by structure and node labels alone"

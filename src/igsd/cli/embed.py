@@ -1,11 +1,12 @@
 """``igsd embed``: vectors of graphs, seen in training or not."""
 
-import argparse
+from argparse import Namespace
 from typing import Any
 
 from igsd.cli.options import add_command, add_model_and_data, prepare_output
 from igsd.cli.output import open_graphs, open_model
 from igsd.errors import counted
+from igsd.files.columns import check_suffix, write_vectors
 
 _DESCRIPTION = """\
 Writes one vector per graph of DATA, in the order of DATA, to FILE. The graphs need not be those
@@ -30,22 +31,17 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "embed", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "embed", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help=".npy, .csv or .parquet"
-    )
+    text = ".npy, .csv or .parquet"
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Write the vectors and return the exit code."""
-    from igsd.files.columns import check_suffix, write_vectors
-
     check_suffix(args.output)
     written = prepare_output(args.output, args.model, args.data)
-
     model, graphs = open_model(args.model), open_graphs(args.data, quiet=args.quiet)
     columns = [str(name) for name in model.get_feature_names_out()]
     shape = (len(graphs), len(columns))

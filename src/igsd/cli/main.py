@@ -5,16 +5,18 @@
 """
 
 import argparse
+import contextlib
 import errno
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from igsd import __version__
-from igsd.cli.options import COMMANDS
-from igsd.cli.output import in_plain_words, warnings_as_notes
-from igsd.errors import IGSDError
+from igsd.cli import COMMANDS
+from igsd.errors import IGSDError, IGSDWarning, ParameterError
 from igsd.processes import exit_code_of, sigterm_stops
 
 _DESCRIPTION = """\
@@ -58,14 +60,16 @@ def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    args = make_parser(arguments).parse_args(arguments)
     try:
+        args = make_parser(arguments).parse_args(arguments)
         with warnings_as_notes(), sigterm_stops():
             code = args.run(args)
         sys.stdout.flush()
         return code
+    except ParameterError as error:
+        return _fail(error.as_setting(), 2)
     except IGSDError as error:
-        return _fail(in_plain_words(error), 2)
+        return _fail(str(error), 2)
     except KeyboardInterrupt as stop:
         return _fail(str(stop) or "Stopped.", exit_code_of(stop))
     except MemoryError:
@@ -78,6 +82,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         return _fail(_describe(error), 2)
+
+
+@contextlib.contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Print warnings raised inside the block as notes, each text once.
+
+    Warnings of igsd itself are always shown; those of other packages where Python would. Of
+    several processes that train together, only the first prints.
+    """
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *args: Any, **kwargs: Any) -> None:
+        from igsd.experiments.environment import is_main_process
+
+        text = str(message)
+        if text not in shown and is_main_process():
+            shown.add(text)
+            print(f"igsd: note: {text}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=IGSDWarning)
+        warnings.showwarning = show
+        yield
 
 
 def _describe(error: OSError) -> str:

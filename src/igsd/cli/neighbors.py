@@ -1,16 +1,15 @@
 """``igsd neighbors``: the graphs most similar to a given one."""
 
-from __future__ import annotations
-
-import argparse
-from typing import TYPE_CHECKING, Any
+import json
+from argparse import Namespace
+from typing import Any
 
 from igsd.cli.options import add_command, add_model_and_data
 from igsd.cli.output import open_graphs, open_model
 from igsd.errors import DataError
-
-if TYPE_CHECKING:
-    from igsd.graphs.graphset import GraphSet
+from igsd.evaluation.neighbors import nearest_graphs
+from igsd.graphs.graphset import GraphSet
+from igsd.report.render import print_table
 
 _DESCRIPTION = """\
 Lists the graphs of DATA whose vectors are closest to that of GRAPH, nearest first. GRAPH is a
@@ -30,21 +29,15 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "neighbors", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "neighbors", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
     parser.add_argument("--query", required=True, metavar="GRAPH", help="number from 0, id or name")
     parser.add_argument("-k", type=int, default=10, metavar="K", help="how many (default: 10)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Print the neighbours and return the exit code."""
-    import json
-
-    from igsd.evaluation.neighbors import nearest_graphs
-    from igsd.report.render import print_table
-
     model, graphs = open_model(args.model), open_graphs(args.data)
     place = _find(args.query, graphs)
     indices, distances = nearest_graphs(model.transform(graphs), place, args.k)
@@ -58,7 +51,13 @@ def run(args: argparse.Namespace) -> int:
         return 0
     columns = list(found[0]) if found else ["graph"]
     title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
-    lines = [[_cell(entry[key]) for key in columns] for entry in found]
+    lines = [
+        [
+            f"{v:.3f}" if isinstance(v, float) else "-" if v is None else str(v)
+            for v in each.values()
+        ]
+        for each in found
+    ]
     left = [i for i, key in enumerate(columns) if key in ("class", "id", "name")]
     print_table(columns, lines, title, left)
     return 0
@@ -72,9 +71,8 @@ def _find(query: str, graphs: GraphSet) -> int:
         if names is not None and query in names:
             return names.index(query)
     others = "" if graphs.ids is None else ", or an id of the table"
-    others += (
-        "" if graphs.graph_names is None else ", or the name of a graph (for molecules SMILES)"
-    )
+    if graphs.graph_names is not None:
+        others += ", or the name of a graph (for molecules SMILES)"
     raise DataError(
         f"--query {query} is not a graph of {graphs.name!r}. It must be a number from 0 to "
         f"{len(graphs) - 1}{others}."
@@ -94,9 +92,3 @@ def _description(graphs: GraphSet, index: int) -> dict[str, object]:
     if graphs.graph_names is not None:
         values["name"] = graphs.graph_names[index]
     return values
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return "-" if value is None else str(value)

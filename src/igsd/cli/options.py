@@ -1,39 +1,22 @@
 """Options that several commands share, the settings they stand for, and their help."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from igsd.baselines import registry
+from igsd.cli import COMMANDS
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, StorageError
+from igsd.experiments.trained import fitting_recipe
+from igsd.files.atomic import check_writable
+from igsd.graphs.graphset import GraphSet
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.settings.text import load_recipe, parse_settings, read_settings, recipe_names
-
-if TYPE_CHECKING:
-    from igsd.graphs.graphset import GraphSet
-
-COMMANDS = {
-    "data": "list, show and import data sets",
-    "train": "train a model on graphs, with few labels or none",
-    "embed": "write the vectors of graphs to a file",
-    "predict": "write the predicted class or value of each graph to a file",
-    "evaluate": "score a model, embeddings, or a recipe over seeds",
-    "compare": "score several methods on the same folds",
-    "tune": "search for settings on a data set and write them as a recipe",
-    "reproduce": "run and print a table or figure of the paper",
-    "report": "make one HTML page from records and runs",
-    "neighbors": "list the graphs most similar to one",
-}
-"""The commands in the order of ``igsd --help``; each is the module of its name in ``igsd.cli``."""
-
-AUTO = "auto"
 
 OURS = "igsd"
 """The default method."""
@@ -41,21 +24,20 @@ OURS = "igsd"
 RUNS = "runs"
 """The folder for runs that are not given a folder of their own."""
 
+REPEATED: Any = {"action": "append", "default": []}
+"""For an option that can be given several times."""
+
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def add_command(
-    commands: Any, name: str, description: str, epilog: str, **kwargs: Any
+    commands: Any, name: str, run: Any, description: str, epilog: str, **kwargs: Any
 ) -> argparse.ArgumentParser:
-    """Add a command of ``COMMANDS`` and return its parser; its texts keep their line breaks."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=COMMANDS[name],
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        **kwargs,
-    )
+    """Add a command of ``COMMANDS``, which calls ``run``; its texts keep their line breaks."""
+    kwargs |= {"description": description, "epilog": epilog, "help": COMMANDS[name]}
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser: argparse.ArgumentParser = commands.add_parser(name, formatter_class=formatter, **kwargs)
+    parser.set_defaults(run=run)
     return parser
 
 
@@ -76,8 +58,6 @@ def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     Raises ``StorageError`` if the file cannot be written or would overwrite an input, before any
     work is done.
     """
-    from igsd.files.atomic import check_writable
-
     target = Path(output)
     for source in inputs:
         if target.exists() and Path(source).exists() and target.samefile(source):
@@ -110,44 +90,34 @@ def parse_time(text: str, option: str) -> float:
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
-def add_settings_arguments(parser: Any, *, chooses: bool = True) -> None:
-    """Add ``--recipe``, ``--config`` and ``--set``.
+class Time(argparse.Action):
+    """Stores a time such as ``2h`` in seconds."""
 
-    ``chooses``: whether the command picks a recipe if none is given.
-    """
-    names = ", ".join(recipe_names())
-    choice = "default: auto, which is " if chooses else "auto is "
-    parser.add_argument(
-        "--recipe",
-        metavar="NAME",
-        help=f"a shipped configuration: {names}; {choice}molecules if nodes have labels or "
-        "attributes, else social",
-    )
-    parser.add_argument(
-        "--config", metavar="FILE.toml", help="TOML file with settings that override the recipe"
-    )
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        dest="settings",
-        help="a setting that overrides recipe and file; can be repeated",
-    )
+    def __call__(self, parser: Any, namespace: Any, text: Any, option: str | None = None) -> None:
+        """Store the time; raises ``ConfigError`` if the text is not one."""
+        setattr(namespace, self.dest, parse_time(text, str(option)))
+
+
+def add_settings_arguments(parser: Any, *, chooses: bool = True) -> None:
+    """Add the options of settings; ``chooses``: the command picks a recipe if none is given."""
+    choice = "default: auto, which is" if chooses else "auto is"
+    text = f"a shipped configuration: {', '.join(recipe_names())}; {choice} molecules if nodes "
+    text += "have labels or attributes, else social"
+    parser.add_argument("--recipe", metavar="NAME", help=text)
+    text = "TOML file with settings that override the recipe"
+    parser.add_argument("--config", metavar="FILE.toml", help=text)
+    text = "a setting that overrides recipe and file; can be repeated"
+    parser.add_argument("--set", metavar="KEY=VALUE", dest="settings", help=text, **REPEATED)
 
 
 def is_auto(recipe: str | None) -> bool:
     """Return whether the recipe is left to the command, to be chosen for the data."""
-    return recipe in (None, AUTO)
+    return recipe in (None, "auto")
 
 
 def choose_recipe(requested: str | None, graphs: GraphSet) -> str:
     """Return the requested recipe, or the one that suits the graphs if none is requested."""
-    if not is_auto(requested):
-        return str(requested)
-    from igsd.experiments.trained import fitting_recipe
-
-    return fitting_recipe(graphs)
+    return fitting_recipe(graphs) if is_auto(requested) else str(requested)
 
 
 def check_recipe(requested: str | None, methods: Sequence[str]) -> None:
@@ -167,19 +137,10 @@ def written_settings(args: argparse.Namespace) -> dict[str, Any]:
     return (read_settings(args.config) if args.config else {}) | parse_settings(args.settings)
 
 
-def refuse_seed(changes: Mapping[str, Any]) -> None:
-    """Raise ``ConfigError`` if a seed is among the settings (NAME, or METHOD.NAME)."""
-    if any(key.rpartition(".")[2] == "seed" for key in changes):
-        raise ConfigError("The seeds are 0..N-1 of --seeds N, so seed cannot be set.")
-
-
 def methods_text() -> str:
     """Return the methods with their titles, for a help text."""
-    lines = [
-        f"  {name:<18} {registry.METHODS[name].title}"
-        for name in registry.method_names(everything=True)
-    ]
-    return "\n".join(["methods:", *lines])
+    names = registry.method_names(everything=True)
+    return "\n".join(["methods:", *(f"  {n:<18} {registry.METHODS[n].title}" for n in names)])
 
 
 _HEADER = """\
@@ -195,11 +156,9 @@ def settings_table() -> str:
     """
     plain = {entry.name: entry.default for entry in Config.settings()}
     changed = [e for e in SemiConfig.settings() if plain.get(e.name, e) != e.default]
-    lines = [_HEADER]
-    lines += _listed(Config.groups, Config.settings())
+    lines = [_HEADER, *_listed(Config.groups, Config.settings())]
     lines += ["\nwith labels (--labels, --protocol semi), in addition or instead:"]
-    lines += _listed(SemiConfig.groups, changed)
-    return "\n".join(lines)
+    return "\n".join(lines + _listed(SemiConfig.groups, changed))
 
 
 def method_settings(name: str) -> str:
@@ -209,8 +168,8 @@ def method_settings(name: str) -> str:
     lines = [f"settings of {name} (for --set KEY=VALUE and TOML files), with their defaults:"]
     if task != "vectors" or registry.takes_recipe(name):
         lines.append("the recipe changes some of them.")
-    lines += _listed(config.groups, [e for e in config.settings() if e.name not in fixed])
-    return "\n".join(lines)
+    settings = [entry for entry in config.settings() if entry.name not in fixed]
+    return "\n".join(lines + _listed(config.groups, settings))
 
 
 class MethodHelp(argparse.Action):
@@ -219,17 +178,12 @@ class MethodHelp(argparse.Action):
     def __init__(self, option_strings: list[str], dest: str, **kwargs: Any) -> None:
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **kwargs)
 
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *args: Any
-    ) -> None:
+    def __call__(self, parser: Any, namespace: argparse.Namespace, *args: Any) -> None:
         """Print the help and exit."""
         if namespace.method in (None, OURS):
             parser.print_help()
-            parser.exit()
-        try:
+        else:
             print(method_settings(namespace.method))
-        except ConfigError as error:
-            parser.error(str(error))
         parser.exit()
 
 
@@ -244,13 +198,8 @@ def _listed(groups: Mapping[str, str], entries: list[Field[Any]]) -> list[str]:
             default = default.lower() if isinstance(entry.default, bool) else default
             choices = entry.metadata["choices"]
             meaning = entry.metadata["help"] + (f" ({', '.join(choices)})" if choices else "")
-            lines += _wrapped(f"{entry.name} = {default}", meaning)
+            left, parts = f"{entry.name} = {default}", textwrap.wrap(meaning, 60) or [""]
+            # A long default has a line of its own.
+            first, *more = parts if len(left) < 32 else ["", *parts]
+            lines += [f"    {left:<32}{first}".rstrip(), *(" " * 36 + part for part in more)]
     return lines
-
-
-def _wrapped(left: str, text: str) -> list[str]:
-    """Return the lines of one setting; a long default has a line of its own."""
-    parts = textwrap.wrap(text, 60) or [""]
-    parts = parts if len(left) < 32 else ["", *parts]
-    first = f"    {left:<32}{parts[0]}".rstrip()
-    return [first, *(" " * 36 + part for part in parts[1:])]

@@ -1,12 +1,15 @@
 """``igsd predict``: a table with the class or value that a model predicts for each graph."""
 
-import argparse
+from argparse import Namespace
 from typing import Any
 
+from igsd.baselines.registry import load_model
 from igsd.cli.options import add_command, add_model_and_data, prepare_output
 from igsd.cli.output import open_graphs
 from igsd.errors import counted
+from igsd.experiments.run_folder import RunFolder
 from igsd.files.atomic import known_suffix
+from igsd.files.columns import write_columns
 
 _DESCRIPTION = """\
 Writes the predictions of a model trained with `igsd train --labels`, one row per graph in the order
@@ -23,31 +26,20 @@ examples:
   igsd train molecules.csv --labels active -o runs/active
   igsd predict runs/active molecules.csv -o predictions.csv"""
 
-SUFFIXES = (".csv", ".parquet")
-
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(
-        commands,
-        "predict",
-        _DESCRIPTION,
-        _EXAMPLES,
-    )
+    parser = add_command(commands, "predict", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=".csv or .parquet")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Write the predictions and return the exit code."""
-    known_suffix(args.output, SUFFIXES, "predictions")
+    known_suffix(args.output, (".csv", ".parquet"), "predictions")
     written = prepare_output(args.output, args.model, args.data)
-    from igsd.baselines.registry import load_model
     from igsd.estimators.predictions import given_columns, prediction_columns
-    from igsd.experiments.run_folder import RunFolder
-    from igsd.files.columns import write_columns
 
     model, graphs = load_model(args.model), open_graphs(args.data, quiet=args.quiet)
     columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)

@@ -1,12 +1,14 @@
 """``igsd report``: tables, figures, records and runs as one HTML page."""
 
-import argparse
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from igsd.cli.options import add_command, prepare_output
+from igsd.cli.options import REPEATED, add_command, prepare_output
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError
+from igsd.files.atomic import known_suffix, write_text
+from igsd.report.page.document import make_page
 
 RECORDS = "results"
 """The default folder of records."""
@@ -31,36 +33,18 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "report", _DESCRIPTION, _EXAMPLES)
-    parser.add_argument(
-        "records",
-        metavar="RECORDS",
-        nargs="?",
-        help=f"folder of records (default: {RECORDS}; may be missing if --run is given)",
-    )
+    parser = add_command(commands, "report", run, _DESCRIPTION, _EXAMPLES)
+    text = f"folder of records (default: {RECORDS}; may be missing if --run is given)"
+    parser.add_argument("records", metavar="RECORDS", nargs="?", help=text)
     parser.add_argument("-o", "--output", metavar="FILE.html", required=True, help="the page")
-    parser.add_argument(
-        "--run",
-        metavar="RUN",
-        action="append",
-        dest="runs",
-        default=[],
-        help="a run folder to show; can be repeated",
-    )
-    parser.add_argument(
-        "--map",
-        choices=MAPS,
-        help="how a run's embedding is projected to two dimensions (default: pca; the others need "
-        'pip install "igsd[maps]")',
-    )
-    parser.set_defaults(run=run)
+    text = "a run folder to show; can be repeated"
+    parser.add_argument("--run", metavar="RUN", dest="runs", help=text, **REPEATED)
+    text = "how a run's embedding is projected to two dimensions (default: pca; the others need "
+    parser.add_argument("--map", choices=MAPS, help=f'{text}pip install "igsd[maps]")')
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Write the page and return the exit code."""
-    from igsd.files.atomic import known_suffix, write_text
-    from igsd.report.page.document import make_page
-
     known_suffix(args.output, (".html", ".htm"), "the page")
     say_folder = prepare_output(args.output)
     if args.map is not None and not args.runs:
@@ -75,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
         _say_if_empty(Path(records))
     write_text(args.output, page)
     say_folder()
-    print(f"{args.output}: {_size(len(page.encode()))}")
+    kib = len(page.encode()) / 2**10
+    print(f"{args.output}: " + (f"{kib:.0f} KiB" if kib < 2**10 else f"{kib / 2**10:.1f} MiB"))
     return 0
 
 
@@ -87,12 +72,3 @@ def _say_if_empty(records: Path) -> None:
     if (records / "metrics.json").exists() or (records / "config.toml").exists():
         text += f" It is a run folder: --run {records} shows it."
     say_note(text)
-
-
-def _size(num_bytes: int) -> str:
-    """Return the size of a file with its unit.
-
-    >>> _size(40 * 2**10), _size(3 * 2**19)
-    ('40 KiB', '1.5 MiB')
-    """
-    return f"{num_bytes / 2**10:.0f} KiB" if num_bytes < 2**20 else f"{num_bytes / 2**20:.1f} MiB"

@@ -1,27 +1,28 @@
 """What the commands that make runs share: their options, their execution, and its display."""
 
-from __future__ import annotations
-
-import argparse
+import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from igsd.baselines.registry import method, method_names, setting_names
-from igsd.cli.options import names_in, parse_time, refuse_seed
+from igsd.cli.options import Time, names_in, written_settings
+from igsd.cli.output import shown_opening
 from igsd.errors import ConfigError, counted, nearest
-from igsd.settings.text import parse_settings, read_settings
-
-if TYPE_CHECKING:
-    from igsd.experiments.execute import Workers
-    from igsd.experiments.records import Record
-    from igsd.experiments.run import Options, Run
-    from igsd.experiments.work import Batch, Work
-    from igsd.graphs.graphset import GraphSet
+from igsd.experiments.execute import Display, Workers, check_address, execute_runs
+from igsd.experiments.records import Record, make_records_folder
+from igsd.experiments.run import Options, Run, opened
+from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
+from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
+from igsd.files.atomic import check_writable, write_json
+from igsd.graphs.graphset import GraphSet
+from igsd.report.render import show
+from igsd.report.tables import Table
 
 Changes = dict[str, Any]
 """Settings by name, as they were written."""
@@ -34,67 +35,37 @@ PROTOCOLS_HELP = """\
 
 def add_running_arguments(parser: Any, *, jobs: str) -> None:
     """Add the options of the executor; ``jobs``: what is the default of ``--jobs``."""
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        metavar="N",
-        help=f"processes, -1 for all cores: runs side by side, or the folds of a single run "
-        f"(default: {jobs})",
-    )
-    parser.add_argument(
-        "--budget", metavar="TIME", help="start no run after this time, e.g. 30m, 2h or 1h30m"
-    )
-    parser.add_argument(
-        "--backend", choices=("local", "dask"), default="local", help="who makes the runs"
-    )
+    text = "processes, -1 for all cores: runs side by side, or the folds of a single run "
+    parser.add_argument("--jobs", type=int, metavar="N", help=f"{text}(default: {jobs})")
+    text = "start no run after this time, e.g. 30m, 2h or 1h30m"
+    parser.add_argument("--budget", metavar="TIME", action=Time, help=text)
+    backends = ("local", "dask")
+    parser.add_argument("--backend", choices=backends, default="local", help="who makes the runs")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask scheduler")
-    parser.add_argument(
-        "--limit-seconds",
-        type=float,
-        metavar="S",
-        help="time limit of a run; without labels: of fitting a method and computing its vectors "
-        "or kernel, a day by default. Beyond it the table says '> limit'",
-    )
-    parser.add_argument(
-        "--limit-memory",
-        type=float,
-        metavar="GIB",
-        help="memory limit of a run's process, with Python and its libraries (default: nearly all "
-        "that is free); beyond it the table says 'OMR'",
-    )
+    text = "time limit of a run; without labels: of fitting a method and computing its vectors "
+    text += "or kernel, a day by default. Beyond it the table says '> limit'"
+    parser.add_argument("--limit-seconds", type=float, metavar="S", help=text)
+    text = "memory limit of a run's process, with Python and its libraries (default: nearly all "
+    text += "that is free); beyond it the table says 'OMR'"
+    parser.add_argument("--limit-memory", type=float, metavar="GIB", help=text)
 
 
-def add_scoring_arguments(parser: argparse.ArgumentParser, protocols: Sequence[str]) -> None:
+def add_scoring_arguments(parser: ArgumentParser, protocols: Sequence[str]) -> None:
     """Add protocol, seeds, classes and how vectors are scored."""
-    parser.add_argument(
-        "--protocol",
-        choices=protocols,
-        default="nested",
-        help="how methods are scored (default: nested)",
-    )
-    parser.add_argument(
-        "--seeds", type=int, default=5, metavar="N", help="seeds 0..N-1 (default: 5)"
-    )
-    parser.add_argument(
-        "--labels",
-        metavar="COLUMN|FILE",
-        help="the classes, as in `igsd train --labels` (default: those of DATA; in a table the "
-        "column called label, class or y)",
-    )
-    parser.add_argument(
-        "--standardise",
-        choices=("no", "yes", "search"),
-        help="scale features inside each training part; search: choose there, like C "
-        "(default: yes)",
-    )
-    parser.add_argument(
-        "--without-twins",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="also score with twins of test graphs (indistinguishable by message passing) removed "
-        "from training (default: if over a tenth of the graphs are repeats)",
-    )
+    text = "how methods are scored (default: nested)"
+    parser.add_argument("--protocol", choices=protocols, default="nested", help=text)
+    text = "seeds 0..N-1 (default: 5)"
+    parser.add_argument("--seeds", type=int, default=5, metavar="N", help=text)
+    text = "the classes, as in `igsd train --labels` (default: those of DATA; in a table the "
+    text += "column called label, class or y)"
+    parser.add_argument("--labels", metavar="COLUMN|FILE", help=text)
+    text = "scale features inside each training part; search: choose there, like C (default: yes)"
+    parser.add_argument("--standardise", choices=("no", "yes", "search"), help=text)
+    text = "also score with twins of test graphs (indistinguishable by message passing) removed "
+    text += "from training (default: if over a tenth of the graphs are repeats)"
+    parser.add_argument("--without-twins", action=BooleanOptionalAction, help=text)
     parser.add_argument("--json", metavar="FILE", help="also write the table as JSON; - prints it")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress")
 
 
 def parse_methods(text: str) -> list[str]:
@@ -111,7 +82,14 @@ def parse_methods(text: str) -> list[str]:
     return method_names() if "all" in names else list(dict.fromkeys(names))
 
 
-def check_running(args: argparse.Namespace) -> None:
+def refuse(options: Mapping[str, Any], reason: str) -> None:
+    """Raise ``ConfigError``, "OPTION REASON", for the first of these options that was given."""
+    for option, value in options.items():
+        if value is not None and value != []:
+            raise ConfigError(f"{option} {reason}")
+
+
+def check_running(args: Namespace) -> None:
     """Reject invalid combinations of options before any data are read."""
     if args.seeds is not None and args.seeds < 1:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
@@ -122,36 +100,27 @@ def check_running(args: argparse.Namespace) -> None:
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
     if (args.backend == "dask") != (args.scheduler is not None):
         raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
-    if args.backend == "dask" and args.jobs is not None:
-        raise ConfigError("--jobs is for this machine: a cluster has as many as it has workers.")
     if args.scheduler is not None:
-        from igsd.experiments.execute import check_address
-
+        reason = "is for this machine: a cluster has as many as it has workers."
+        refuse({"--jobs": args.jobs}, reason)
         check_address(args.scheduler)
     if getattr(args, "json", None) not in (None, "-"):
-        from igsd.files.atomic import check_writable
-
         check_writable(args.json)
 
 
-def written_changes(args: argparse.Namespace) -> Changes:
-    """Return the settings of ``--config`` and ``--set``; NAME.KEY is for one method.
-
-    Raises ``ConfigError`` for a seed.
-    """
+def written_changes(args: Namespace) -> Changes:
+    """Return the settings that were written, NAME.KEY for one method; rejects a seed."""
     changes: Changes = {}
-    for key, value in (read_settings(args.config) if args.config else {}).items():
-        inner = {f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else None
-        changes |= {key: value} if inner is None else inner
-    changes |= parse_settings(args.settings)
-    refuse_seed(changes)
+    for key, value in written_settings(args).items():
+        is_section = isinstance(value, dict)
+        changes |= {f"{key}.{k}": v for k, v in value.items()} if is_section else {key: value}
+    if any(key.rpartition(".")[2] == "seed" for key in changes):
+        raise ConfigError("The seeds are 0..N-1 of --seeds N, so seed cannot be set.")
     return changes
 
 
 def shared_out(
-    changes: Mapping[str, Any],
-    names: Sequence[str],
-    known: Mapping[str, Sequence[str]] | None = None,
+    changes: Changes, names: Sequence[str], known: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Changes]:
     """Return the settings of each method: KEY goes to all that have it, NAME.KEY to one.
 
@@ -168,39 +137,65 @@ def shared_out(
                 f"{key} is a setting of {owner!r}, which is not run: {', '.join(names)}. Add it to "
                 "the methods, or leave the setting out."
             )
-        takers = [name for name in ([owner] if owner else names) if plain in known[name]]
+        asked = [owner] if owner else names
+        takers = [name for name in asked if plain in known[name]]
         if not takers:
-            whose = repr(owner) if owner else " or ".join(map(repr, names))
-            hint = nearest(plain, {k for n in ([owner] if owner else names) for k in known[n]})
+            hint = nearest(plain, {k for name in asked for k in known[name]})
+            whose = " or ".join(map(repr, asked))
             raise ConfigError(f"There is no setting {plain!r} of {whose}. {hint}")
         for name in takers:
             shares[name][plain] = value
     return shares
 
 
-def options_of(args: argparse.Namespace, **others: Any) -> Options:
-    """Return where runs are recorded, and their limits."""
-    from igsd.experiments.records import make_records_folder
-    from igsd.experiments.run import Options
+def open_graphs(source: str, args: Namespace) -> GraphSet:
+    """Open a data set, with the classes of ``--labels``; it stays open for the runs on it."""
+    with shown_opening(source, quiet=args.quiet) as progress:
+        return opened(source, getattr(args, "labels", None) or "", progress)
 
+
+def first_run(args: Namespace, graphs: GraphSet, name: str, recipe: str, **kwargs: Any) -> Run:
+    """Return the run of a method on DATA that the options describe, with seed 0."""
+    kwargs |= {"source": args.data, "labels": args.labels or "", "twins": args.without_twins}
+    protocol, standardise = args.protocol.removesuffix("-paper"), args.standardise or "yes"
+    return Run(protocol, graphs.name, name, recipe, 0, standardise=standardise, **kwargs)
+
+
+def all_seeds(args: Namespace, runs: Iterable[Run]) -> list[Run]:
+    """Return each of these runs with every seed of ``--seeds``."""
+    return [replace(run, seed=seed) for run in runs for seed in range(args.seeds)]
+
+
+def scoring_of(args: Namespace, graphs: GraphSet) -> Scoring:
+    """Return how the vectors of graphs are scored."""
+    twins = has_many_twins(graphs) if args.without_twins is None else args.without_twins
+    return Scoring(args.protocol, args.standardise or "yes", twins)
+
+
+def options_of(args: Namespace) -> Options:
+    """Return where runs are recorded, and their limits; creates the folder of records."""
     records = None if getattr(args, "records", None) is None else Path(args.records)
     if records is not None:
         make_records_folder(records)
-    limits = {"seconds": args.limit_seconds, "memory_gib": args.limit_memory}
-    return Options(records, **limits, force=args.force, **others)
+    return Options(records, args.limit_seconds, args.limit_memory, force=args.force)
 
 
-def spread_out(
-    args: argparse.Namespace, num_runs: int, graphs: GraphSet
-) -> tuple[Workers, Changes]:
+def plan(args: Namespace, runs: Sequence[Run], graphs: GraphSet) -> tuple[Work, Options]:
+    """Return which runs are still to be made, and how; says how many have a record already."""
+    options = options_of(args)
+    work = plan_runs(runs, graphs, options)
+    if work.done and not args.quiet:
+        have = "has" if len(work.done) == 1 else "have"
+        print(f"{counted(len(work.done), 'run')} {have} a record, skipped", file=sys.stderr)
+    return work, options
+
+
+def spread_out(args: Namespace, num_runs: int, graphs: GraphSet) -> tuple[Workers, Changes]:
     """Return who makes the runs, and the options that follow from it.
 
     By default runs are made one after the other, and only their folds side by side, so that the
     measured seconds are of a method alone.
     """
-    from igsd.experiments.execute import Workers
-    from igsd.experiments.scoring import default_jobs
-
     count = num_processes(args)
     if args.scheduler is not None or (args.jobs is not None and num_runs > 1):
         return Workers(count, args.scheduler), {}
@@ -208,59 +203,45 @@ def spread_out(
     return Workers(1), {"fold_jobs": folds, "verbose": not args.quiet}
 
 
-def num_processes(args: argparse.Namespace) -> int:
+def num_processes(args: Namespace) -> int:
     """Return the number of processes of ``--jobs``; all cores by default."""
     return (os.cpu_count() or 1) if args.jobs in (None, -1) else int(args.jobs)
 
 
-def budget_of(args: argparse.Namespace) -> float | None:
-    """Return the seconds of ``--budget``, None without one."""
-    return None if args.budget is None else parse_time(args.budget, "--budget")
+def records_of(
+    args: Namespace, runs: Sequence[Run], graphs: GraphSet, work: Work, options: Options
+) -> dict[Run, Record]:
+    """Make the runs that are left, and return the records of all runs, made now or before.
+
+    Runs without one are left out: there was no time for them, or their first seed exceeded its
+    limits. Models that ``options.on_trained`` receives are trained one after the other.
+    """
+    num_runs = 1 if options.on_trained else len(work.batches)
+    workers, more = spread_out(args, num_runs, graphs)
+    new = make_runs(args, work, replace(options, **more), workers)
+    found = {run: new.get(run) or run.finished(options) for run in runs}
+    return {run: record for run, record in found.items() if record is not None}
 
 
-@dataclass(frozen=True)
-class Made:
-    """The records of runs that a command has made."""
-
-    options: Options
-    new: Mapping[Run, Record]
-
-    @property
-    def num_failed(self) -> int:
-        """The number of runs that failed; one that exceeded its limits has an answer."""
-        return sum(record["status"] == "failed" for record in self.new.values())
-
-    def records(self, runs: Sequence[Run]) -> list[Record]:
-        """Return the records of runs, made now or before, in order.
-
-        Runs without one are left out: there was no time for them, or their first seed exceeded its
-        limits.
-        """
-        found = [self.new.get(run) or run.finished(self.options) for run in runs]
-        return [record for record in found if record is not None]
-
-
-def make_runs(work: Work, options: Options, workers: Workers, args: argparse.Namespace) -> Made:
-    """Make the runs that are left, and say on standard error how far it is."""
-    from igsd.experiments.execute import execute_runs
-
+def make_runs(args: Namespace, work: Work, options: Options, workers: Workers) -> dict[Run, Record]:
+    """Make the runs that are left, saying on standard error how far it is; return their records."""
     made: dict[Run, Record] = {}
     if not work.batches:
-        return Made(options, made)
-    shown = RunDisplay(work, options.records, workers.size(), shown=not args.quiet)
+        return made
+    size, shown = workers.size(), not args.quiet
     try:
-        with shown:
-            ended = execute_runs(work.batches, options, workers, shown.hooks(), budget_of(args))
+        with RunDisplay(work, options.records, size, shown=shown) as display:
+            ended = execute_runs(work.batches, options, workers, display, args.budget)
             for batch, records in ended:
                 by_seed = {record["seed"]: record for record in records}
                 made |= {run: by_seed[run.seed] for run in batch if run.seed in by_seed}
     except KeyboardInterrupt as stop:
         kept = "" if options.records is None else f"Finished runs are in {options.records}; "
         raise KeyboardInterrupt(f"Stopped. {kept}the same command continues.") from stop
-    return Made(options, made)
+    return made
 
 
-class RunDisplay:
+class RunDisplay(Display):
     """Follows batches of runs from start to end, on standard error.
 
     On a terminal a line with what runs and what is left stays below the others; elsewhere (a log
@@ -268,25 +249,14 @@ class RunDisplay:
     """
 
     def __init__(self, work: Work, records: Path | None, workers: int, *, shown: bool) -> None:
-        from igsd.experiments.work import Estimates
-
-        self._work, self._records, self._workers, self._shown = work, records, workers, shown
+        self._work, self._workers, self._shown = work, workers, shown
         self._left = dict.fromkeys(work.batches)
         self._running: dict[Batch, float] = {}
         self._estimates = Estimates.read(records)
         self._skipped: dict[str, list[Batch]] = {}
         self._status: Any = None
 
-    def hooks(self) -> Any:
-        """Return this display as the executor calls it."""
-        from igsd.experiments.execute import Display
-
-        class Hooks(Display):
-            start, end, skip = self.start, self.end, self.skip
-
-        return Hooks()
-
-    def __enter__(self) -> RunDisplay:
+    def __enter__(self) -> Self:
         if self._shown and sys.stderr.isatty():
             from rich.console import Console
 
@@ -308,8 +278,6 @@ class RunDisplay:
 
     def start(self, batch: Batch) -> None:
         """Note that a batch starts."""
-        from igsd.experiments.work import batch_title
-
         self._running[batch] = time.monotonic()
         if self._shown and self._status is None:
             self._say(f"{batch_title(batch)} ...")
@@ -323,19 +291,16 @@ class RunDisplay:
 
     def end(self, batch: Batch, records: Sequence[Record]) -> None:
         """Note that a batch has ended, and say how."""
-        from igsd.experiments.work import batch_title
-
         begin = self._running.pop(batch, None)
         self._left.pop(batch, None)
         for run, record in zip(batch, records, strict=False):
             self._estimates.add(run.path(Path()), record)
         took = "" if begin is None else f", {time.monotonic() - begin:.1f} s"
-        failed = any(record["status"] == "failed" for record in records)
-        if self._shown or failed:
-            done = len(self._work.batches) - len(self._left)
-            place = f"{done}/{len(self._work.batches)}"
-            tail = "" if self._status is not None or not self._shown else f"; {self._rest()}"
-            self._say(f"{place} {batch_title(batch)}: {outcome(records)}{took}{tail}")
+        if self._shown or any(record["status"] == "failed" for record in records):
+            count = len(self._work.batches)
+            tail = f"; {self._rest()}" if self._shown and self._status is None else ""
+            place = f"{count - len(self._left)}/{count} {batch_title(batch)}"
+            self._say(f"{place}: {outcome(records)}{took}{tail}")
         self._show()
 
     def _rest(self) -> str:
@@ -348,8 +313,6 @@ class RunDisplay:
             self._status.console.print(text)
 
     def _show(self) -> None:
-        from igsd.experiments.work import batch_title
-
         if self._status is not None:
             running = " | ".join(batch_title(batch) for batch in self._running)
             self._status.update(f"{running}\n  {self._rest()}")
@@ -360,14 +323,14 @@ def outcome(records: Sequence[Record]) -> str:
     bad = [record for record in records if record["status"] != "ok"]
     if bad:
         return str(bad[0].get("word") or bad[0]["error"])
-    own = [
-        next((row for row in r["rows"] if row["method"] == r.get("method", "igsd")), None)
+    own: list[Any] = [
+        next((row for row in r["rows"] if row["method"] == r.get("method", "igsd")), {})
         for r in records
     ]
-    means = [row["mean"] for row in own if row is not None and "mean" in row]
+    means = [row["mean"] for row in own if "mean" in row]
     if means:
         return f"{100 * sum(means) / len(means):.1f} %"
-    errors = [row["mae"] for row in own if row is not None and "mae" in row]
+    errors = [row["mae"] for row in own if "mae" in row]
     if not errors:
         return "done"
     if isinstance(errors[0], dict):
@@ -375,17 +338,15 @@ def outcome(records: Sequence[Record]) -> str:
     return f"mean absolute error {sum(errors) / len(errors):.4g}"
 
 
-def say_skipped(work: Work, *, quiet: bool) -> None:
-    """Say on standard error how many runs have a record already."""
-    if work.done and not quiet:
-        runs = counted(len(work.done), "run")
-        have = "has" if len(work.done) == 1 else "have"
-        print(f"{runs} {have} a record, skipped", file=sys.stderr)
-
-
-def write_json_table(args: argparse.Namespace, table: Mapping[str, Any]) -> None:
-    """Write a table if ``--json`` names a file."""
-    from igsd.files.atomic import write_json
-
-    if args.json not in (None, "-"):
-        write_json(str(args.json), dict(table))
+def report(
+    args: Namespace, values: Mapping[str, Any], table: Table, notes: Iterable[str] = ()
+) -> None:
+    """Print a table with notes, or its values as JSON; write those if ``--json`` names a file."""
+    if args.json == "-":
+        print(json.dumps(values, indent=2, allow_nan=False))
+        return
+    if args.json is not None:
+        write_json(args.json, dict(values))
+    show(table)
+    for note in notes:
+        print(note)

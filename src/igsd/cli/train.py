@@ -1,24 +1,31 @@
 """``igsd train``: from graphs to a run folder with a model, embeddings, history and a picture."""
 
-from __future__ import annotations
-
-import argparse
 import textwrap
+from argparse import Namespace
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from igsd.baselines.registry import METHODS, defaults, method_names
+import numpy as np
+
+from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
-from igsd.cli.train_job import TrainJob, early_task, find_job
+from igsd.cli.options import OURS, RUNS, choose_recipe, is_auto
+from igsd.cli.output import open_graphs
 from igsd.errors import ConfigError, counted
-from igsd.files.models import RunMetrics, resume_command
-
-if TYPE_CHECKING:
-    from igsd.experiments.run_folder import RunFolder
-    from igsd.experiments.trained import Trained
-    from igsd.graphs.graphset import GraphSet
-    from igsd.graphs.labels import GraphLabels
+from igsd.experiments import trained as training
+from igsd.experiments.environment import is_main_process, num_processes
+from igsd.experiments.records import data_summary
+from igsd.experiments.run_folder import CHECKPOINT, RunFolder, latest_run_folder, new_run_folder
+from igsd.files.columns import write_columns
+from igsd.files.models import RunMetrics, is_same_source, resume_command
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.label_source import find_labels
+from igsd.graphs.labels import GraphLabels, check_enough
+from igsd.report.plots import embedding_plot, number_plot, pseudo_label_plot
+from igsd.settings.fields import Settings, Values
+from igsd.settings.text import read_settings, recipe_names
 
 _DESCRIPTION = """\
 Trains IGSD on the graphs of DATA, or any other method with --method. Classes and targets are read
@@ -37,85 +44,44 @@ examples:
   igsd train molecules.csv -o runs/mine --recipe molecules --set epochs=40 --set seed=1
   igsd train molecules.csv -o runs/mine --resume
   igsd train MUTAG --method wl --set iterations=4
-  igsd train molecules.csv --labels active -o runs/active
-
-"""
+  igsd train molecules.csv --labels active -o runs/active"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = options.add_command(
-        commands,
-        "train",
-        _DESCRIPTION,
-        f"{_EXAMPLES}{options.methods_text()}\n\n{_label_methods()}\n\n{options.settings_table()}",
-        add_help=False,
-    )
-    parser.add_argument(
-        "-h",
-        "--help",
-        action=options.MethodHelp,
-        help="show this help, or the settings of a method, and exit",
-    )
+    names = textwrap.wrap(", ".join(method_names("classes")), 90, break_on_hyphens=False)
+    with_labels = "\n  ".join(["methods with --labels:", *names])
+    epilog = "\n\n".join([_EXAMPLES, options.methods_text(), with_labels, options.settings_table()])
+    parser = options.add_command(commands, "train", run, _DESCRIPTION, epilog, add_help=False)
+    text = "show this help, or the settings of a method, and exit"
+    parser.add_argument("-h", "--help", action=options.MethodHelp, help=text)
     options.add_data_argument(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="RUN",
-        help="run folder, created if needed (default: a new folder runs/DATA-RECIPE-N)",
-    )
-    parser.add_argument(
-        "--method",
-        metavar="NAME",
-        help="another method than igsd, see below. `igsd train --method NAME --help` lists its "
-        "settings",
-    )
+    text = "run folder, created if needed (default: a new folder runs/DATA-RECIPE-N)"
+    parser.add_argument("-o", "--output", metavar="RUN", help=text)
+    text = "another method than igsd, see below. `igsd train --method NAME --help` lists its "
+    parser.add_argument("--method", metavar="NAME", help=f"{text}settings")
     options.add_settings_arguments(parser)
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="continue the run in RUN (without -o: the latest of this data and recipe); start from "
-        "the beginning if there is none, do nothing if it is finished",
-    )
+    text = "continue the run in RUN (without -o: the latest of this data and recipe); start from "
+    text += "the beginning if there is none, do nothing if it is finished"
+    parser.add_argument("--resume", action="store_true", help=text)
     parser.add_argument("--force", action="store_true", help="replace the run in RUN")
-    _add_label_arguments(parser)
+    group = parser.add_argument_group("to learn from labels, however few")
+    text = "a column of the table DATA, a target of the data set, `class` for its classes, or a "
+    text += "file with one label per line, for each graph or each row of the table. Empty cells, "
+    text += "?, -, NA, N/A, #N/A, nan, none and null mean no label; so does -1 beside two or more "
+    text += "other classes that are all whole numbers >= 0. The model is for `igsd predict`"
+    group.add_argument("--labels", metavar="COLUMN|FILE", help=text)
+    text = "show only this share of the labels of each class, e.g. 0.05 (default: all)"
+    group.add_argument("--label-rate", type=float, default=1.0, metavar="SHARE", help=text)
+    text = "what the labels are (default: numbers if most are numbers and one has a fraction or "
+    text += "there are more than 20 different ones, else classes; classes of the data set are "
+    kinds = ("auto", "classes", "numbers")
+    group.add_argument("--task", choices=kinds, default="auto", help=f"{text}classes)")
     parser.add_argument("--log-dir", metavar="DIR", help="write TensorBoard curves there")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
-    parser.set_defaults(run=run)
 
 
-def _label_methods() -> str:
-    names = textwrap.wrap(", ".join(method_names("classes")), 90, break_on_hyphens=False)
-    return "\n  ".join(["methods with --labels:", *names])
-
-
-def _add_label_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("to learn from labels, however few")
-    group.add_argument(
-        "--labels",
-        metavar="COLUMN|FILE",
-        help="a column of the table DATA, a target of the data set, `class` for its classes, or a "
-        "file with one label per line, for each graph or each row of the table. Empty cells, ?, -, "
-        "NA, N/A, #N/A, nan, none and null mean no label; so does -1 beside two or more other "
-        "classes that are all whole numbers >= 0. The model is for `igsd predict`",
-    )
-    group.add_argument(
-        "--label-rate",
-        type=float,
-        default=1.0,
-        metavar="SHARE",
-        help="show only this share of the labels of each class, e.g. 0.05 (default: all)",
-    )
-    group.add_argument(
-        "--task",
-        choices=("auto", "classes", "numbers"),
-        default="auto",
-        help="what the labels are (default: numbers if most are numbers and one has a fraction or "
-        "there are more than 20 different ones, else classes; classes of the data set are classes)",
-    )
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Train, or continue a training, and return the exit code."""
     _check_options(args)
     job = find_job(args)
@@ -124,17 +90,12 @@ def run(args: argparse.Namespace) -> int:
     elif job.folder is not None:
         _train(args, job, job.folder)
     else:
-        from igsd.experiments.trained import fit_model
-
-        fit_model(job.graphs, job.config, job.method, job.used, checkpoint=job.checkpoint)
+        training.fit_model(job.graphs, job.config, job.method, job.used, checkpoint=job.checkpoint)
     return 0
 
 
-def _check_options(args: argparse.Namespace) -> None:
+def _check_options(args: Namespace) -> None:
     """Reject invalid combinations of options and a method that does not suit them."""
-    from igsd.experiments.environment import num_processes
-    from igsd.experiments.run_folder import RunFolder
-
     if args.resume and args.force:
         raise ConfigError("--resume continues a run and --force replaces it: give one of them.")
     if args.output is not None:
@@ -143,31 +104,190 @@ def _check_options(args: argparse.Namespace) -> None:
         raise ConfigError("--label-rate and --task are for training with labels: give --labels.")
     if args.method is None:
         return
-    task = early_task(args)
+    task, subject = _early_task(args), f"The method {args.method!r}"
     if args.method in METHODS and not METHODS[args.method].does(task):
-        names = ", ".join(name for name, known in METHODS.items() if known.does(task))
         if task == "vectors":
-            raise ConfigError(f"The method {args.method!r} learns from labels: give --labels.")
-        raise ConfigError(
-            f"The method {args.method!r} does not learn {task} from --labels. Those that do: "
-            f"{names}."
-        )
+            raise ConfigError(f"{subject} learns from labels: give --labels.")
+        names = ", ".join(name for name, known in METHODS.items() if known.does(task))
+        raise ConfigError(f"{subject} does not learn {task} from --labels. Those that do: {names}.")
     trains = "checkpoint" in defaults(args.method, task).besides
     if not trains and num_processes() > 1:
-        raise ConfigError(f"The method {args.method!r} runs in one process, without torchrun.")
+        raise ConfigError(f"{subject} runs in one process, without torchrun.")
     if not trains and args.log_dir:
-        raise ConfigError(
-            f"The method {args.method!r} has no training steps, so there are no curves for "
-            "--log-dir."
-        )
+        raise ConfigError(f"{subject} has no training steps, so there are no curves for --log-dir.")
     if task == "vectors":
         options.check_recipe(args.recipe, [args.method])
 
 
-def _train(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> None:
-    """Train in the process that writes, and leave a finished run folder."""
-    from igsd.experiments.trained import hidden_score, train_model
+@dataclass(frozen=True)
+class TrainJob:
+    """A training that has passed all checks.
 
+    ``labels``: all known labels, ``used``: those that training is shown; None without labels.
+    ``folder``: None in all processes but the first, which alone writes files.
+    """
+
+    graphs: GraphSet
+    method: str
+    recipe: str
+    config: Settings
+    labels: GraphLabels | None
+    used: GraphLabels | None
+    folder: RunFolder | None
+    checkpoint: Path | None
+    is_new: bool
+
+
+def _early_task(args: Namespace) -> str:
+    """Return the task as far as it is known before the labels are read."""
+    if args.labels is None:
+        return "vectors"
+    return "numbers" if args.task == "numbers" else "classes"
+
+
+def find_job(args: Namespace) -> TrainJob | RunFolder:
+    """Return the training to do, from the beginning or the rest of one; a finished run as it is.
+
+    Raises an ``IGSDError`` if it cannot be done, as far as possible before the data are read.
+    """
+    changes, method = options.written_settings(args), args.method or OURS
+    if args.resume and args.output is not None and RunFolder(args.output).is_run:
+        return _rest_of(args, RunFolder(args.output), changes)
+    task, guess = _early_task(args), recipe_names()[0] if is_auto(args.recipe) else args.recipe
+    configure(method, guess, changes, task)  # checks the settings before data are read
+    graphs = open_graphs(args.data, quiet=args.quiet)
+    recipe = choose_recipe(args.recipe, graphs)
+    stem = recipe if method == OURS else method
+    stem = stem if args.labels is None else f"labels-{stem}"
+    if args.resume and args.output is None:
+        latest = latest_run_folder(RUNS, graphs.name, stem)
+        if latest is not None:
+            return _rest_of(args, latest, changes, graphs)
+    labels = _read_labels(args, graphs, args.task)
+    config = configure(method, recipe, changes, labels.task if labels else task)
+    return _checked_job(args, graphs, method, recipe, config, labels, stem)
+
+
+def _rest_of(
+    args: Namespace, folder: RunFolder, changes: Values, graphs: GraphSet | None = None
+) -> TrainJob | RunFolder:
+    """Return the rest of the run in ``folder``, or the folder itself if the run is finished.
+
+    Raises ``ConfigError`` if method, recipe, settings, labels or data are not those of the run.
+    """
+    metrics = folder.metrics() or {}
+    _check_same_run(args, folder, metrics)
+    data, method = metrics.get("data", {}), metrics.get("method", OURS)
+    recipe = metrics.get("recipe") or (None if is_auto(args.recipe) else args.recipe)
+    task = metrics["labels"].get("task", "classes") if "labels" in metrics else "vectors"
+    config = _stored_config(folder, method, task, recipe, changes)
+    is_finished = folder.state == "finished"
+    if is_finished and is_same_source(data.get("source", ""), args.data):
+        return folder
+    graphs = graphs or open_graphs(args.data, quiet=args.quiet)
+    if data.get("checksum") not in (None, graphs.checksum):
+        raise ConfigError(
+            f"{folder.path} is a run on other graphs than {args.data}: it was trained on "
+            f"{data.get('name')!r}. Give the same data, or another folder with -o."
+        )
+    if is_finished:
+        return folder
+    labels, recipe = _read_labels(args, graphs, task), recipe or choose_recipe(args.recipe, graphs)
+    return _checked_job(args, graphs, method, recipe, config, labels, folder)
+
+
+def _check_same_run(args: Namespace, folder: RunFolder, metrics: RunMetrics) -> None:
+    """Raise ``ConfigError`` if method, recipe or labels are not those that a run started with."""
+    labels = metrics.get("labels", {})
+    if args.labels is not None and not labels:
+        raise ConfigError(
+            f"The run in {folder.path} was started without --labels. Leave it out to continue that "
+            "run, or choose another folder with -o."
+        )
+    source, rate, task = labels.get("source"), labels.get("rate"), labels.get("task")
+    is_same = args.labels == source or is_same_source(source or "", args.labels or "")
+    pairs = {
+        "method": (metrics.get("method", OURS), args.method),
+        "recipe": (metrics.get("recipe"), None if is_auto(args.recipe) else args.recipe),
+        "--labels": (source, source if is_same else args.labels or "no file or column"),
+        "--label-rate": (rate, args.label_rate),
+        "--task": (task, None if args.task == "auto" else args.task),
+    }
+    for key, (stored, requested) in pairs.items():
+        if None not in (stored, requested) and stored != requested:
+            raise _conflict(folder, key, stored, requested)
+
+
+def _stored_config(
+    folder: RunFolder, method: str, task: str, recipe: str | None, changes: Values
+) -> Settings:
+    """Return the settings of a run, with changes that do not affect what is learned.
+
+    A run that was killed before it wrote its settings gets those of its recipe. Raises
+    ``ConfigError`` if the recipe is not known, and for changes that affect what is learned.
+    """
+    path = folder / "config.toml"
+    if not path.exists():
+        if recipe is None:
+            raise ConfigError(
+                f"The run in {folder.path} was stopped before it had written its settings, and its "
+                "recipe is not known. Give it with --recipe NAME, or start again with --force."
+            )
+        return configure(method, recipe, changes, task)
+    config = defaults(method, task).updated(read_settings(path))
+    changed = config.updated(changes)
+    stored, requested = config.learned(), changed.learned()
+    for key in changes:
+        if stored.get(key) != requested.get(key):
+            raise _conflict(folder, key, stored[key], requested[key])
+    return changed
+
+
+def _conflict(folder: RunFolder, key: str, stored: object, requested: object) -> ConfigError:
+    return ConfigError(
+        f"{folder.path} is a run with {key} {stored!r}, and {requested!r} was given. Give the same "
+        "to continue that run, or choose another folder with -o."
+    )
+
+
+def _read_labels(args: Namespace, graphs: GraphSet, task: Any) -> GraphLabels | None:
+    return None if args.labels is None else find_labels(graphs, args.data, args.labels, task)
+
+
+def _checked_job(
+    args: Namespace,
+    graphs: GraphSet,
+    method: str,
+    recipe: str,
+    config: Settings,
+    labels: GraphLabels | None,
+    place: str | RunFolder,
+) -> TrainJob:
+    """Return the job after the last checks; ``place``: the run to continue, or a new one's name.
+
+    An earlier run is cleared (``--force``) only when nothing stands in the way of the training.
+    """
+    from igsd.training.fit import check_trainable
+
+    used = None if labels is None else training.hide_labels(labels, args.label_rate, config.seed)
+    if used is not None:
+        check_enough(used)
+    if "checkpoint" in config.besides:
+        check_trainable(graphs, config)
+    folder, is_new = (place, False) if isinstance(place, RunFolder) else (None, True)
+    if folder is None and is_main_process():
+        if args.output is None:
+            folder = new_run_folder(RUNS, graphs.name, str(place))
+        else:
+            folder = RunFolder(args.output)
+            folder.claim(force=args.force, way_out="--resume continues it, --force replaces it.")
+    checkpoint = None if folder is None else folder / CHECKPOINT
+    folder = folder if is_main_process() else None
+    return TrainJob(graphs, method, recipe, config, labels, used, folder, checkpoint, is_new)
+
+
+def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
+    """Train in the process that writes, and leave a finished run folder."""
     header = _header(args, job)
     resume = resume_command(folder.path, header)
     parent = options.RUNS if args.output is None else None
@@ -175,19 +295,13 @@ def _train(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> None:
         folder.create(header, job.config)
         if not args.quiet:
             _announce(args, job, folder)
-        trained = train_model(
-            job.graphs,
-            job.config,
-            method=job.method,
-            labels=job.used,
-            checkpoint=job.checkpoint,
-            log_dir=args.log_dir,
-            verbose=not args.quiet,
-        )
+        kwargs: Any = {"checkpoint": job.checkpoint, "log_dir": args.log_dir}
+        kwargs |= {"method": job.method, "labels": job.used, "verbose": not args.quiet}
+        trained = training.train_model(job.graphs, job.config, **kwargs)
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()
         if job.labels is not None and job.used is not None:
-            hidden = hidden_score(trained.model, job.graphs, job.labels, job.used)
+            hidden = training.hidden_score(trained.model, job.graphs, job.labels, job.used)
             metrics["hidden"] = hidden
             _print_hidden(hidden, job.labels.names)
         folder.finish(metrics)
@@ -197,24 +311,18 @@ def _train(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> None:
     print(f"{result}: {folder.path}")
 
 
-def _header(args: argparse.Namespace, job: TrainJob) -> RunMetrics:
+def _header(args: Namespace, job: TrainJob) -> RunMetrics:
     """Return what ``metrics.json`` says about a run from the start."""
-    from igsd.experiments.records import data_summary
-
     data: Any = data_summary(job.graphs) | {"source": args.data}
     header: RunMetrics = {"recipe": job.recipe, "method": job.method, "data": data}
     if job.labels is not None and job.used is not None:
-        header["labels"] = {
-            "source": args.labels,
-            "names": list(job.labels.names),
-            "task": job.labels.task,
-            "rate": args.label_rate,
-            "used": int(job.used.is_known.sum()),
-        }
+        header["labels"] = {"source": args.labels, "names": list(job.labels.names)}
+        header["labels"] |= {"task": job.labels.task, "rate": args.label_rate}
+        header["labels"] |= {"used": int(job.used.is_known.sum())}
     return header
 
 
-def _announce(args: argparse.Namespace, job: TrainJob, folder: RunFolder) -> None:
+def _announce(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     parts = [] if job.method == options.OURS else [f"method {job.method}"]
     if job.used is not None:
         kind = "class" if job.used.are_classes else "number"
@@ -237,19 +345,17 @@ def _print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:
 
 
 def write_run(
-    folder: RunFolder, trained: Trained, graphs: GraphSet, labels: GraphLabels | None = None
+    folder: RunFolder,
+    trained: training.Trained,
+    graphs: GraphSet,
+    labels: GraphLabels | None = None,
 ) -> None:
     """Write model, embeddings, history and pictures of a training, and its pseudo-labels if any."""
-    from igsd.experiments.trained import pseudo_label_columns
-    from igsd.files.columns import write_columns
-
     folder.write_model(trained.model, trained.vectors)
     _draw(folder / "embedding.png", trained, graphs, labels)
     if not len(getattr(trained.model, "pseudo_labels_", ())):
         return
-    from igsd.report.plots import pseudo_label_plot
-
-    columns = pseudo_label_columns(trained.model, graphs, labels)
+    columns = training.pseudo_label_columns(trained.model, graphs, labels)
     write_columns(folder / "pseudo_labels.csv", columns)
     pairs = zip(columns["true"], columns["class"], strict=True)
     right = [None if true is None else true == guess for true, guess in pairs]
@@ -257,12 +363,10 @@ def write_run(
     plot.save(folder / "pseudo_labels.png")
 
 
-def _draw(path: Path, trained: Trained, graphs: GraphSet, labels: GraphLabels | None) -> None:
+def _draw(
+    path: Path, trained: training.Trained, graphs: GraphSet, labels: GraphLabels | None
+) -> None:
     """Draw the embedding, coloured by class or by the (first) number where it is known."""
-    import numpy as np
-
-    from igsd.report.plots import embedding_plot, number_plot
-
     title = f"{graphs.name}, with labels"
     if labels is None:
         title = f"{graphs.name}: {counted(len(graphs), 'graph')}"

@@ -1,38 +1,21 @@
 """``igsd tune``: searches settings by scores inside the training parts, and writes a recipe."""
 
-from __future__ import annotations
-
-import argparse
 import sys
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from igsd.cli.evaluate import DEFAULT_METHOD
-from igsd.cli.options import (
-    OURS,
-    RUNS,
-    add_command,
-    add_data_argument,
-    add_settings_arguments,
-    choose_recipe,
-    parse_time,
-    written_settings,
-)
-from igsd.cli.output import open_graphs
-from igsd.cli.running import (
-    add_running_arguments,
-    budget_of,
-    check_running,
-    options_of,
-    spread_out,
-)
+from igsd.cli import options, running
+from igsd.cli.evaluate_splits import CLASS_METHOD
 from igsd.errors import ConfigError, counted
+from igsd.experiments import tune
+from igsd.experiments.records import plain_name
+from igsd.experiments.run import Run
+from igsd.files.atomic import check_writable
+from igsd.report.render import print_table
 from igsd.settings.text import parse_settings
-
-if TYPE_CHECKING:
-    from igsd.experiments.tune import Search, Trial
 
 _SHOWN = 10
 
@@ -64,128 +47,96 @@ examples:
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = add_command(commands, "tune", _DESCRIPTION, _EXAMPLES)
-    add_data_argument(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="RUN", help="folder of the search (default: runs/tune-DATA)"
-    )
-    add_settings_arguments(parser)
-    parser.add_argument(
-        "--grid",
-        metavar="KEY=A,B,C",
-        action="append",
-        default=[],
-        help="values of a setting to try, instead of or in addition to the paper's; can be "
-        "repeated. No other value is tried: if the recipe's is not among them, the first trial has "
-        "the first of them. Settings given by --set are not searched",
-    )
-    parser.add_argument(
-        "--trials", type=int, default=30, metavar="N", help="trials in all (default: 30)"
-    )
-    parser.add_argument("--timeout", metavar="TIME", help="the same as --budget")
+    parser = options.add_command(commands, "tune", run, _DESCRIPTION, _EXAMPLES)
+    options.add_data_argument(parser)
+    text = "folder of the search (default: runs/tune-DATA)"
+    parser.add_argument("-o", "--output", metavar="RUN", help=text)
+    options.add_settings_arguments(parser)
+    text = "values of a setting to try, instead of or in addition to the paper's; can be repeated. "
+    text += "No other value is tried: if the recipe's is not among them, the first trial has the "
+    text += "first of them. Settings given by --set are not searched"
+    parser.add_argument("--grid", metavar="KEY=A,B,C", help=text, **options.REPEATED)
+    text = "trials in all (default: 30)"
+    parser.add_argument("--trials", type=int, default=30, metavar="N", help=text)
+    text = "the same as --budget"
+    parser.add_argument("--timeout", metavar="TIME", action=options.Time, dest="budget", help=text)
     parser.add_argument("--seed", type=int, default=0, help="seed of the search (default: 0)")
     group = parser.add_argument_group("how a trial is scored")
     group.add_argument("--protocol", choices=("nested", "semi"), default="nested", help="see above")
-    group.add_argument(
-        "--seeds",
-        type=int,
-        metavar="N",
-        help="trainings of a trial, each with its own folds or split (default: 1; 3 for semi)",
-    )
-    group.add_argument(
-        "--method", metavar="NAME", help=f"method of semi (default: {DEFAULT_METHOD})"
-    )
-    group.add_argument(
-        "--label-rate", type=float, metavar="SHARE", help="labelled share of semi (default: 0.05)"
-    )
-    add_running_arguments(parser, jobs="one training at a time, its folds on all cores")
+    text = "trainings of a trial, each with its own folds or split (default: 1; 3 for semi)"
+    group.add_argument("--seeds", type=int, metavar="N", help=text)
+    text = f"method of semi (default: {CLASS_METHOD})"
+    group.add_argument("--method", metavar="NAME", help=text)
+    text = "labelled share of semi (default: 0.05)"
+    group.add_argument("--label-rate", type=float, metavar="SHARE", help=text)
+    running.add_running_arguments(parser, jobs="one training at a time, its folds on all cores")
     parser.add_argument("--dry-run", action="store_true", help="list the grid, and exit")
     parser.add_argument("--force", action="store_true", help="replace the search that is in RUN")
     parser.add_argument("--quiet", action="store_true", help="do not report trials")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Namespace) -> int:
     """Search, report every trial, print the best, and return the exit code."""
-    if args.timeout is not None:
-        parse_time(args.timeout, "--timeout")
-        args.budget = args.timeout
     _check(args)
     search = _search(args)
     if args.dry_run:
         _list(search)
         return 0
-    from igsd.experiments.tune import require_optuna
-    from igsd.files.atomic import check_writable
-
-    require_optuna()
+    tune.require_optuna()
     check_writable(search.recipe)
-    trials = _run(search, search.read(force=args.force), args)
-    return _report(args, search, trials)
+    return _report(args, search, _run(args, search))
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: Namespace) -> None:
     """Reject invalid combinations of options."""
-    check_running(args)
-    budget_of(args)
+    running.check_running(args)
     if args.trials < 1:
         raise ConfigError(f"--trials must be at least 1. Got {args.trials}.")
     if args.seed < 0:
         raise ConfigError(f"--seed must be at least 0. Got {args.seed}.")
     if args.protocol == "nested":
-        for name, value in (("method", args.method), ("label-rate", args.label_rate)):
-            if value is not None:
-                raise ConfigError(f"--{name} is for --protocol semi.")
+        few_labels = {"--method": args.method, "--label-rate": args.label_rate}
+        running.refuse(few_labels, "is for --protocol semi.")
 
 
-def _search(args: argparse.Namespace) -> Search:
+def _search(args: Namespace) -> tune.Search:
     """Return the search, everything checked that can be checked without training."""
-    from igsd.evaluation.semi import LABEL_RATE
-    from igsd.experiments.records import plain_name
-    from igsd.experiments.run import Run
-    from igsd.experiments.tune import FIRST_SEED, Search, make_grid, parse_grid
-
-    fixed, given = parse_settings(args.settings), parse_grid(args.grid)
-    changes = written_settings(args)
+    grid, changes = tune.parse_grid(args.grid), options.written_settings(args)
     if "seed" in changes:
         raise ConfigError("The seeds of a trial are 100 and up, so seed cannot be set.")
-    graphs, is_semi = open_graphs(args.data, quiet=args.quiet), args.protocol == "semi"
-    name = (args.method or DEFAULT_METHOD) if is_semi else OURS
-    recipe = choose_recipe(args.recipe, graphs)
-    run = Run(f"tune-{args.protocol}", graphs.name, name, recipe, FIRST_SEED, source=args.data)
-    run = replace(run, fixed=tuple(changes.items()))
-    run = replace(run, label_rate=LABEL_RATE if args.label_rate is None else args.label_rate)
-    grid = make_grid(run.config(), given, fixed)
+    graphs, is_semi = running.open_graphs(args.data, args), args.protocol == "semi"
+    name = (args.method or CLASS_METHOD) if is_semi else options.OURS
+    kwargs: Any = {"source": args.data, "fixed": tuple(changes.items())}
+    kwargs |= {} if args.label_rate is None else {"label_rate": args.label_rate}
+    recipe = options.choose_recipe(args.recipe, graphs)
+    run = Run(f"tune-{args.protocol}", graphs.name, name, recipe, tune.FIRST_SEED, **kwargs)
+    whole = tune.make_grid(run.config(), grid, parse_settings(args.settings))
     run.rules.check(run, graphs)
     tail = f"-{args.protocol}" if is_semi else ""
-    folder = Path(args.output or Path(RUNS) / f"tune-{plain_name(graphs.name)}{tail}")
+    folder = Path(args.output or Path(options.RUNS) / f"tune-{plain_name(graphs.name)}{tail}")
     seeds = args.seeds or (3 if is_semi else 1)
-    return Search(run, graphs, grid, seeds, args.trials, args.seed, folder, frozenset(given))
+    return tune.Search(run, graphs, whole, seeds, args.trials, args.seed, folder, frozenset(grid))
 
 
-def _list(search: Search) -> None:
+def _list(search: tune.Search) -> None:
     """Print the grid."""
-    from igsd.experiments.tune import num_choices
-
     config = search.run.config()
     for key, values in search.grid.items():
-        own = getattr(config, key)
-        print(f"{key}: {', '.join(map(str, values))} (the recipe has {own})")
-    count = counted(num_choices(search.grid), "combination")
+        print(f"{key}: {', '.join(map(str, values))} (the recipe has {getattr(config, key)})")
+    count = counted(tune.num_choices(search.grid), "combination")
     print(f"{count}, of which {search.num_trials} trials")
 
 
-def _run(search: Search, finished: list[Trial], args: argparse.Namespace) -> list[Trial]:
+def _run(args: Namespace, search: tune.Search) -> list[tune.Trial]:
     """Return all trials, old and new, and report each new one on standard error."""
-    from igsd.experiments.tune import run_trials
-
+    finished = search.read(force=args.force)
     trials = list(finished)
     if finished and not args.quiet:
         print(f"{counted(len(finished), 'trial')} in {search.folder}", file=sys.stderr)
-    workers, more = spread_out(args, search.num_trials - len(trials), search.graphs)
-    options = replace(options_of(args), **(more | {"verbose": False}))
+    workers, more = running.spread_out(args, search.num_trials - len(trials), search.graphs)
+    chosen = replace(running.options_of(args), **(more | {"verbose": False}))
     try:
-        for trial in run_trials(search, finished, options, workers, budget_of(args)):
+        for trial in tune.run_trials(search, finished, chosen, workers, args.budget):
             trials.append(trial)
             if not args.quiet or trial.error:
                 print(_outcome(search, trial), file=sys.stderr, flush=True)
@@ -198,7 +149,7 @@ def _run(search: Search, finished: list[Trial], args: argparse.Namespace) -> lis
     return trials
 
 
-def _outcome(search: Search, trial: Trial) -> str:
+def _outcome(search: tune.Search, trial: tune.Trial) -> str:
     """Return the settings and the score of a trial as a line."""
     name = f"trial {trial.number}"
     if trial.number == 0:
@@ -209,12 +160,9 @@ def _outcome(search: Search, trial: Trial) -> str:
     return f"{name}: {trial}: {score}, {trial.seconds:.1f} s"
 
 
-def _report(args: argparse.Namespace, search: Search, trials: list[Trial]) -> int:
+def _report(args: Namespace, search: tune.Search, trials: list[tune.Trial]) -> int:
     """Print the best trials and how to use the recipe; return the exit code."""
-    from igsd.experiments.tune import ranked
-    from igsd.report.render import print_table
-
-    best = ranked(trials)
+    best = tune.ranked(trials)
     if not best:
         print("igsd: No trial has a score, so there is no recipe.", file=sys.stderr)
         return 1
