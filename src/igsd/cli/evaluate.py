@@ -34,7 +34,7 @@ from igsd.cli.running import (
 )
 from igsd.errors import ConfigError, counted
 from igsd.evaluation import PROTOCOLS
-from igsd.experiments.protocols import PROTOCOLS as RULES
+from igsd.experiments import SPLIT_PROTOCOLS as _OFFERED
 
 if TYPE_CHECKING:
     from igsd.cli.running import Made
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from igsd.experiments.scoring import Scoring
     from igsd.graphs.graphset import GraphSet
 
-_OFFERED = {name: rules.help for name, rules in RULES.items() if rules.help}
 SPLIT_PROTOCOLS = (*_OFFERED, "semi-paper")
 DEFAULT_METHOD = "igsd-supcon+self-training"
 _NUMBER_METHOD, _QM9_METHOD, _QM9_RECIPE = "igsd-self", "igsd", "qm9"
