@@ -133,12 +133,10 @@ def exhibit_names() -> list[str]:
 def find_exhibits(name: str) -> list[Exhibit]:
     """Return the exhibit of this name, or all of them; raises ``ConfigError``."""
     names = exhibit_names()
-    if name == ALL:
-        return [read_exhibit(each) for each in names]
-    if name not in names:
+    if name not in (*names, ALL):
         hint = nearest(name, [*names, ALL])
         raise ConfigError(f"There is no table or figure {name!r}. {hint}")
-    return [read_exhibit(name)]
+    return [read_exhibit(each) for each in (names if name == ALL else [name])]
 
 
 @cache
@@ -203,9 +201,8 @@ def runs_of(
 def points(exhibit: Exhibit, line: Line, data: str, recipe: str) -> Iterator[Run]:
     """Yield the run with seed 0 of each point of a line: one in a table, several on an axis."""
     axis = exhibit.axis
-    fixed = tuple(exhibit.settings_of.get(data, {}).items())
-    run = Run(exhibit.protocol, data, line.method, line.recipe or recipe, 0, fixed=fixed)
-    run = replace(run, target=exhibit.target)
+    fixed, recipe = tuple(exhibit.settings_of.get(data, {}).items()), line.recipe or recipe
+    run = Run(exhibit.protocol, data, line.method, recipe, 0, fixed=fixed, target=exhibit.target)
     if axis is None or axis.varies == "targets":
         yield _varied(run, line.settings)
         return

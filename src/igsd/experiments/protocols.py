@@ -1,8 +1,4 @@
-"""Protocols: how runs are split and scored, and which reference rows are scored beside them.
-
-Two kinds: ``VectorProtocol`` fits a method without labels and scores its vectors or kernel by an
-SVM under folds; ``SplitProtocol`` trains a method inside each split.
-"""
+"""Protocols: how runs are split and scored, and which reference rows are scored beside them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""``Run``: one method on one data set under one protocol with one seed.
-
-A run knows its settings, the place of its record, whether a record is its own, and how to execute
-itself into a ``Record``.
-"""
+"""``Run``: one method on one data set under one protocol with one seed, and its record."""
 
 from __future__ import annotations
 

@@ -96,8 +96,7 @@ class RunFolder:
         """Leave the folder in order if the training in this block fails or is stopped.
 
         It is kept if there is a checkpoint to continue from, and removed if it is new and has none.
-        ``resume``: the command that continues the run. ``parent``: the folder of all runs, if it
-        may have been created for this one.
+        ``resume``: the command that continues the run. ``parent``: see ``discard``.
         """
         try:
             yield
@@ -106,8 +105,7 @@ class RunFolder:
         except IGSDError as error:
             has_checkpoint = (self / CHECKPOINT).exists()
             if isinstance(error, StorageError) and has_checkpoint:
-                message = f"{error} The training is kept. To go on: {resume}"
-                raise StorageError(message) from error
+                raise StorageError(f"{error} The training is kept. To go on: {resume}") from error
             if is_new and not has_checkpoint:
                 self.discard(parent)
             raise
@@ -123,10 +121,8 @@ class RunFolder:
 
     def finish(self, metrics: RunMetrics) -> None:
         """Mark the run as finished and remove what was only needed to continue it."""
-        values: RunMetrics = {"kind": KIND, "status": "finished", **metrics}
-        self._write_metrics(
-            values | {"versions": environment.versions(), "commit": environment.commit()}
-        )
+        known: Any = {"versions": environment.versions(), "commit": environment.commit()}
+        self._write_metrics({"kind": KIND, "status": "finished", **metrics, **known})
         (self / CHECKPOINT).unlink(missing_ok=True)
         self._remove_temporary_files()
 

@@ -52,10 +52,9 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How vectors are scored. ``jobs`` does not change a number; the rest is part of a record.
+    """How vectors are scored; ``jobs``, the number of processes, does not change a number.
 
-    ``twins``: also score with the twins of test graphs (graphs that message passing cannot
-    distinguish from them) removed from training.
+    ``twins``: also without training graphs that message passing cannot tell from test graphs.
     """
 
     protocol: str = "nested"
@@ -91,12 +90,10 @@ _twins_by_checksum: dict[str, bool] = {}
 
 
 def has_many_twins(graphs: GraphSet) -> bool:
-    """Whether over a tenth of the graphs repeat one that message passing cannot distinguish.
-
-    No if there are few distinct graphs: removing twins would leave nothing to train on.
-    """
+    """Whether over a tenth of the graphs repeat one that message passing cannot distinguish."""
     if graphs.checksum not in _twins_by_checksum:
         distinct = int(twin_groups(graphs).max()) + 1
+        # With few distinct graphs, removing twins would leave nothing to train on.
         many = _FEW_GROUPS <= distinct < (1 - _MANY_TWINS) * len(graphs)
         _twins_by_checksum[graphs.checksum] = many
     return _twins_by_checksum[graphs.checksum]

@@ -1,9 +1,8 @@
 """``Search``: settings tried by `igsd tune`, trial after trial, each a few runs of the executor.
 
-Scores come from inside training parts, on seeds 100, 101, ...: not those of the tables. Optuna's
-journal in the folder of the search holds its trials; ``trials.csv`` shows them, and ``recipe.toml``
-is the best one for ``--config``. What is tried next depends on the grid, the trials so far and the
-seed only, so an interrupted search continues as if it had not been interrupted.
+Scores come from inside training parts, on seeds 100, 101, ...: not those of the tables. What is
+tried next depends on the grid, the trials so far in Optuna's journal, and the seed only, so an
+interrupted search continues as if it had not been interrupted.
 """
 
 import math
@@ -86,10 +85,9 @@ def parse_grid(texts: Sequence[str]) -> Grid:
 
 
 def make_grid(config: Config, given: Mapping[str, Sequence[Any]], fixed: Collection[str]) -> Grid:
-    """Return the paper's grid, overridden by ``given`` and without ``fixed`` settings.
+    """Return the paper's grid with those ``given``, without ``fixed`` settings.
 
-    Given settings that are not in the paper's grid are added. Raises ``ConfigError`` for an unknown
-    setting, a value outside its rule, and a setting that is given and fixed.
+    Raises ``ConfigError`` for an unknown or fixed setting, and a value outside its rule.
     """
     for key in given:
         if key == "seed":
@@ -209,10 +207,7 @@ class Search:
         return trials
 
     def write(self, trials: Sequence[Trial], new: Sequence[Trial]) -> None:
-        """Write the best settings, the table of all trials, and last the new ones to the journal.
-
-        A trial that is not in the journal is made again.
-        """
+        """Write the best settings, the table of all trials, and the journal last."""
         for best in ranked(trials)[:1]:
             about = f"Found by igsd tune on {self.graphs.name!r}: the best of {len(trials)} "
             about += f"trials, {100 * (best.score or 0):.1f} % right inside the training parts."

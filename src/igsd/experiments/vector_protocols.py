@@ -44,8 +44,7 @@ class Protocol(ABC):
     def learner(self, run: Run) -> tuple[str, str]:
         """Return the registered name of the run's method, and the task that it is trained for.
 
-        That is the protocol's own task, or vectors for a method that can do nothing else. Raises
-        ``ConfigError`` for a method of another protocol.
+        Methods that can do nothing else learn vectors. Raises ``ConfigError`` for those of others.
         """
         if self.methods and run.method not in self.methods:
             raise ConfigError(
@@ -148,10 +147,9 @@ class VectorProtocol(Protocol):
     ) -> processes.Measured:
         """Return what the method makes of the graphs, with its peak memory."""
         if options.on_trained is not None:
+            kwargs: Any = {"verbose": options.verbose}
             used = scoring.cpu_seconds()
-            fitted = trained.train_model(
-                graphs, run.config(), method=run.method, verbose=options.verbose
-            )
+            fitted = trained.train_model(graphs, run.config(), method=run.method, **kwargs)
             used = round(scoring.cpu_seconds() - used, 3)
             options.on_trained(fitted)
             record: Record = {"seconds": fitted.seconds, "cpu_seconds": used, "notes": []}

@@ -148,10 +148,9 @@ def _sort_out(
 
 @dataclass
 class Estimates:
-    """Seconds of finished runs: by kind of run and data set, and per graph by kind of run."""
+    """Seconds of finished runs by (protocol, data, label), and per graph by (protocol, method)."""
 
-    on_data: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
-    per_graph: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    known: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, records: Path | None) -> Estimates:
@@ -165,13 +164,12 @@ class Estimates:
 
     def add(self, path: Path, record: Record) -> None:
         """Add a record, if its run ended well."""
-        if record["status"] != "ok":
-            return
-        protocol, data, label = path.parts[-4:-1]
-        seconds = run_seconds(record)
-        self.on_data.setdefault((protocol, data, label), []).append(seconds)
-        share = seconds / max(record["data"]["graphs"], 1)
-        self.per_graph.setdefault((protocol, label.split("+")[0]), []).append(share)
+        if record["status"] == "ok":
+            protocol, data, label = path.parts[-4:-1]
+            seconds = run_seconds(record)
+            self.known.setdefault((protocol, data, label), []).append(seconds)
+            share = seconds / max(record["data"]["graphs"], 1)
+            self.known.setdefault((protocol, label.split("+")[0]), []).append(share)
 
     def seconds(self, batch: Batch, num_graphs: int) -> float | None:
         """Return the expected seconds of a batch, None if nothing similar was ever run.
@@ -180,11 +178,11 @@ class Estimates:
         the number of graphs, which is rough: some methods compare all pairs.
         """
         protocol, data, label = batch[0].path(Path()).parts[-4:-1]
-        same = self.on_data.get((protocol, data, label))
-        if same:
-            return len(batch) * sum(same) / len(same)
-        alike = self.per_graph.get((protocol, label.split("+")[0]))
-        return len(batch) * num_graphs * sum(alike) / len(alike) if alike else None
+        places = {(protocol, data, label): 1, (protocol, label.split("+")[0]): num_graphs}
+        for place, factor in places.items():
+            if seen := self.known.get(place):
+                return len(batch) * factor * sum(seen) / len(seen)
+        return None
 
     def left(self, batches: Sequence[Batch], sizes: Mapping[str, int], workers: int) -> str:
         """Return how much is left in words: ``12 runs left, about 20 min``."""
