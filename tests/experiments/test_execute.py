@@ -340,11 +340,11 @@ class MadeUpClient:
 
 
 def test_workers_that_cannot_be_used() -> None:
-    assert len(execute._checked(MadeUpClient(1, 1), "tcp://here:1")) == 2
+    assert execute._num_workers(MadeUpClient(1, 1), "tcp://here:1") == 2
     for client, said in (
         (MadeUpClient(), "has no workers"),
         (MadeUpClient(1), "has one worker, and joblib would make all runs in this process"),
         (MadeUpClient(1, 2), "must have one thread"),
     ):
         with pytest.raises(ConfigError, match=said):
-            execute._checked(client, "tcp://here:1")
+            execute._num_workers(client, "tcp://here:1")

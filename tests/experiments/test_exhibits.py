@@ -19,7 +19,6 @@ from igsd.experiments.exhibits import (
     read_exhibit,
     recipe_of,
     runs_of,
-    seeds_of,
     short_name,
     unknown_data,
 )
@@ -156,11 +155,6 @@ def test_targets_learned_alone_have_runs_of_their_own() -> None:
     exhibit = read_exhibit("figure-qm9-alone")
     runs = list(points(exhibit, exhibit.lines[0], "QM9", "qm9"))
     assert [run.target for run in runs] == ["mu", "r2", "u0"]
-
-
-def test_seeds() -> None:
-    run = Run("nested", "X", "wl", "social", 0)
-    assert [each.seed for each in seeds_of(run, 3)] == [0, 1, 2]
 
 
 def test_settings_of_a_data_set_are_no_variant() -> None:

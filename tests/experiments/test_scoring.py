@@ -18,7 +18,6 @@ from igsd.experiments.scoring import (
     class_codes,
     has_many_twins,
     represent,
-    score_seed,
     score_seeds,
     source_vectors,
 )
@@ -41,18 +40,15 @@ def clear_vectors(graphs: GraphSet) -> np.ndarray:
 
 def test_rows_of_a_seed(labelled: GraphSet) -> None:
     vectors = dict.fromkeys(("igsd", "untrained", "histogram"), Vectors(clear_vectors(labelled)))
-    calls = []
-    scored = score_seed(
-        vectors, labelled, Scoring(), 3, lambda steps, note: calls.append((steps, note))
-    )
+    (scored,) = score_seeds(vectors, labelled, Scoring(), [3])
     assert tuple(method for method, _ in scored) == ROW_ORDER
     assert [result.mean for _, result in scored] == [1.0, 1.0, 1.0, 0.5]
     assert {result.seed for _, result in scored} == {3}
-    assert len(calls) == 3
 
 
 def test_paper_never_stands_alone(labelled: GraphSet) -> None:
-    scored = score_seed({"igsd": Vectors(clear_vectors(labelled))}, labelled, Scoring("paper"), 0)
+    vectors = {"igsd": Vectors(clear_vectors(labelled))}
+    (scored,) = score_seeds(vectors, labelled, Scoring("paper"), [0])
     assert [(method, result.protocol) for method, result in scored] == [
         ("igsd", "nested"),
         ("majority", "nested"),
@@ -64,7 +60,7 @@ def test_paper_never_stands_alone(labelled: GraphSet) -> None:
 def test_twins_are_scored_before_the_rest(labelled: GraphSet) -> None:
     scoring = Scoring(twins=True)
     vectors = dict.fromkeys(("igsd", "histogram"), Vectors(clear_vectors(labelled)))
-    scored = score_seed(vectors, labelled, scoring, 0)
+    (scored,) = score_seeds(vectors, labelled, scoring, [0])
     assert next(method for method, _ in scored) == "igsd, twins removed"
     assert len(scored) == 4
 
@@ -72,13 +68,14 @@ def test_twins_are_scored_before_the_rest(labelled: GraphSet) -> None:
 def test_other_methods_stand_before_the_floors(labelled: GraphSet) -> None:
     X = clear_vectors(labelled)
     vectors = {"histogram": Vectors(X), "wl": Vectors(X @ X.T, "precomputed"), "gcc": Vectors(X)}
-    scored = score_seed(vectors, labelled, Scoring(twins=True), 0)
+    (scored,) = score_seeds(vectors, labelled, Scoring(twins=True), [0])
     assert [method for method, _ in scored] == [
         *("wl, twins removed", "gcc, twins removed"),
         *("wl", "gcc", "histogram", "majority"),
     ]
     # Alone, the histogram is what is scored, not a reference row beside it.
-    assert len(score_seed({"histogram": Vectors(X)}, labelled, Scoring(twins=True), 0)) == 3
+    (alone,) = score_seeds({"histogram": Vectors(X)}, labelled, Scoring(twins=True), [0])
+    assert len(alone) == 3
 
 
 def test_many_twins() -> None:
@@ -152,35 +149,36 @@ def test_every_seed_has_its_own_folds(labelled: GraphSet) -> None:
 
 def test_vectors_of_a_method(graphs: GraphSet) -> None:
     config = configure("graph2vec", "molecules", {"dim": 4, "epochs": 2, "min_count": 1})
-    made = represent(graphs, "graph2vec", config, "nested")
+    vectors, made = represent(graphs, "graph2vec", config, "nested")
     expected = build("graph2vec", config).fit(graphs).transform(graphs)
-    np.testing.assert_array_equal(made.vectors.values, expected)
-    assert set(made.seconds) == {"train", "embed"}
-    assert (made.vectors.kernel, made.notes, made.history) == ("rbf", (), [])
-    assert made.cpu_seconds >= 0
+    np.testing.assert_array_equal(vectors.values, expected)
+    assert set(made["seconds"]) == {"train", "embed"}
+    assert (vectors.kernel, made["notes"], made["history"]) == ("rbf", [], [])
+    assert made["cpu_seconds"] >= 0
 
 
 def test_the_kernel_of_a_method(graphs: GraphSet) -> None:
-    made = represent(graphs, "wl", configure("wl", "molecules"), "nested")
-    assert made.vectors.kernel == "precomputed"
-    assert made.vectors.values.shape == (len(graphs), len(graphs))
+    kernel, _ = represent(graphs, "wl", configure("wl", "molecules"), "nested")
+    assert kernel.kernel == "precomputed"
+    assert kernel.values.shape == (len(graphs), len(graphs))
 
 
 def test_the_vectors_behind_a_kernel(graphs: GraphSet) -> None:
     config = configure("gckn", "molecules", {"num_anchors": 4})
-    made = represent(graphs, "gckn", config, "gckn")
-    assert made.vectors.kernel == "linear"
-    K = represent(graphs, "gckn", config, "nested").vectors.values
-    np.testing.assert_allclose(made.vectors.values @ made.vectors.values.T, K, atol=1e-5)
+    vectors, _ = represent(graphs, "gckn", config, "gckn")
+    assert vectors.kernel == "linear"
+    K = represent(graphs, "gckn", config, "nested")[0].values
+    np.testing.assert_allclose(vectors.values @ vectors.values.T, K, atol=1e-5)
 
 
 def test_degrees_in_place_of_labels_are_told() -> None:
-    made = represent(make_graphs(labels=False), "wl", configure("wl", "social"), "nested")
-    assert len(made.notes) == 1
-    assert "node degrees are used" in made.notes[0]
+    _, made = represent(make_graphs(labels=False), "wl", configure("wl", "social"), "nested")
+    assert len(made["notes"]) == 1
+    assert "node degrees are used" in made["notes"][0]
 
 
 def test_losses_of_a_method_that_trains(graphs: GraphSet) -> None:
     changes = {"epochs": 2, "num_layers": 1, "hidden_dim": 4, "batch_size": 4}
-    made = represent(graphs, "infograph", configure("infograph", "molecules", changes), "nested")
-    assert [entry["epoch"] for entry in made.history] == [0, 1]
+    config = configure("infograph", "molecules", changes)
+    _, made = represent(graphs, "infograph", config, "nested")
+    assert [entry["epoch"] for entry in made["history"]] == [0, 1]

@@ -152,7 +152,7 @@ def test_a_first_trial_that_cannot_be_written_is_made_again(
         raise StorageError("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(tune, "write_columns", full)
+        patch.setattr(tune.columns, "write_columns", full)
         with pytest.raises(StorageError, match="full"):
             run(search(tmp_path / "s"))
     assert len(run(search(tmp_path / "s"))) == 6

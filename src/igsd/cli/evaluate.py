@@ -11,8 +11,8 @@ from igsd.cli.compare import compare
 from igsd.cli.train import write_run
 from igsd.errors import ConfigError, StorageError, counted
 from igsd.evaluation import PROTOCOLS
+from igsd.experiments import SPLIT_PROTOCOLS as _OFFERED
 from igsd.experiments.environment import num_processes
-from igsd.experiments.protocols import PROTOCOLS as RULES
 from igsd.experiments.records import Record, data_summary
 from igsd.experiments.run import Run
 from igsd.experiments.run_folder import RunFolder, SeedFolders, new_run_folder
@@ -21,7 +21,6 @@ from igsd.graphs.graphset import GraphSet
 from igsd.report.scores import row_order, score_table, scores_to_dict
 from igsd.report.summary import is_good, row_notes, unsaved_records
 
-_OFFERED = {name: rules.help for name, rules in RULES.items() if rules.help}
 _SPLITS_HELP = "\n".join(
     f"  {name:<6}  " + text.replace("\n", "\n" + " " * 10) for name, text in _OFFERED.items()
 )

@@ -8,15 +8,9 @@ from importlib import metadata
 from pathlib import Path
 
 import igsd
-from igsd.processes import peak_bytes
 
-_PACKAGES = {
-    "torch": "torch",
-    "numpy": "numpy",
-    "scipy": "scipy",
-    "sklearn": "scikit-learn",
-    "lightning_fabric": "lightning-fabric",
-}
+_PACKAGES = {"torch": "torch", "numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}
+_PACKAGES |= {"lightning_fabric": "lightning-fabric"}
 
 
 def versions() -> dict[str, str | None]:
@@ -31,23 +25,15 @@ def versions() -> dict[str, str | None]:
 
 
 def commit() -> dict[str, str | bool | None]:
-    """Return ``{"id", "dirty"}`` of the running source; both None outside a git checkout.
-
-    ``dirty``: whether the source of the package, not any other file, differs from the commit.
-    """
+    """Return ``{"id", "dirty"}`` of the package's own source; both None outside a checkout."""
     folder = Path(igsd.__file__).resolve().parent
-    revision = None
-    if "site-packages" not in folder.parts:  # there, a git folder above belongs to someone else
-        revision = _git(folder, "rev-parse", "HEAD")
+    # In site-packages, a git folder above belongs to someone else.
+    is_own = "site-packages" not in folder.parts
+    revision = _git(folder, "rev-parse", "HEAD") if is_own else None
     if revision is None:
         return {"id": None, "dirty": None}
     changed = _git(folder, "status", "--porcelain", "--", ".")
     return {"id": revision, "dirty": None if changed is None else bool(changed)}
-
-
-def peak_memory_mib() -> float | None:
-    """Return the peak memory of this process in MiB, None if unknown."""
-    return round(peak_bytes() / 2**20, 1) or None
 
 
 def now() -> str:
@@ -61,22 +47,17 @@ def num_processes() -> int:
 
 
 def is_main_process() -> bool:
-    """Return whether this is the first of all processes, the only one that writes files.
-
-    ``RANK`` is set by torchrun. Lightning Fabric's own launcher sets ``LOCAL_RANK`` and
-    ``NODE_RANK`` alone.
-    """
-    if "RANK" in os.environ:
-        return int(os.environ["RANK"]) == 0
-    return all(int(os.environ.get(key, "0")) == 0 for key in ("LOCAL_RANK", "NODE_RANK"))
+    """Return whether this is the first of all processes, the only one that writes files."""
+    # torchrun sets RANK; Lightning Fabric's own launcher sets the other two alone.
+    keys = ("RANK",) if "RANK" in os.environ else ("LOCAL_RANK", "NODE_RANK")
+    return all(int(os.environ.get(key, "0")) == 0 for key in keys)
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
     """Return the output of git, or None if it is not installed or fails."""
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=20
-        )
+        command = ["git", "-C", str(folder), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None

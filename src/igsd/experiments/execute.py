@@ -13,13 +13,15 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from igsd.errors import ConfigError, need
 from igsd.experiments.records import Record, write_record
@@ -47,8 +49,8 @@ class Workers:
         """Return how many batches run at a time; raises ``ConfigError`` without a cluster."""
         if self.scheduler is None:
             return self.count
-        with _client(self.scheduler) as client:
-            return len(_checked(client, self.scheduler))
+        with _client(self.scheduler) as (_, count):
+            return count
 
 
 class Display:
@@ -80,9 +82,8 @@ def execute_runs(
     was under way when this is left has no record.
     """
     queue = _Queue(options, display or Display(), budget)
-    is_here = workers.count == 1 and workers.scheduler is None
     try:
-        if is_here:
+        if workers.count == 1 and workers.scheduler is None:
             for batch in batches:
                 if queue.begin(batch):
                     yield queue.end(batch, work_on(batch, options)[1])
@@ -107,17 +108,15 @@ class _Queue:
 
     def begin(self, batch: Batch) -> bool:
         """Whether a batch may start now; if so, it is locked."""
-        if batch in self._locks or batch in self._begun:  # its process was killed
-            self._display.start(batch)
-            return True
-        is_over = self._end is not None and time.monotonic() >= self._end
-        reason = "budget" if is_over else "" if self._is_left(batch) else "done"
-        if not reason and not self._lock(batch):
-            reason = "taken"
-        if reason:
-            self._display.skip(batch, reason)
-            return False
-        self._begun.add(batch)
+        if batch not in self._begun:  # otherwise its process was killed
+            is_over = self._end is not None and time.monotonic() >= self._end
+            reason = "budget" if is_over else "" if self._is_left(batch) else "done"
+            if not reason and not self._lock(batch):
+                reason = "taken"
+            if reason:
+                self._display.skip(batch, reason)
+                return False
+            self._begun.add(batch)
         self._display.start(batch)
         return True
 
@@ -132,10 +131,10 @@ class _Queue:
 
     def close(self, *, remove_leftovers: bool) -> None:
         """Release all batches; a killed process may have left temporary files."""
-        folder = self._options.records if remove_leftovers else None
+        folder = self._options.records or Path()  # without one there are no locks
         for batch, lock in self._locks.items():
-            for run in batch if folder is not None else ():
-                path = run.path(folder or Path())
+            for run in batch if remove_leftovers else ():
+                path = run.path(folder)
                 for left in path.parent.glob(f".{path.name}.*"):
                     if str(left) != lock.lock_file:
                         left.unlink(missing_ok=True)
@@ -173,10 +172,7 @@ class _Queue:
 
 
 def lock_path(batch: Batch, options: Options) -> Path | None:
-    """Return the file beside the (first) record of a batch while it is made.
-
-    It is locked by the command, and has a dot for each process that has begun the batch.
-    """
+    """Return the locked file beside a batch's first record: a dot per process that began it."""
     if options.records is None:
         return None
     path = batch[0].path(options.records)
@@ -198,15 +194,17 @@ def work_on(batch: Batch, options: Options, parent: int | None = None) -> Ended:
     ``parent``: this process ends when that one does, even if it is killed. A batch that has ended
     two processes is not tried again.
     """
-    if parent is not None and os.getppid() == parent:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     if parent is not None:
         _allow_children()
+        if os.getppid() == parent:
+            threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     if _begun(batch, options) >= _ATTEMPTS:
         return batch, killed(batch, options)
     graphs, records, memory = batch[0].graphs(), list[Record](), dict[Run, Any]()
     with _threads(options.threads):
-        _reset_peak_memory()
+        # Count the peak memory of this process from now, where the system can (Linux).
+        with contextlib.suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")
         for run in batch:
             records.append(run.execute(graphs, options, memory))
             # What exceeds its limits with one seed is not tried with the next.
@@ -243,25 +241,29 @@ def _side_by_side(
     All processes end with the one that was killed. What they had under way is then run once more,
     one batch at a time, to find the one that is to blame.
     """
-    from joblib.externals.loky.process_executor import BrokenProcessPool
-
     left, suspects, running = dict.fromkeys(batches), set[Batch](), set[Batch]()
 
-    def begins(batch: Batch) -> bool:
-        if queue.begin(batch):
-            running.add(batch)
-            return True
-        return False
+    def started(batches: Sequence[Batch]) -> Iterator[Any]:
+        for batch in batches:
+            if queue.begin(batch):
+                running.add(batch)
+                yield delayed(work_on)(batch, options, os.getpid())
 
     while left:
         alone = [batch for batch in left if batch in suspects]
-        pool = alone or list(left)
+        chosen, at_a_time = alone or list(left), 1 if alone else count
+        # A pool of one would run a batch in this process, which must not be the one that is killed.
+        settings = {"n_jobs": max(count, 2), "pre_dispatch": at_a_time, "batch_size": 1}
+        pool = Parallel(return_as="generator_unordered", **settings)
         try:
-            for batch, records in _pool(pool, options, count, 1 if alone else count, begins):
+            with deaf_children():
+                ended = pool(started(chosen))
+            for batch, records in ended:
+                _keep(batch, records, options)
                 running.discard(batch)
                 left.pop(batch)
                 yield queue.end(batch, records)
-            for batch in pool:  # what was not allowed to start stays as it is
+            for batch in chosen:  # what was not allowed to start stays as it is
                 left.pop(batch, None)
         except BrokenProcessPool:
             for batch in running & suspects:
@@ -271,37 +273,10 @@ def _side_by_side(
             running.clear()
 
 
-def _pool(
-    batches: Sequence[Batch],
-    options: Options,
-    count: int,
-    at_a_time: int,
-    begins: Callable[[Batch], bool],
-) -> Iterator[Ended]:
-    """Yield what the processes of one pool have done, each batch as it ends."""
-    from joblib import Parallel, delayed
-
-    def started() -> Iterator[Any]:
-        for batch in batches:
-            if begins(batch):
-                yield delayed(work_on)(batch, options, os.getpid())
-
-    # A pool of one would run the batch in this process, which must not be the one that is killed.
-    pool = Parallel(
-        n_jobs=max(count, 2), pre_dispatch=at_a_time, batch_size=1, return_as="generator_unordered"
-    )
-    with deaf_children():
-        ended = pool(started())
-    for batch, records in ended:
-        if options.records is not None:
-            _keep(batch, options.records, records)
-        yield batch, records
-
-
-def _keep(batch: Batch, folder: Path, records: Sequence[Record]) -> None:
+def _keep(batch: Batch, records: Sequence[Record], options: Options) -> None:
     """Write records that a worker wrote on another machine."""
-    for record in records:
-        path = replace(batch[0], seed=record["seed"]).path(folder)
+    for record in records if options.records is not None else ():
+        path = replace(batch[0], seed=record["seed"]).path(options.records or Path())
         if not path.exists():
             write_record(path, record)
 
@@ -346,25 +321,15 @@ def _threads(count: int | None) -> Iterator[None]:
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def _reset_peak_memory() -> None:
-    """Let the peak memory of this process count from now, where the system can (Linux)."""
-    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")
-
-
 @contextlib.contextmanager
 def _backend(workers: Workers) -> Iterator[int]:
     """Let joblib use these workers inside the block; yield how many there are."""
-    from joblib import parallel_config
-
     if workers.scheduler is None:
         with parallel_config(backend="loky", inner_max_num_threads=1):
             yield workers.count
         return
-    with _client(workers.scheduler) as client:
-        count = len(_checked(client, workers.scheduler))
-        with parallel_config(backend="dask", client=client):
-            yield count
+    with _client(workers.scheduler) as (dask, count), parallel_config(backend="dask", client=dask):
+        yield count
 
 
 def check_address(scheduler: str) -> tuple[str, int]:
@@ -383,8 +348,8 @@ def check_address(scheduler: str) -> tuple[str, int]:
 
 
 @contextlib.contextmanager
-def _client(scheduler: str) -> Iterator[Any]:
-    """Yield a connection to a Dask scheduler; raises ``ConfigError`` if there is none."""
+def _client(scheduler: str) -> Iterator[tuple[Any, int]]:
+    """Yield a connection to a Dask scheduler and its number of workers; raises ``ConfigError``."""
     host, port = check_address(scheduler)
     from distributed import Client
 
@@ -401,7 +366,7 @@ def _client(scheduler: str) -> Iterator[Any]:
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with client:
         try:
-            yield client
+            yield client, _num_workers(client, scheduler)
         except (asyncio.CancelledError, CancelledError) as error:
             raise ConfigError(
                 f"The Dask scheduler at {scheduler} has ended, or cannot be reached any more. "
@@ -426,8 +391,8 @@ def _wait_for_listener(host: str, port: int) -> None:
         time.sleep(0.2)
 
 
-def _checked(client: Any, scheduler: str) -> dict[str, int]:
-    """Return the threads of each worker; raises ``ConfigError`` for unusable workers."""
+def _num_workers(client: Any, scheduler: str) -> int:
+    """Return the number of workers; raises ``ConfigError`` if they are unusable."""
     if not (threads := client.ncores()):
         raise ConfigError(
             f"The Dask scheduler at {scheduler} has no workers. Start some with "
@@ -445,4 +410,4 @@ def _checked(client: Any, scheduler: str) -> dict[str, int]:
             f"numbers: `dask worker {scheduler} --nthreads 1 --nworkers N`. Got one with "
             f"{max(threads.values())} threads."
         )
-    return dict(threads)
+    return len(threads)

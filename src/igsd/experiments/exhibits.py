@@ -21,20 +21,10 @@ from igsd.graphs.datasets import find_entry
 ALL = "all"
 """The name of all exhibits together."""
 
-VARIES_LABELS = "label_rate"
-"""An axis over the share of labelled graphs, which is not a setting of a method."""
-
-TARGETS = "targets"
-"""An axis over the predicted properties if one run gives all its points."""
-
-TARGET = "target"
-"""An axis over the predicted properties if each has its own run."""
-
 ADDED = ("b3db", "b3db-logbb", "beyond")
 """Exhibits that are not in the paper; they come last."""
 
-ACCURACY = "accuracy"
-"""The default metric of an exhibit; another is ``mae``."""
+_FOLDER = resources.files("igsd.experiments")
 
 
 @dataclass(frozen=True)
@@ -78,7 +68,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Axis:
-    """What a figure varies (a setting or one of the words above), and its values."""
+    """What a figure varies, and its values.
+
+    ``varies``: a setting; ``label_rate``, the share of labelled graphs; ``targets``, the predicted
+    properties if one run gives all of them; or ``target`` if each has its own run.
+    """
 
     varies: str
     title: str
@@ -96,8 +90,8 @@ class Exhibit:
     ``settings_of``: settings of a data set, for every method. ``spread``: the deviation over
     ``seeds`` or over ``folds``. ``other_data``: whether users may add data sets. ``best_under``:
     the protocol under which the best seed is shown too. ``metric``: the figure of a row that is
-    shown. ``target``: the predicted number, if it is not the class. ``compared``: a method compared
-    with those of ``compared_with``, seed by seed.
+    shown, ``accuracy`` or ``mae``. ``target``: the predicted number, if it is not the class.
+    ``compared``: a method compared with those of ``compared_with``, seed by seed.
     """
 
     name: str
@@ -117,7 +111,7 @@ class Exhibit:
     baseline: str | None = None
     printed_by: str = "paper"
     best_under: str = ""
-    metric: str = ACCURACY
+    metric: str = "accuracy"
     target: str = ""
     compared: str = ""
     compared_with: Sequence[str] = ()
@@ -131,73 +125,60 @@ class Exhibit:
 
 def exhibit_names() -> list[str]:
     """Return the names of all exhibits: tables, figures, then those not in the paper."""
-    folder = resources.files("igsd.experiments") / "paper"
-    names = [f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")]
+    files = [file.name for file in (_FOLDER / "paper").iterdir()]
+    names = [name.removesuffix(".toml") for name in files if name.endswith(".toml")]
     return sorted(names, key=lambda n: (n in ADDED, n.startswith("figure"), n == "gckn", n))
 
 
 def find_exhibits(name: str) -> list[Exhibit]:
     """Return the exhibit of this name, or all of them; raises ``ConfigError``."""
     names = exhibit_names()
-    if name == ALL:
-        return [read_exhibit(each) for each in names]
-    if name not in names:
+    if name not in (*names, ALL):
         hint = nearest(name, [*names, ALL])
         raise ConfigError(f"There is no table or figure {name!r}. {hint}")
-    return [read_exhibit(name)]
+    return [read_exhibit(each) for each in (names if name == ALL else [name])]
 
 
 @cache
 def read_exhibit(name: str) -> Exhibit:
     """Return the exhibit in ``paper/NAME.toml``."""
-    folder = resources.files("igsd.experiments") / "paper"
-    values = tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))
-    return parse_exhibit(name, values)
+    text = (_FOLDER / "paper" / f"{name}.toml").read_text(encoding="utf-8")
+    return parse_exhibit(name, tomllib.loads(text))
 
 
 def parse_exhibit(name: str, values: Mapping[str, Any]) -> Exhibit:
     """Return the exhibit described by parsed TOML."""
-    rest = dict(values)
-    lines = tuple(_lines([*rest.pop("row", ()), *rest.pop("series", ())]))
-    axis = rest.pop("axis", None)
-    if axis is not None:
-        axis = Axis(**axis | {"values": tuple(axis["values"])})
-    shown = tuple(rest.pop("shown", [rest["protocol"]]))
-    under = rest.pop("printed_under", shown[0])
-    data = tuple(rest.pop("data"))
-    return Exhibit(
-        name=name, lines=lines, axis=axis, shown=shown, printed_under=under, data=data, **rest
-    )
+    shown = tuple(values.get("shown", [values["protocol"]]))
+    rest = {"printed_under": shown[0], **values, "shown": shown, "data": tuple(values["data"])}
+    if "axis" in rest:
+        rest["axis"] = Axis(**rest["axis"] | {"values": tuple(rest["axis"]["values"])})
+    lines = _lines([*rest.pop("row", ()), *rest.pop("series", ())])
+    return Exhibit(name=name, lines=tuple(lines), **rest)
 
 
 @cache
 def data_facts() -> dict[str, DataFacts]:
     """Return the facts about the data sets of the exhibits, by name."""
-    text = (resources.files("igsd.experiments") / "paper_data.toml").read_text(encoding="utf-8")
+    text = (_FOLDER / "paper_data.toml").read_text(encoding="utf-8")
     return {name: DataFacts(name, **values) for name, values in tomllib.loads(text).items()}
 
 
 def short_name(data: str) -> str:
     """Return the paper's name of a data set; other sets keep their own."""
-    facts = data_facts().get(data)
-    return data if facts is None else facts.short
+    return data_facts()[data].short if data in data_facts() else data
 
 
 def _lines(rows: list[Mapping[str, Any]]) -> Iterator[Line]:
     """Yield the lines; ``printed`` may name another line with the same figures."""
     printed = {row["title"]: row.get("printed", {}) for row in rows}
     for row in rows:
-        values = dict(row)
-        cells = values.pop("printed", {})
+        cells = printed[row["title"]]
         cells = printed[cells] if isinstance(cells, str) else cells
-        values.setdefault("shows", values["method"])
-        yield Line(**values, printed={data: _printed(cell) for data, cell in cells.items()})
-
-
-def _printed(cell: list[float] | str) -> Printed:
-    if isinstance(cell, str):
-        return Printed(word=cell)
-    return Printed(cell[0], cell[1] if len(cell) > 1 else None)
+        figures = {
+            data: Printed(word=cell) if isinstance(cell, str) else Printed(*cell)
+            for data, cell in cells.items()
+        }
+        yield Line(**{"shows": row["method"], **row, "printed": figures})
 
 
 def runs_of(
@@ -207,42 +188,36 @@ def runs_of(
 
     ``recipes``: the recipe of each data set. ``num_seeds`` overrides the exhibit's.
     """
-    found = {
-        run: None
+    found = dict.fromkeys(
+        replace(first, seed=seed)
         for data, recipe in recipes.items()
         for line in exhibit.lines
         for first in points(exhibit, line, data, recipe)
-        for run in seeds_of(first, num_seeds or exhibit.num_seeds(data))
-    }
+        for seed in range(num_seeds or exhibit.num_seeds(data))
+    )
     return sorted(found, key=lambda run: run.seed)
 
 
 def points(exhibit: Exhibit, line: Line, data: str, recipe: str) -> Iterator[Run]:
     """Yield the run with seed 0 of each point of a line: one in a table, several on an axis."""
     axis = exhibit.axis
-    fixed = tuple(exhibit.settings_of.get(data, {}).items())
-    run = Run(exhibit.protocol, data, line.method, line.recipe or recipe, 0, fixed=fixed)
-    run = replace(run, target=exhibit.target)
-    if axis is None or axis.varies == TARGETS:
+    fixed, recipe = tuple(exhibit.settings_of.get(data, {}).items()), line.recipe or recipe
+    run = Run(exhibit.protocol, data, line.method, recipe, 0, fixed=fixed, target=exhibit.target)
+    if axis is None or axis.varies == "targets":
         yield _varied(run, line.settings)
-    elif axis.varies == VARIES_LABELS:
-        yield from (_varied(replace(run, label_rate=v), line.settings) for v in axis.values)
-    elif axis.varies == TARGET:
-        yield from (_varied(replace(run, target=v), line.settings) for v in axis.values)
-    else:
-        yield from (_varied(run, {**line.settings, axis.varies: v}) for v in axis.values)
-
-
-def seeds_of(run: Run, num_seeds: int) -> list[Run]:
-    """Return a run with each of the seeds 0..N-1."""
-    return [replace(run, seed=seed) for seed in range(num_seeds)]
+        return
+    for value in axis.values:
+        point: dict[str, Any] = {axis.varies: value}
+        if axis.varies in ("label_rate", "target"):
+            yield _varied(replace(run, **point), line.settings)
+        else:
+            yield _varied(run, {**line.settings, **point})
 
 
 def recipe_of(data: str, records: Path, protocol: str) -> str:
     """Return the recipe of a data set: known, or the one that its records were made with."""
-    facts = data_facts().get(data)
-    if facts is not None:
-        return facts.recipe
+    if data in data_facts():
+        return data_facts()[data].recipe
     there = [r for r in RECIPES if record_path(records, protocol, data, r, 0).parent.is_dir()]
     return there[0] if there else RECIPES[0]
 
@@ -269,39 +244,25 @@ def narrowed(
     Exhibits with ``other_data`` also take data sets that they do not name. Empty lists keep
     everything. Raises ``ConfigError`` for a name that is in none of them.
     """
-    found = [_with_methods(_with_data(e, data), methods) for e in exhibits]
-    kept = [exhibit for exhibit in found if exhibit.data and exhibit.lines]
+    names = dict.fromkeys(_known_as(name) for name in data)
+    kept = []
+    for exhibit in exhibits:
+        lines = tuple(line for line in exhibit.lines if not methods or line.method in methods)
+        there = tuple(name for name in names if name in exhibit.data or exhibit.other_data)
+        if names:
+            exhibit = replace(exhibit, data=there, other_data=False)
+        if exhibit.data and lines:
+            kept.append(replace(exhibit, lines=lines))
     # Methods first: without a known one, no exhibit is left to have data sets.
-    for asked, valid, used, kind in (
-        (methods, _methods(exhibits), _methods(exhibits), "method"),
-        (data, _data(exhibits), _data(kept), "data set"),
-    ):
-        for name in asked:
-            if _known_as(name) not in used:
-                said = f"{exhibits[0].name} has no" if len(exhibits) == 1 else "Nothing has a"
-                raise ConfigError(f"{said} {kind} {name!r}. {nearest(name, valid)}")
+    known = {line.method for exhibit in exhibits for line in exhibit.lines}
+    valid = {name for exhibit in exhibits for name in exhibit.data}
+    left = {name for exhibit in kept for name in exhibit.data}
+    faults = [("method", name, known) for name in methods if name not in known]
+    faults += [("data set", name, valid) for name in data if _known_as(name) not in left]
+    for kind, name, others in faults:
+        said = f"{exhibits[0].name} has no" if len(exhibits) == 1 else "Nothing has a"
+        raise ConfigError(f"{said} {kind} {name!r}. {nearest(name, others)}")
     return kept
-
-
-def _methods(exhibits: Sequence[Exhibit]) -> set[str]:
-    return {line.method for exhibit in exhibits for line in exhibit.lines}
-
-
-def _data(exhibits: Sequence[Exhibit]) -> set[str]:
-    return {name for exhibit in exhibits for name in exhibit.data}
-
-
-def _with_data(exhibit: Exhibit, asked: Sequence[str]) -> Exhibit:
-    if not asked:
-        return exhibit
-    names = [_known_as(name) for name in asked]
-    kept = [name for name in names if name in exhibit.data or exhibit.other_data]
-    return replace(exhibit, data=tuple(dict.fromkeys(kept)), other_data=False)
-
-
-def _with_methods(exhibit: Exhibit, asked: Sequence[str]) -> Exhibit:
-    lines = tuple(line for line in exhibit.lines if not asked or line.method in asked)
-    return replace(exhibit, lines=lines)
 
 
 def _known_as(name: str) -> str:

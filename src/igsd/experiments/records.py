@@ -12,34 +12,18 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from igsd.baselines.registry import METHODS
-from igsd.errors import ConfigError, IGSDError, StorageError, warn_user
-from igsd.evaluation.result import ProtocolResult
-from igsd.experiments import ALGORITHM
-from igsd.experiments.environment import commit, now, versions
+from igsd.errors import IGSDError, StorageError, warn_user
+from igsd.experiments import ALGORITHM, environment
 from igsd.files.atomic import write_json
+from igsd.files.models import DataMetrics
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Settings
 
 KIND = "igsd record"
 
 _LONGEST_LABEL = 80
-_REQUIRED = {
-    "algorithm": int,
-    "status": str,
-    "seed": int,
-    "data": dict,
-    "protocol": dict,
-    "config": dict,
-    "rows": list,
-}
-
-
-class DataSummary(TypedDict):
-    """What a record says about its data."""
-
-    name: str
-    checksum: str
-    graphs: int
+_REQUIRED = {"algorithm": int, "status": str, "seed": int, "rows": list}
+_REQUIRED |= dict.fromkeys(("data", "protocol", "config"), dict)
 
 
 class RecordRow(TypedDict, total=False):
@@ -78,7 +62,7 @@ class Record(TypedDict, total=False):
     recipe: str
     method: str
     seed: int
-    data: DataSummary
+    data: DataMetrics
     protocol: Mapping[str, Any]
     config: Mapping[str, Any]
     limits: Mapping[str, float | None]
@@ -110,15 +94,16 @@ class Identity:
     algorithm: int = ALGORITHM
 
     def differences(self, record: Mapping[str, Any]) -> list[str]:
-        """Return how a stored record differs, as texts ``KEY is STORED there and WANTED here``."""
-        stored = {"checksum of the data": record["data"]["checksum"]}
-        stored |= {"algorithm": record["algorithm"]}
-        stored |= {f"protocol {key}": value for key, value in record["protocol"].items()}
-        stored |= _learned(record["config"], self.config)
-        wanted: dict[str, object] = {"checksum of the data": self.checksum}
-        wanted |= {"algorithm": self.algorithm}
-        wanted |= {f"protocol {key}": value for key, value in self.protocol.items()}
-        wanted |= self.config.learned()
+        """Return how a stored record differs, as texts ``KEY is STORED there and WANTED here``.
+
+        Settings added since it was stored take their default; those that no longer exist count.
+        """
+        config = self.config.known(record["config"])
+        gone = {key: value for key, value in record["config"].items() if key not in config}
+        learned = type(self.config)().updated(config).learned() | gone
+        checksum = record["data"]["checksum"]
+        stored = _facts(checksum, record["algorithm"], record["protocol"], learned)
+        wanted = _facts(self.checksum, self.algorithm, self.protocol, self.config.learned())
         return [
             f"{key} is {stored.get(key)!r} there and {wanted.get(key)!r} here"
             for key in sorted(stored.keys() | wanted.keys())
@@ -132,21 +117,17 @@ class Identity:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def _learned(config: Mapping[str, Any], like: Settings) -> dict[str, Any]:
-    """Return the settings of a stored configuration that decide what is learned.
-
-    ``like``: a configuration of the same method. Settings added since then take their default;
-    settings that no longer exist are kept.
-    """
-    kept = like.known(config)
-    gone = {key: value for key, value in config.items() if key not in kept}
-    return type(like)().updated(kept).learned() | gone
+def _facts(
+    checksum: str, algorithm: int, protocol: Mapping[str, object], learned: Mapping[str, object]
+) -> dict[str, object]:
+    named = {f"protocol {key}": value for key, value in protocol.items()}
+    return {"checksum of the data": checksum, "algorithm": algorithm, **named, **learned}
 
 
-def differing(what: str, differences: Sequence[str], way_out: str) -> ConfigError:
-    """Return the error for stored results of another run: the first difference, and how many."""
+def first_of(differences: Sequence[str]) -> str:
+    """Return the first difference, and how many more there are."""
     more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
-    return ConfigError(f"{what}: {differences[0]}{more}. {way_out}")
+    return differences[0] + more
 
 
 def record_path(folder: Path, protocol: str, data: str, label: str, seed: int) -> Path:
@@ -155,10 +136,7 @@ def record_path(folder: Path, protocol: str, data: str, label: str, seed: int) -
 
 
 def variant_label(base: str, changes: Iterable[tuple[str, object]]) -> str:
-    """Return the name of a variant: its recipe or method, and the settings that were changed.
-
-    Long lists of changes are replaced by eight characters of their hash, since the name is used
-    for folders and rows.
+    """Return the name of a variant, for folders and rows; long lists of changes are hashed.
 
     >>> variant_label("wl", [("iterations", 2)])
     'wl+iterations-2'
@@ -175,10 +153,7 @@ def plain_name(text: str) -> str:
 
 
 def read_record(path: Path) -> Record | None:
-    """Return the record at ``path``, or None if there is no file.
-
-    Raises ``StorageError`` for any other file.
-    """
+    """Return the record at ``path``, None without a file; raises ``StorageError`` for others."""
     if not path.exists():
         return None
     try:
@@ -200,20 +175,18 @@ def is_record(values: object) -> bool:
         return False
     if not all(isinstance(values.get(key), kind) for key, kind in _REQUIRED.items()):
         return False
-    if not values["data"].keys() >= {"name", "checksum", "graphs"}:
-        return False
     has_rows = bool(values["rows"]) or values["status"] != "ok"
-    return has_rows and all(_is_row(row) for row in values["rows"])
+    is_known = values["data"].keys() >= {"name", "checksum", "graphs"}
+    return has_rows and is_known and all(_is_row(row) for row in values["rows"])
 
 
 def _is_row(row: object) -> bool:
     """Whether a row names its method and protocol and has numbers where figures belong."""
     if not isinstance(row, dict):
         return False
-    if not all(isinstance(row.get(key), str) for key in ("method", "protocol")):
-        return False
     figures, errors = row.get("accuracies", [0.0]), row.get("mae", 0.0)
-    if not isinstance(figures, list) or not figures:
+    is_named = all(isinstance(row.get(key), str) for key in ("method", "protocol"))
+    if not is_named or not isinstance(figures, list) or not figures:
         return False
     figures = [*figures, *(errors.values() if isinstance(errors, dict) else [errors])]
     return all(isinstance(f, (int, float)) and math.isfinite(f) for f in figures)
@@ -256,24 +229,21 @@ def start_record(
         "data": data_summary(graphs),
         "protocol": identity.protocol,
         "config": identity.config.to_json(),
-        "commit": commit(),
-        "versions": versions(),
+        "commit": environment.commit(),
+        "versions": environment.versions(),
         "threads": torch.get_num_threads(),
-        "started": now(),
+        "started": environment.now(),
         "rows": [],
     }
 
 
-def data_summary(graphs: GraphSet) -> DataSummary:
+def data_summary(graphs: GraphSet) -> DataMetrics:
     """Return what a record says about its data."""
     return {"name": graphs.name, "checksum": graphs.checksum, "graphs": len(graphs)}
 
 
 def make_records_folder(path: Path) -> None:
-    """Create the folder for records, so that a bad path is found before hours of training.
-
-    Raises ``StorageError`` if it cannot be created or written to.
-    """
+    """Create the folder for records; raises ``StorageError`` before hours of training."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -292,8 +262,7 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
 def failure(error: Exception) -> str:
     """Return what a record says about an error that ended its run.
 
-    Raises the error again if it would end every other run too: a folder that cannot be read or
-    written (``StorageError``), a full disk.
+    Raises the error again if it would end every other run too: ``StorageError``, a full disk.
     """
     is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if is_full or isinstance(error, StorageError):
@@ -301,16 +270,8 @@ def failure(error: Exception) -> str:
     return str(error) if isinstance(error, IGSDError) else f"{type(error).__name__}: {error}"
 
 
-def scored_of(record: Record) -> list[tuple[str, ProtocolResult]]:
-    """Return (method, result) of each row of a record."""
-    return [(row["method"], ProtocolResult.from_dict(row)) for row in record["rows"]]
-
-
 def fit_seconds(record: Record) -> float:
-    """Return the seconds of fitting a method and representing all graphs, without scoring.
-
-    A method that trains inside its split is scored there too, within the same seconds.
-    """
+    """Return the seconds of fitting and embedding; training inside a split includes its score."""
     seconds = record.get("seconds", {})
     return float(seconds.get("train", 0.0) + seconds.get("embed", 0.0))
 

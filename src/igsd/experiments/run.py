@@ -1,45 +1,22 @@
-"""``Run``: one method on one data set under one protocol with one seed.
-
-A run knows its settings, the place of its record, whether a record is its own, and how to execute
-itself into a ``Record``.
-"""
+"""``Run``: one method on one data set under one protocol with one seed, and its record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from igsd.baselines.registry import method
+from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError
-from igsd.evaluation import PROTOCOLS as VECTOR_PROTOCOLS
 from igsd.evaluation.semi import LABEL_RATE
-from igsd.experiments.protocols import Protocol, find_protocol
-from igsd.experiments.records import (
-    Identity,
-    Record,
-    algorithm_version,
-    failure,
-    fit_seconds,
-    is_fresh,
-    read_record,
-    record_path,
-    start_record,
-    usable_record,
-    variant_label,
-    write_record,
-)
-from igsd.experiments.scoring import ROW_ORDER, has_many_twins
+from igsd.experiments import protocols, records, scoring, vector_protocols
 from igsd.experiments.trained import RECIPES, Trained
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import with_classes
 from igsd.graphs.open import open_data
 from igsd.limits import GIB, LimitError, MemoryLimitError
-
-if TYPE_CHECKING:
-    from igsd.processes import Measured
 
 DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"
 OTHER, BROKEN = "other settings", "broken"
@@ -107,14 +84,15 @@ class Run:
         return f"{self.label} on {self.data}{target}{share}, seed {self.seed}"
 
     @property
-    def rules(self) -> Protocol:
-        """The protocol as an object."""
-        return find_protocol(self)
+    def rules(self) -> vector_protocols.Protocol:
+        """The protocol as an object; ``semi`` with a target is the one for numbers."""
+        is_number = self.protocol == "semi" and self.target
+        return protocols.SEMI_NUMBER if is_number else protocols.PROTOCOLS[self.protocol]
 
     @property
     def scores_vectors(self) -> bool:
         """Whether the protocol scores vectors of a method without labels."""
-        return self.protocol in VECTOR_PROTOCOLS
+        return isinstance(self.rules, vector_protocols.VectorProtocol)
 
     @property
     def is_recipe(self) -> bool:
@@ -128,10 +106,7 @@ class Run:
 
     @property
     def has_references(self) -> bool:
-        """Whether reference rows are scored too: by default beside a data set's own recipe.
-
-        Other recipes and settings are compared with the references there, on the same folds.
-        """
+        """Whether reference rows are scored too: by default beside a data set's own recipe."""
         if self.references is not None:
             return self.references
         return self.is_recipe and self.recipe in RECIPES and not self.changes
@@ -141,39 +116,43 @@ class Run:
         """The name of the folder of its records: recipe or method, and changed settings."""
         if not self.is_recipe:
             return self.title
-        return variant_label(self.recipe, [pair for pair in self.changes if pair[0] != "recipe"])
+        changes = [pair for pair in self.changes if pair[0] != "recipe"]
+        return records.variant_label(self.recipe, changes)
 
     @property
     def title(self) -> str:
         """The name of its row in a table: method and changed settings."""
-        return variant_label(self.method, self.changes)
+        return records.variant_label(self.method, self.changes)
 
     def config(self) -> Any:
         """Return the settings of this run; raises ``ConfigError`` for one that does not exist."""
         changes = dict(self.fixed) | dict(self.changes) | {"seed": self.seed}
         changes.pop("recipe", None)
-        return self.rules.config(self, changes)
+        name, task = self.rules.learner(self)
+        return configure(name, self.recipe, changes, task)
 
-    def path(self, records: Path) -> Path:
-        """Return the path of this run's record."""
-        return record_path(records, self.rules.folder(self), self.data, self.label, self.seed)
+    def path(self, folder: Path) -> Path:
+        """Return the path of this run's record: the protocol's folder names an unusual target."""
+        target = f"-{self.target.replace(',', '+')}" if self.target else ""
+        rate = "" if self.label_rate == LABEL_RATE else f"-{self.label_rate:g}"
+        protocol = f"{self.protocol}{target}{rate}"
+        return records.record_path(folder, protocol, self.data, self.label, self.seed)
 
-    def graphs(self, progress: Progress | None = None) -> GraphSet:
+    def graphs(self) -> GraphSet:
         """Return the graphs, which stay open for the next runs of this process."""
-        return opened(self.source or self.data, self.labels, progress)
+        return opened(self.source or self.data, self.labels)
 
     def uses_twins(self, graphs: GraphSet) -> bool:
         """Whether graphs are also scored with twins removed from training."""
-        return has_many_twins(graphs) if self.twins is None else self.twins
+        return scoring.has_many_twins(graphs) if self.twins is None else self.twins
 
-    def identity(self, graphs: GraphSet) -> Identity:
+    def identity(self, graphs: GraphSet) -> records.Identity:
         """Return what makes another run the same as this one."""
-        twins = self.scores_vectors and self.uses_twins(graphs)
-        settings = self.rules.settings(self, twins=twins)
-        version = algorithm_version(self.method)
-        return Identity(self.config(), graphs.checksum, settings, version)
+        settings = self.rules.settings(self, twins=self.scores_vectors and self.uses_twins(graphs))
+        version = records.algorithm_version(self.method)
+        return records.Identity(self.config(), graphs.checksum, settings, version)
 
-    def is_like(self, record: Record, checksum: str) -> bool:
+    def is_like(self, record: records.Record, checksum: str) -> bool:
         """Whether a record is of this run as it is defined now, without opening the graphs.
 
         Whether twins were scored too does not matter: those rows stand beside the others. Nor does
@@ -185,60 +164,55 @@ class Run:
         except ConfigError:
             return False
         settings = run.rules.settings(run, twins=bool(record["protocol"].get("twins")))
-        identity = Identity(config, checksum, settings, record["algorithm"])
-        return not identity.differences(record)
-
-    def checkpoint(self, graphs: GraphSet, options: Options) -> Path | None:
-        """Return where an unfinished training is kept, None without records."""
-        if options.records is None:
-            return None
-        digest = self.identity(graphs).digest
-        return self.path(options.records).with_suffix(f".{digest}.checkpoint")
+        return not records.Identity(config, checksum, settings, record["algorithm"]).differences(
+            record
+        )
 
     def state(self, graphs: GraphSet, options: Options) -> tuple[str, str]:
         """Return (state, first difference of a record of another run); warns of broken files."""
         path = None if options.records is None else self.path(options.records)
         if path is None or not path.exists():
             return MISSING, ""
-        record = usable_record(path)
+        record = records.usable_record(path)
         if record is None:
             return BROKEN, ""
-        if not is_fresh(record):
-            version = algorithm_version(self.method)
+        if not records.is_fresh(record):
+            version = records.algorithm_version(self.method)
             return STALE, f"algorithm is {record['algorithm']} there and {version} here"
         if differences := self.identity(graphs).differences(record):
-            more = f", and {len(differences) - 1} more" if len(differences) > 1 else ""
-            return OTHER, differences[0] + more
+            return OTHER, records.first_of(differences)
         if record["status"] == "ok":
             rows = {row["method"] for row in record["rows"]}
             # `igsd compare` makes runs of IGSD without reference rows.
-            is_part = self.has_references and self.is_recipe and not rows >= set(ROW_ORDER)
+            is_part = self.has_references and self.is_recipe and not rows >= set(scoring.ROW_ORDER)
             return (MISSING if is_part else DONE), ""
-        is_over = record["status"] == "limit" and self._was_as_wide(record, options)
-        return (LIMIT if is_over else FAILED), ""
+        if record["status"] != "limit":
+            return FAILED, ""
+        key = "memory_gib" if record["word"] == MemoryLimitError.word else "seconds"
+        before, now = record.get("limits", {}).get(key), self.rules.limits(options)[key]
+        was_as_wide = before == now or (before is not None and now is not None and before > now)
+        return (LIMIT if was_as_wide else FAILED), ""
 
-    def finished(self, options: Options) -> Record | None:
-        """Return the record of a run that need not be made again.
-
-        A note is added if it took more than the current limits.
-        """
-        record = None if options.records is None else read_record(self.path(options.records))
+    def finished(self, options: Options) -> records.Record | None:
+        """Return the record that exists, with a note if it took more than the current limits."""
+        path = None if options.records is None else self.path(options.records)
+        record = None if path is None else records.read_record(path)
         if record is None or record["status"] != "ok" or not self.scores_vectors:
             return record
         gib = (record.get("peak_memory_mib") or 0.0) * 2**20 / GIB
-        limits = self.rules.limits(options)
-        taken = {"seconds": fit_seconds(record), "memory_gib": gib}
-        notes = [
-            f"when it was made, a run took more than {most:g} {unit}, the current limit; its "
-            "score stands."
-            for key, unit in (("seconds", "seconds"), ("memory_gib", "GiB"))
-            if (most := limits[key]) is not None and taken[key] > most
-        ]
-        return record | {"notes": [*record.get("notes", ()), *notes]}
+        limits, notes = self.rules.limits(options), list(record.get("notes", ()))
+        for most, unit, taken in (
+            (limits["seconds"], "seconds", records.fit_seconds(record)),
+            (limits["memory_gib"], "GiB", gib),
+        ):
+            if most is not None and taken > most:
+                text = f"when it was made, a run took more than {most:g} {unit}, the current limit"
+                notes.append(f"{text}; its score stands.")
+        return record | {"notes": notes}
 
     def execute(
-        self, graphs: GraphSet, options: Options, memory: dict[Run, Measured] | None = None
-    ) -> Record:
+        self, graphs: GraphSet, options: Options, memory: dict[Run, Any] | None = None
+    ) -> records.Record:
         """Return the record of this run, executed now, and write it to its place.
 
         Status ``ok``, ``limit`` for a limit exceeded, or ``failed`` for any other end: hours of
@@ -255,30 +229,23 @@ class Run:
             text = "OMR: there was not enough memory to score the method."
             record |= {"status": "limit", "word": MemoryLimitError.word, "error": text}
         except Exception as error:
-            record |= {"status": "failed", "error": failure(error)}
+            record |= {"status": "failed", "error": records.failure(error)}
         return self._written(record, options)
 
-    def failed(self, graphs: GraphSet, options: Options, error: str) -> Record:
+    def failed(self, graphs: GraphSet, options: Options, error: str) -> records.Record:
         """Return the record of a run that ended without one, and write it."""
         record = self._start(graphs, options)
         return self._written(record | {"status": "failed", "error": error}, options)
 
-    def _start(self, graphs: GraphSet, options: Options) -> Record:
-        record = start_record(
-            self.identity(graphs), graphs, method=self.method, recipe=self.recipe, seed=self.seed
-        )
+    def _start(self, graphs: GraphSet, options: Options) -> records.Record:
+        names: Any = {"method": self.method, "recipe": self.recipe, "seed": self.seed}
+        record = records.start_record(self.identity(graphs), graphs, **names)
         return record | {"limits": self.rules.limits(options)}
 
-    def _written(self, record: Record, options: Options) -> Record:
+    def _written(self, record: records.Record, options: Options) -> records.Record:
         if options.records is not None:
-            write_record(self.path(options.records), record)
+            records.write_record(self.path(options.records), record)
         return record
-
-    def _was_as_wide(self, record: Record, options: Options) -> bool:
-        """Whether the limit that a run exceeded was at least as wide as the current one."""
-        key = "memory_gib" if record["word"] == MemoryLimitError.word else "seconds"
-        before, now = record.get("limits", {}).get(key), self.rules.limits(options)[key]
-        return before == now or (before is not None and now is not None and before > now)
 
 
 def opened(source: str, labels: str = "", progress: Progress | None = None) -> GraphSet:
@@ -300,5 +267,5 @@ def opened(source: str, labels: str = "", progress: Progress | None = None) -> G
 
 def changed_settings(config: Any, usual: Any) -> dict[str, Any]:
     """Return the settings of ``config`` that decide the numbers and differ from the usual ones."""
-    base: Mapping[str, Any] = usual.learned()
+    base = usual.learned()
     return {key: value for key, value in config.learned().items() if base[key] != value}

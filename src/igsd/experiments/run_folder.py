@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from igsd.errors import IGSDError, StorageError
-from igsd.experiments.environment import commit, versions
-from igsd.experiments.records import plain_name
+from igsd.experiments import environment, records
 from igsd.experiments.trained import Trained
 from igsd.files.atomic import atomic_file, check_writable, write_json, write_text
 from igsd.files.models import KIND, RunMetrics, read_metrics, stored_metrics
@@ -53,8 +51,7 @@ class RunFolder:
         """What is at this path now; ``foreign``: anything but a run of igsd."""
         if not self.path.exists():
             return "absent"
-        metrics = self.metrics()
-        if metrics is not None:
+        if (metrics := self.metrics()) is not None:
             return "finished" if metrics.get("status") == "finished" else "unfinished"
         # Hidden files are left by a process that was killed while it wrote.
         names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else ["file"]
@@ -83,10 +80,7 @@ class RunFolder:
         check_writable(self / "metrics.json")
 
     def claim(self, *, force: bool, way_out: str) -> None:
-        """Raise ``StorageError`` if there is a run here already; with ``force``, clear it instead.
-
-        ``way_out``: what else the user can do, the end of the message.
-        """
+        """Clear a run with ``force``, or raise ``StorageError`` that ends in the ``way_out``."""
         if self.is_run and not force:
             raise StorageError(f"{self.path} already holds a run ({self.state}). {way_out}")
         self.clear()
@@ -94,8 +88,7 @@ class RunFolder:
     def create(self, metrics: RunMetrics, config: Settings) -> None:
         """Create the folder and write what is known at the start; raises ``StorageError``."""
         _make_folder(self.path, exist_ok=True)
-        values: RunMetrics = {"kind": KIND, "status": "unfinished", **metrics}
-        write_json(self / "metrics.json", stored_metrics(self.path, values))
+        self._write_metrics({"kind": KIND, "status": "unfinished", **metrics})
         write_text(self / "config.toml", config.to_toml())
 
     @contextlib.contextmanager
@@ -103,8 +96,7 @@ class RunFolder:
         """Leave the folder in order if the training in this block fails or is stopped.
 
         It is kept if there is a checkpoint to continue from, and removed if it is new and has none.
-        ``resume``: the command that continues the run. ``parent``: the folder of all runs, if it
-        may have been created for this one.
+        ``resume``: the command that continues the run. ``parent``: see ``discard``.
         """
         try:
             yield
@@ -113,17 +105,13 @@ class RunFolder:
         except IGSDError as error:
             has_checkpoint = (self / CHECKPOINT).exists()
             if isinstance(error, StorageError) and has_checkpoint:
-                message = f"{error} The training is kept. To go on: {resume}"
-                raise StorageError(message) from error
+                raise StorageError(f"{error} The training is kept. To go on: {resume}") from error
             if is_new and not has_checkpoint:
                 self.discard(parent)
             raise
 
     def write_model(self, model: Any, vectors: np.ndarray) -> None:
-        """Write a fitted model, its embeddings [G, d] and the history of its losses.
-
-        Losses of self-supervised pretraining, if any, have a file of their own.
-        """
+        """Write a fitted model, its embeddings [G, d] and its losses, of pretraining apart."""
         model.save(self / "model.safetensors")
         with atomic_file(self / "embeddings.npy") as file:
             np.save(file, vectors, allow_pickle=False)
@@ -133,9 +121,8 @@ class RunFolder:
 
     def finish(self, metrics: RunMetrics) -> None:
         """Mark the run as finished and remove what was only needed to continue it."""
-        values: RunMetrics = {"kind": KIND, "status": "finished", **metrics}
-        values |= {"versions": versions(), "commit": commit()}
-        write_json(self / "metrics.json", stored_metrics(self.path, values))
+        known: Any = {"versions": environment.versions(), "commit": environment.commit()}
+        self._write_metrics({"kind": KIND, "status": "finished", **metrics, **known})
         (self / CHECKPOINT).unlink(missing_ok=True)
         self._remove_temporary_files()
 
@@ -144,23 +131,21 @@ class RunFolder:
         if not self.is_run:
             return
         for folder in map(RunFolder, self.path.glob("seed-*")):
-            folder.clear()
-            _remove_if_empty(folder.path)
+            folder.discard()
         self._remove_temporary_files()
         # metrics.json goes last: without it the folder would no longer be recognised.
         for name in reversed(FILES):
             (self / name).unlink(missing_ok=True)
 
     def discard(self, parent: str | os.PathLike[str] | None = None) -> None:
-        """Remove what a run has written, and its folder and ``parent`` if they are empty then.
-
-        For a run that failed before it had anything worth keeping.
-        """
+        """Remove what a run has written, and its folder and ``parent`` if they are empty then."""
         self.clear()
-        _remove_if_empty(self.path)
-        if parent is not None:
+        for folder in (self.path, *([] if parent is None else [Path(parent)])):
             with contextlib.suppress(OSError):
-                Path(parent).rmdir()
+                folder.rmdir()
+
+    def _write_metrics(self, metrics: RunMetrics) -> None:
+        write_json(self / "metrics.json", stored_metrics(self.path, metrics))
 
     def _remove_temporary_files(self) -> None:
         """Remove the temporary files of a process that was killed while it wrote."""
@@ -170,14 +155,11 @@ class RunFolder:
 
 
 def new_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) -> RunFolder:
-    """Create and return the folder ``PARENT/DATA-RECIPE-N`` with the first free number.
-
-    Creating a folder succeeds for one process only, so two runs started at once get two folders.
-    """
-    stem = f"{plain_name(data)}-{plain_name(recipe)}"
+    """Create and return the folder ``PARENT/DATA-RECIPE-N`` with the first free number."""
+    stem, number = f"{records.plain_name(data)}-{records.plain_name(recipe)}", 1
     RunFolder(Path(parent) / f"{stem}-1").check()
     _make_folder(Path(parent), exist_ok=True)
-    number = 1
+    # Creating a folder succeeds for one process only: runs started at once get two.
     while not _make_folder(Path(parent) / f"{stem}-{number}", exist_ok=False):
         number += 1
     return RunFolder(Path(parent) / f"{stem}-{number}")
@@ -185,7 +167,7 @@ def new_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) -> Ru
 
 def latest_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) -> RunFolder | None:
     """Return the run folder ``PARENT/DATA-RECIPE-N`` with the largest number, None without one."""
-    stem = f"{plain_name(data)}-{plain_name(recipe)}-"
+    stem = f"{records.plain_name(data)}-{records.plain_name(recipe)}-"
     numbers = [
         int(path.name.removeprefix(stem))
         for path in Path(parent).glob(f"{stem}*")
@@ -220,13 +202,12 @@ class SeedFolders:
     def __call__(self, trained: Trained) -> None:
         """Write a model that was just trained; remove it again if it cannot be written whole."""
         metrics: RunMetrics = self.header | trained.metrics()
-        folder = self.folder
-        if self.first is not None:
-            folder = RunFolder(self.folder / f"seed-{trained.seed}")
+        is_first, name = self.first is None, f"seed-{trained.seed}"
+        folder = self.folder if is_first else RunFolder(self.folder / name)
         try:
             folder.create(metrics, self.config.updated({"seed": trained.seed}))
             self.write(folder, trained)
-            if self.first is not None:
+            if not is_first:
                 folder.finish(metrics)
         except (StorageError, OSError):
             folder.discard()
@@ -259,18 +240,9 @@ def _make_folder(path: Path, *, exist_ok: bool) -> bool:
     return True
 
 
-def _remove_if_empty(path: Path) -> None:
-    if path.is_dir() and not any(path.iterdir()):
-        shutil.rmtree(path, ignore_errors=True)
-
-
 def _history_csv(history: Sequence[Mapping[str, float]]) -> str:
     """Return the history as CSV, one line per epoch."""
-    if not history:
-        return "epoch,total\n"
-    names = list(history[0])
-    lines = [",".join(names)]
-    for entry in history:
-        values = [str(int(entry[n])) if n == "epoch" else repr(entry[n]) for n in names]
-        lines.append(",".join(values))
-    return "\n".join(lines) + "\n"
+    names = list(history[0]) if history else ["epoch", "total"]
+    rows = [names]
+    rows += [[str(int(e[n])) if n == "epoch" else repr(e[n]) for n in names] for e in history]
+    return "".join(",".join(row) + "\n" for row in rows)

@@ -3,20 +3,22 @@
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from igsd.baselines.registry import build, name_of, svm_kernel
+from igsd.baselines import registry
 from igsd.errors import DataError, IGSDWarning
-from igsd.evaluation.folds import read_gckn_folds
-from igsd.evaluation.inputs import check_codes, check_features
-from igsd.evaluation.protocols import cross_validate
+from igsd.evaluation import inputs, protocols
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
+from igsd.experiments.records import Record
+from igsd.files.arrays import read_header
+from igsd.files.columns import SUFFIXES, read_vectors
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
 
@@ -39,8 +41,8 @@ class Vectors:
     """What an SVM compares graphs by.
 
     ``kernel``: ``rbf`` compares vectors ``values`` [G, d] by their distances, ``linear`` by their
-    products; ``precomputed`` means that ``values`` is the kernel of all pairs of graphs, [G, G].
-    ``head``: the model that predicts classes from the vectors, see ``evaluation.heads``.
+    products; ``precomputed``: ``values`` is the kernel of all pairs, [G, G]. ``head``: the model
+    that predicts classes from the vectors, see ``evaluation.heads``.
     """
 
     values: np.ndarray
@@ -50,10 +52,9 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How vectors are scored. ``jobs`` does not change a number; the rest is part of a record.
+    """How vectors are scored; ``jobs``, the number of processes, does not change a number.
 
-    ``twins``: also score with the twins of test graphs (graphs that message passing cannot
-    distinguish from them) removed from training.
+    ``twins``: also without training graphs that message passing cannot tell from test graphs.
     """
 
     protocol: str = "nested"
@@ -71,9 +72,9 @@ class Scoring:
 
 
 def class_codes(graphs: GraphSet, *, gaps: bool = False) -> np.ndarray:
-    """Return the class of every graph, [G] int64; raises ``DataError`` if they cannot be scored.
+    """Return the class of every graph, [G] int64, -1 if unknown and ``gaps`` allow it.
 
-    ``gaps``: graphs may be of an unknown class, -1.
+    Raises ``DataError`` if they cannot be scored.
     """
     if graphs.classes is None:
         raise DataError(
@@ -82,27 +83,17 @@ def class_codes(graphs: GraphSet, *, gaps: bool = False) -> np.ndarray:
             "permanently with `igsd data import TABLE --label-column COLUMN -o FILE`: then give "
             "FILE as DATA. `igsd embed` writes the vectors without classes."
         )
-    return check_codes(graphs.classes, len(graphs), graphs.class_names, gaps=gaps)
-
-
-def check_scorable(graphs: GraphSet, protocol: str) -> None:
-    """Raise ``DataError`` for graphs without classes, ``StorageError`` for missing folds."""
-    codes = class_codes(graphs)
-    if protocol == "gckn":
-        read_gckn_folds(graphs.name, codes)
+    return inputs.check_codes(graphs.classes, len(graphs), graphs.class_names, gaps=gaps)
 
 
 _twins_by_checksum: dict[str, bool] = {}
 
 
 def has_many_twins(graphs: GraphSet) -> bool:
-    """Whether over a tenth of the graphs repeat one that message passing cannot distinguish.
-
-    With few distinct graphs in all, removing twins would leave nothing to train on; then the answer
-    is no.
-    """
+    """Whether over a tenth of the graphs repeat one that message passing cannot distinguish."""
     if graphs.checksum not in _twins_by_checksum:
         distinct = int(twin_groups(graphs).max()) + 1
+        # With few distinct graphs, removing twins would leave nothing to train on.
         many = _FEW_GROUPS <= distinct < (1 - _MANY_TWINS) * len(graphs)
         _twins_by_checksum[graphs.checksum] = many
     return _twins_by_checksum[graphs.checksum]
@@ -113,40 +104,6 @@ def default_jobs(graphs: GraphSet) -> int:
     return (os.cpu_count() or 1) if len(graphs) >= _WORTH_PROCESSES else 1
 
 
-def score_seed(
-    vectors: Mapping[str, Vectors],
-    graphs: GraphSet,
-    scoring: Scoring,
-    seed: int,
-    advance: Callable[[int, str], None] = lambda steps, note: None,
-) -> list[Scored]:
-    """Return (method, result) for every row of one fold seed, for each protocol in turn.
-
-    Rows with twins removed come first, then the methods, those of ``ROW_ORDER`` last, then the
-    majority class. ``advance`` is called after each row. Raises ``DataError`` for data that cannot
-    be scored.
-    """
-    codes, scored = class_codes(graphs), []
-    for name, given in vectors.items():
-        if given.kernel != "precomputed" and given.values.shape[1]:
-            check_features(given.values, f"vectors of {name} for {graphs.name!r}")
-    groups = twin_groups(graphs) if scoring.twins else None
-    settings: dict[str, Any] = {"dataset": graphs.name, "seed": seed, "n_jobs": scoring.jobs}
-    for protocol in scoring.protocols():
-        for method in _repeated(vectors, scoring):
-            settings["twins"] = groups
-            result = _score(protocol, vectors[method], codes, scoring, settings)
-            scored.append((method + TWINS_REMOVED, result))
-            advance(1, method)
-        settings["twins"] = None
-        for method in _ordered(vectors):
-            scored.append((method, _score(protocol, vectors[method], codes, scoring, settings)))
-            advance(1, method)
-        if "majority" not in vectors:
-            scored.append(("majority", majority_result(graphs, codes, protocol, seed)))
-    return scored
-
-
 def score_seeds(
     vectors: Mapping[str, Vectors],
     graphs: GraphSet,
@@ -155,65 +112,56 @@ def score_seeds(
     *,
     verbose: bool = False,
 ) -> list[list[Scored]]:
-    """Return the rows of each fold seed, with a progress bar."""
-    seeds = tuple(seeds)
-    per_seed = len(scoring.protocols()) * (len(vectors) + len(_repeated(vectors, scoring)))
-    with progress_bar("scoring", len(seeds) * per_seed, shown=verbose) as advance:
-        return [score_seed(vectors, graphs, scoring, seed, advance) for seed in seeds]
+    """Return (method, result) of every row, for each protocol in turn, by fold seed.
+
+    Rows with twins removed come first, then the methods, those of ``ROW_ORDER`` last, then the
+    majority class. Raises ``DataError`` for data that cannot be scored.
+    """
+    codes, rows = class_codes(graphs), _rows(vectors, scoring)
+    for name, X in vectors.items():
+        if X.kernel != "precomputed" and X.values.shape[1]:
+            inputs.check_features(X.values, f"vectors of {name} for {graphs.name!r}")
+    groups = twin_groups(graphs) if scoring.twins else None
+    found: dict[int, list[Scored]] = {seed: [] for seed in seeds}
+    steps = len(found) * len(scoring.protocols()) * len(rows)
+    with progress_bar("scoring", steps, shown=verbose) as advance:
+        for seed, protocol in product(found, scoring.protocols()):
+            settings: Any = {"protocol": protocol, "dataset": graphs.name, "seed": seed}
+            for title, name, without_twins in rows:
+                X = vectors[name]
+                settings |= {"kernel": X.kernel, "head": X.head, "n_jobs": scoring.jobs}
+                # A kernel matrix has no features to standardise, other heads take them as they are.
+                is_plain = X.kernel != "precomputed" and X.head == "svm"
+                settings["standardise"] = scoring.standardise if is_plain else None
+                settings["twins"] = groups if without_twins else None
+                result = protocols.cross_validate(X.values, codes, **settings)
+                found[seed].append((title, result))
+                advance(1, name)
+            if "majority" not in vectors:
+                result = majority_result(graphs, codes, protocol, seed)
+                found[seed].append(("majority", result))
+    return list(found.values())
 
 
-def _ordered(methods: Iterable[str]) -> list[str]:
-    """Return the methods in the order of the rows."""
-    names = tuple(methods)
-    return [n for n in names if n not in ROW_ORDER] + [n for n in ROW_ORDER if n in names]
+def _rows(methods: Iterable[str], scoring: Scoring) -> list[tuple[str, str, bool]]:
+    """Return (title, method, whether without twins) of the rows, in their order.
 
-
-def _repeated(methods: Iterable[str], scoring: Scoring) -> list[str]:
-    """Return the methods also scored without twins: not the histogram as a reference row."""
-    names = _ordered(methods)
-    if not scoring.twins:
-        return []
-    if len(names) > 1:
-        names = [name for name in names if name != "histogram"]
-    return [name for name in names if name != "majority"]
-
-
-def _score(
-    protocol: str, X: Vectors, codes: np.ndarray, scoring: Scoring, settings: Mapping[str, Any]
-) -> ProtocolResult:
-    """Return the result of one row; a kernel matrix has no features to standardise."""
-    settings = dict(settings)
-    if X.kernel != "rbf":
-        settings["kernel"] = X.kernel
-    if X.head != "svm":
-        settings["head"] = X.head
-    elif X.kernel != "precomputed":
-        settings["standardise"] = scoring.standardise
-    return cross_validate(X.values, codes, protocol=protocol, **settings)
+    The histogram as a reference row is not scored without twins.
+    """
+    known = tuple(methods)
+    names = [n for n in known if n not in ROW_ORDER] + [n for n in ROW_ORDER if n in known]
+    once = ("majority", "histogram") if len(names) > 1 else ("majority",)
+    repeated = [name for name in names if scoring.twins and name not in once]
+    rows = [(name + TWINS_REMOVED, name, True) for name in repeated]
+    return rows + [(name, name, False) for name in names]
 
 
 def majority_result(
     graphs: GraphSet, codes: np.ndarray, protocol: str, seed: int
 ) -> ProtocolResult:
     """Return the majority class's score under the folds of the protocol."""
-    nothing = np.zeros((len(codes), 0))
-    return cross_validate(nothing, codes, protocol=protocol, dataset=graphs.name, seed=seed)
-
-
-@dataclass(frozen=True)
-class Represented:
-    """Graphs as a method sees them.
-
-    ``seconds``: wall time of fitting (``train``) and of computing the values (``embed``);
-    ``cpu_seconds``: processor time of both, child processes included. ``notes``: the method's
-    warnings, e.g. degrees in place of node labels. ``history``: losses by epoch.
-    """
-
-    vectors: Vectors
-    seconds: dict[str, float]
-    cpu_seconds: float
-    notes: tuple[str, ...]
-    history: list[dict[str, float]]
+    X = np.zeros((len(codes), 0))
+    return protocols.cross_validate(X, codes, protocol=protocol, dataset=graphs.name, seed=seed)
 
 
 def cpu_seconds() -> float:
@@ -221,13 +169,13 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> Represented:
-    """Return the vectors or kernel of a method fitted on ``graphs`` with these settings.
+def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> tuple[Vectors, Record]:
+    """Return the vectors or kernel of a method fitted on ``graphs``, and its part of the record.
 
-    A plain function of plain data, so that ``run_measured`` can run it in its own process. Classes
-    are never read: the graphs may come without.
+    That is seconds, the method's warnings as notes, and its losses. The graphs may have no classes.
+    A plain function of plain data, so that ``run_measured`` can run it in its own process.
     """
-    estimator = build(method, config)
+    estimator = registry.build(method, config)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", IGSDWarning)
         begin, used = time.perf_counter(), cpu_seconds()
@@ -238,33 +186,33 @@ def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> Repr
     texts = [str(w.message) for w in caught if issubclass(w.category, IGSDWarning)]
     seconds = {"train": round(middle - begin, 3), "embed": round(end - middle, 3)}
     history = list(getattr(estimator, "history_", []))
-    return Represented(vectors, seconds, round(used, 3), tuple(dict.fromkeys(texts)), history)
+    record: Record = {"seconds": seconds, "cpu_seconds": round(used, 3), "history": history}
+    return vectors, record | {"notes": list(dict.fromkeys(texts))}
 
 
 def delivered(estimator: Any, graphs: GraphSet, protocol: str) -> Vectors:
     """Return what a fitted estimator is scored by under a protocol: vectors or its kernel."""
-    kernel = svm_kernel(estimator, protocol)
-    is_matrix = kernel == "precomputed"
-    values = estimator.kernel(graphs) if is_matrix else estimator.transform(graphs)
+    kernel = registry.svm_kernel(estimator, protocol)
+    values = (estimator.kernel if kernel == "precomputed" else estimator.transform)(graphs)
     return Vectors(values, kernel, getattr(estimator, "head", "svm"))
 
 
 def source_vectors(
     source: str | os.PathLike[str], graphs: GraphSet, protocol: str, *, verbose: bool = False
 ) -> tuple[dict[str, Vectors], list[str]]:
-    """Return (vectors by method, notes) of a model, or of a file of embeddings, for ``score_seed``.
+    """Return (vectors by method, notes) of a model, or of embeddings in a file, to be scored.
 
     Reference rows are the histogram and, for a model with a network, the same network untrained;
     models without one, models trained with labels and embeddings from a file have no such row.
     Raises ``DataError`` if the number of rows is wrong.
     """
-    from igsd.baselines.references.histogram import LabelDegreeHistogram
-    from igsd.baselines.registry import load_model
-    from igsd.files.columns import read_vectors
-
-    histogram = {"histogram": Vectors(LabelDegreeHistogram().fit_transform(graphs))}
-    if not _is_vectors(source):
-        rows, notes = _model_vectors(load_model(source), graphs, protocol, verbose=verbose)
+    path = Path(source).expanduser()
+    histogram = {"histogram": Vectors(registry.make_method("histogram").fit_transform(graphs))}
+    # A model file may have any name, even one of embeddings.
+    is_table = not path.is_dir() and path.suffix.lower() in SUFFIXES and read_header(path) is None
+    if not is_table:
+        model = registry.load_model(source)
+        rows, notes = _model_vectors(model, graphs, protocol, verbose=verbose)
         return histogram | rows, notes
     vectors = read_vectors(source)
     if len(vectors) != len(graphs):
@@ -272,7 +220,7 @@ def source_vectors(
             f"{source} holds {len(vectors)} embeddings, but {graphs.name!r} has {len(graphs)} "
             "graphs. There must be one row for each graph, in the same order."
         )
-    check_features(vectors, f"embeddings in {source}")
+    inputs.check_features(vectors, f"embeddings in {source}")
     notes = ["the untrained encoder of embeddings from a file is not known"]
     return {"igsd": Vectors(vectors)} | histogram, notes
 
@@ -285,29 +233,19 @@ def _model_vectors(
     from igsd.estimators.labelled import LabelEstimator
     from igsd.estimators.neural import NeuralEstimator
 
-    name, notes = name_of(model) or "igsd", []  # models trained with labels are shown as IGSD
+    name, notes = (
+        registry.name_of(model) or "igsd",
+        [],
+    )  # models trained with labels are shown as IGSD
     if isinstance(model, LabelEstimator):
         notes.append(
             "the model was trained with labels; on graphs whose labels it has seen this score is "
             "too good: use protocol semi"
         )
-    has_network = isinstance(model, NeuralEstimator) and not isinstance(model, LabelEstimator)
-    if has_network:
-        model.set_params(verbose=verbose)
-    else:
+    if not isinstance(model, NeuralEstimator) or isinstance(model, LabelEstimator):
         notes.insert(0, "there is no untrained network to compare with")
-    rows = {name: delivered(model, graphs, protocol)}
-    if has_network and name != "untrained":
+        return {name: delivered(model, graphs, protocol)}, notes
+    rows = {name: delivered(model.set_params(verbose=verbose), graphs, protocol)}
+    if name != "untrained":
         rows["untrained"] = Vectors(untrained_twin(model).fit_transform(graphs))
     return rows, notes
-
-
-def _is_vectors(source: str | os.PathLike[str]) -> bool:
-    """Whether a path is a file of embeddings; a model file may have any name, even theirs."""
-    from igsd.files.arrays import read_header
-    from igsd.files.columns import SUFFIXES
-
-    path = Path(source).expanduser()
-    if path.is_dir() or path.suffix.lower() not in SUFFIXES:
-        return False
-    return read_header(path) is None

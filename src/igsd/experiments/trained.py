@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,8 @@ RECIPES = ("molecules", "social")
 
 def fitting_recipe(graphs: GraphSet) -> str:
     """Return the recipe that suits graphs, by what their nodes show."""
-    molecules, social = RECIPES
     has_content = graphs.node_labels is not None or graphs.node_attributes is not None
-    return molecules if has_content else social
+    return RECIPES[0 if has_content else 1]
 
 
 @dataclass(frozen=True)
@@ -78,13 +76,10 @@ def train_model(
     *,
     method: str = "igsd",
     labels: GraphLabels | None = None,
-    checkpoint: Path | None = None,
-    log_dir: str | None = None,
-    verbose: bool = False,
+    **kwargs: Any,
 ) -> Trained:
-    """Return a method fitted on ``graphs`` and the vectors it gives them."""
+    """Return a method fitted on ``graphs`` as by ``fit_model``, and the vectors it gives them."""
     started, begin = now(), time.perf_counter()
-    kwargs = {"checkpoint": checkpoint, "log_dir": log_dir, "verbose": verbose}
     model = fit_model(graphs, config, method, labels, **kwargs)
     middle = time.perf_counter()
     vectors = model.transform(graphs)
@@ -117,11 +112,7 @@ def hide_labels(labels: GraphLabels, rate: float, seed: int) -> GraphLabels:
 def hidden_score(
     model: Any, graphs: GraphSet, labels: GraphLabels, used: GraphLabels
 ) -> Mapping[str, Any]:
-    """Return the score on graphs whose label was hidden from training; empty without any.
-
-    ``accuracy`` for classes, ``mae`` of each target for numbers. The graphs themselves were in the
-    training set.
-    """
+    """Return the score on graphs whose label was hidden: ``accuracy``, or ``mae`` per target."""
     hidden = np.flatnonzero(labels.is_known & ~used.is_known)
     if not len(hidden):
         return {}

@@ -1,9 +1,8 @@
 """``Search``: settings tried by `igsd tune`, trial after trial, each a few runs of the executor.
 
-Scores come from inside training parts, on seeds 100, 101, ...: not those of the tables. Optuna's
-journal in the folder of the search holds its trials; ``trials.csv`` shows them, and ``recipe.toml``
-is the best one for ``--config``. What is tried next depends on the grid, the trials so far and the
-seed only, so an interrupted search continues as if it had not been interrupted.
+Scores come from inside training parts, on seeds 100, 101, ...: not those of the tables. What is
+tried next depends on the grid, the trials so far in Optuna's journal, and the seed only, so an
+interrupted search continues as if it had not been interrupted.
 """
 
 import math
@@ -18,10 +17,9 @@ import numpy as np
 
 from igsd.errors import ConfigError, StorageError, need
 from igsd.experiments.execute import Workers, execute_runs
-from igsd.experiments.records import Identity, differing
+from igsd.experiments.records import Identity, first_of
 from igsd.experiments.run import Options, Run
-from igsd.files.atomic import write_text
-from igsd.files.columns import write_columns
+from igsd.files import atomic, columns
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.igsd import Config
 from igsd.settings.text import parse_settings
@@ -87,10 +85,9 @@ def parse_grid(texts: Sequence[str]) -> Grid:
 
 
 def make_grid(config: Config, given: Mapping[str, Sequence[Any]], fixed: Collection[str]) -> Grid:
-    """Return the paper's grid, overridden by ``given`` and without ``fixed`` settings.
+    """Return the paper's grid with those ``given``, without ``fixed`` settings.
 
-    Given settings that are not in the paper's grid are added. Raises ``ConfigError`` for an unknown
-    setting, a value outside its rule, and a setting that is given and fixed.
+    Raises ``ConfigError`` for an unknown or fixed setting, and a value outside its rule.
     """
     for key in given:
         if key == "seed":
@@ -100,17 +97,14 @@ def make_grid(config: Config, given: Mapping[str, Sequence[Any]], fixed: Collect
         if key in fixed:
             raise ConfigError(f"{key} is both set to a value and in the grid: give one of them.")
     grid = {key: v for key, v in paper_grid(config).items() if key not in fixed} | dict(given)
-    checked = {key: _checked(config, key, values) for key, values in grid.items()}
-    if not checked:
+    if not grid:
         raise ConfigError(
             "There is nothing to search: every setting of the grid is set to a value."
         )
-    return checked
-
-
-def _checked(config: Config, key: str, values: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the distinct values as the setting's own type; raises ``ConfigError``."""
-    return tuple(dict.fromkeys(getattr(config.updated({key: value}), key) for value in values))
+    return {  # the distinct values as the setting's own type
+        key: tuple(dict.fromkeys(getattr(config.updated({key: v}), key) for v in values))
+        for key, values in grid.items()
+    }
 
 
 def num_choices(grid: Grid) -> int:
@@ -172,11 +166,6 @@ class Search:
         protocol |= {f"grid {key}": list(values) for key, values in self.grid.items()}
         return Identity(self.run.config(), self.graphs.checksum, protocol)
 
-    def runs(self, settings: Mapping[str, Any]) -> list[Run]:
-        """Return the runs of a trial, one for each seed."""
-        run = replace(self.run, changes=tuple(settings.items()))
-        return [replace(run, seed=FIRST_SEED + number) for number in range(self.num_seeds)]
-
     @property
     def recipe(self) -> Path:
         """The file with the best settings so far."""
@@ -188,19 +177,17 @@ class Search:
         Raises ``StorageError`` for a folder of something else, ``ConfigError`` for one of another
         search, unless ``force`` says that it may be replaced.
         """
-        journal = self.folder / JOURNAL
-        is_new = not self.folder.exists() or (
-            self.folder.is_dir() and not any(self.folder.iterdir())
-        )
-        if is_new:
+        journal, is_old = self.folder / JOURNAL, (self.folder / OLD_JOURNAL).exists()
+        is_empty = self.folder.is_dir() and not any(self.folder.iterdir())
+        if is_empty or not self.folder.exists():
             return []
-        if (self.folder / OLD_JOURNAL).exists() and not force:
+        if is_old and not force:
             raise StorageError(
                 f"{self.folder} holds a search of an older version of igsd, which cannot be "
                 "continued. Its trials are in trials.csv and its best settings in recipe.toml. "
                 "Give another folder, or start again: --force."
             )
-        if not journal.exists() and not (self.folder / OLD_JOURNAL).exists():
+        if not is_old and not journal.exists():
             raise StorageError(
                 f"{self.folder} exists and holds no search of `igsd tune`, so it is left as it is. "
                 "Give another folder."
@@ -210,36 +197,42 @@ class Search:
                 (self.folder / name).unlink(missing_ok=True)
             return []
         with _study(journal) as study:
-            stored, trials = study.user_attrs.get(_STUDY), _trials_of(study)
-        if not trials:
-            return []
-        if differences := self.identity().differences(stored):
-            way_out = "Give another folder, or start again: --force, or force=True in Python."
-            raise differing(f"{self.folder} holds another search", differences, way_out)
+            stored = study.user_attrs.get(_STUDY)
+            trials = [Trial(t.number, score=t.value, **t.user_attrs) for t in study.trials]
+        if trials and (differences := self.identity().differences(stored)):
+            raise ConfigError(
+                f"{self.folder} holds another search: {first_of(differences)}. Give another "
+                "folder, or start again: --force, or force=True in Python."
+            )
         return trials
 
     def write(self, trials: Sequence[Trial], new: Sequence[Trial]) -> None:
-        """Write the best settings, the table of all trials, and last the new ones to the journal.
-
-        A trial that is not in the journal is made again.
-        """
+        """Write the best settings, the table of all trials, and the journal last."""
         for best in ranked(trials)[:1]:
             about = f"Found by igsd tune on {self.graphs.name!r}: the best of {len(trials)} "
             about += f"trials, {100 * (best.score or 0):.1f} % right inside the training parts."
             config = replace(self.run, changes=tuple(best.settings.items())).config()
-            write_text(self.recipe, recipe_toml(config, about))
+            atomic.write_text(self.recipe, recipe_toml(config, about))
         if trials:
-            write_columns(self.folder / "trials.csv", _columns(trials))
+            table: dict[str, list[Any]] = {"trial": [trial.number for trial in trials]}
+            table |= {key: [getattr(t, key) for t in trials] for key in ("score", "seconds")}
+            table |= {key: [t.settings[key] for t in trials] for key in trials[0].settings}
+            table["error"] = [trial.error for trial in trials]
+            columns.write_columns(self.folder / "trials.csv", table)
         self.folder.mkdir(parents=True, exist_ok=True)
         with _study(self.folder / JOURNAL) as study:
             if _STUDY not in study.user_attrs:
                 identity = self.identity()
                 stored: dict[str, object] = {"data": {"checksum": identity.checksum}}
                 stored |= {"algorithm": identity.algorithm, "protocol": identity.protocol}
-                stored["config"] = identity.config.to_json()
-                study.set_user_attr(_STUDY, stored)
+                study.set_user_attr(_STUDY, stored | {"config": identity.config.to_json()})
             for trial in new:
-                study.add_trial(_frozen(trial))
+                # The recipe's own values may be outside the grid, so they are no parameters.
+                values = {key: getattr(trial, key) for key in ("seconds", "error")}
+                values["settings"], made = dict(trial.settings), require_optuna().trial
+                state = made.TrialState.FAIL if trial.score is None else made.TrialState.COMPLETE
+                kwargs = {"state": state, "value": trial.score, "user_attrs": values}
+                study.add_trial(made.create_trial(**kwargs))
 
 
 def run_trials(
@@ -258,8 +251,13 @@ def run_trials(
     trials, end = list(finished), math.inf if budget is None else time.monotonic() + budget
     at_a_time = -(-workers.size() // search.num_seeds)
     while len(trials) < search.num_trials and time.monotonic() < end:
-        count = min(at_a_time, search.num_trials - len(trials))
-        chosen = _next_settings(search, trials, count)
+        chosen: list[Choice] = []
+        while len(chosen) < min(at_a_time, search.num_trials - len(trials)):
+            known = [*trials, *(Trial(len(trials) + i, s, None, 0) for i, s in enumerate(chosen))]
+            settings = suggest(search.grid, known, search.seed) if known else search.first()
+            if settings is None:
+                break
+            chosen.append(settings)
         if not chosen:
             return
         if not trials:  # however the first trial ends, the folder is then known as ours
@@ -268,18 +266,6 @@ def run_trials(
             trials.append(trial)
             search.write(trials, [trial])
             yield trial
-
-
-def _next_settings(search: Search, trials: Sequence[Trial], count: int) -> list[Choice]:
-    chosen: list[Choice] = []
-    while len(chosen) < count:
-        pending = [Trial(len(trials) + i, s, None, 0.0) for i, s in enumerate(chosen)]
-        known = [*trials, *pending]
-        settings = suggest(search.grid, known, search.seed) if known else search.first()
-        if settings is None:
-            break
-        chosen.append(settings)
-    return chosen
 
 
 def _run(
@@ -291,7 +277,11 @@ def _run(
 ) -> Iterator[Trial]:
     """Yield the trials of some settings, in their order."""
     begin = time.perf_counter()
-    runs = {run: i for i, settings in enumerate(chosen) for run in search.runs(settings)}
+    runs = {
+        replace(search.run, changes=tuple(settings.items()), seed=FIRST_SEED + number): place
+        for place, settings in enumerate(chosen)
+        for number in range(search.num_seeds)
+    }
     records: list[list[Any]] = [[] for _ in chosen]
     seconds, waiting = [0.0] * len(chosen), 0
     for (run,), made in execute_runs([(run,) for run in runs], options, workers):
@@ -301,9 +291,8 @@ def _run(
         while waiting < len(chosen) and len(records[waiting]) == search.num_seeds:
             errors = [r["error"] for r in records[waiting] if r["status"] != "ok"]
             score = None if errors else float(np.mean([r["score"] for r in records[waiting]]))
-            settings = chosen[waiting]
-            error = errors[0] if errors else None
-            yield Trial(first + waiting, settings, score, seconds[waiting], error)
+            of_trial = (chosen[waiting], score, seconds[waiting], errors[0] if errors else None)
+            yield Trial(first + waiting, *of_trial)
             waiting += 1
             begin = begin if len(chosen) > 1 else time.perf_counter()
 
@@ -323,48 +312,34 @@ def suggest(grid: Grid, trials: Sequence[Trial], seed: int) -> Choice | None:
     The first ten are random, the others near the best so far. Failed trials, and trials outside the
     grid such as the recipe's own, do not guide the choice.
     """
-    inside = [trial for trial in trials if _is_inside(grid, trial.settings)]
+    inside = [t for t in trials if all(t.settings[key] in grid[key] for key in grid)]
     tried = {tuple(trial.settings[key] for key in grid) for trial in inside}
     if len(tried) == num_choices(grid):
         return None
     rng = np.random.default_rng([seed, len(trials)])
-    with _quiet(require_optuna()) as optuna:
-        study, space = _memory_study(optuna, grid, inside, int(rng.integers(2**32)))
+    with _quiet() as optuna:
+        categorical = optuna.distributions.CategoricalDistribution
+        space = {key: categorical(values) for key, values in grid.items()}
+        sampler = optuna.samplers.TPESampler(seed=int(rng.integers(2**32)))
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        for trial in inside:
+            if trial.score is not None:
+                known = {"params": trial.settings, "distributions": space, "value": trial.score}
+                study.add_trial(optuna.trial.create_trial(**known))
         for _ in range(_ASKED):
-            found = study.ask(space).params
-            if tuple(found[key] for key in grid) not in tried:
-                return {key: found[key] for key in grid}
-    return _by_chance(grid, tried, rng)
-
-
-def _memory_study(optuna: Any, grid: Grid, trials: Sequence[Trial], seed: int) -> tuple[Any, Any]:
-    """Return a study in memory with the trials that have a score, and its search space."""
-    categorical = optuna.distributions.CategoricalDistribution
-    space = {key: categorical(values) for key, values in grid.items()}
-    sampler = optuna.samplers.TPESampler(seed=seed)
-    study = optuna.create_study(direction="maximize", sampler=sampler)
-    for trial in trials:
-        if trial.score is not None:
-            known = {"params": trial.settings, "distributions": space, "value": trial.score}
-            study.add_trial(optuna.trial.create_trial(**known))
-    return study, space
-
-
-def _by_chance(grid: Grid, tried: set[tuple[Any, ...]], rng: np.random.Generator) -> Choice:
-    """Return random untried settings of the grid; there must be some."""
+            params = study.ask(space).params
+            if tuple(params[key] for key in grid) not in tried:
+                return {key: params[key] for key in grid}
     while True:
         found = tuple(values[rng.integers(len(values))] for values in grid.values())
         if found not in tried:
             return dict(zip(grid, found, strict=True))
 
 
-def _is_inside(grid: Grid, settings: Mapping[str, Any]) -> bool:
-    return all(settings[key] in values for key, values in grid.items())
-
-
 @contextmanager
-def _quiet(optuna: Any) -> Iterator[Any]:
+def _quiet() -> Iterator[Any]:
     """Yield Optuna without its own log lines."""
+    optuna = require_optuna()
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
@@ -376,14 +351,11 @@ def _quiet(optuna: Any) -> Iterator[Any]:
 @contextmanager
 def _study(journal: Path) -> Iterator[Any]:
     """Yield the study in a journal, which is created if there is none."""
-    optuna = require_optuna()
-    with _quiet(optuna):
+    with _quiet() as optuna:
         try:
             backend = optuna.storages.journal.JournalFileBackend(str(journal))
-            storage = optuna.storages.JournalStorage(backend)
-            study = optuna.create_study(
-                storage=storage, study_name=_STUDY, direction="maximize", load_if_exists=True
-            )
+            where = {"storage": optuna.storages.JournalStorage(backend), "study_name": _STUDY}
+            study = optuna.create_study(direction="maximize", load_if_exists=True, **where)
         except (ValueError, KeyError) as error:
             raise StorageError(
                 f"{journal} is damaged, so the search cannot continue. Its trials are still in "
@@ -392,39 +364,9 @@ def _study(journal: Path) -> Iterator[Any]:
         yield study
 
 
-def _frozen(trial: Trial) -> Any:
-    """Return a trial as Optuna stores it; the recipe's own values may be outside the grid."""
-    optuna = require_optuna()
-    states = optuna.trial.TrialState
-    about = {"settings": dict(trial.settings), "seconds": trial.seconds, "error": trial.error}
-    state = states.FAIL if trial.score is None else states.COMPLETE
-    return optuna.trial.create_trial(state=state, value=trial.score, user_attrs=about)
-
-
-def _trials_of(study: Any) -> list[Trial]:
-    return [
-        Trial(trial.number, **{"score": trial.value} | trial.user_attrs) for trial in study.trials
-    ]
-
-
 def recipe_toml(config: Config, about: str) -> str:
-    """Return settings as TOML for ``--config``, under a comment ``about`` them.
-
-    Without the seed and the device: those belong to a run, not to a recipe.
-    """
+    """Return settings as TOML for ``--config``, without the seed and the device of a run."""
     runtime = f"# {config.groups['runtime']}\n"
     blocks = [b for b in config.to_toml().split("\n\n") if not f"{b}\n".startswith(runtime)]
     lines = [line for line in "\n\n".join(blocks).splitlines() if not line.startswith("seed = ")]
     return f"# {' '.join(about.split())}\n\n" + "\n".join(lines).rstrip() + "\n"
-
-
-def _columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
-    """Return the columns of ``trials.csv``: number, score, seconds, settings, error."""
-    columns: dict[str, list[Any]] = {
-        "trial": [trial.number for trial in trials],
-        "score": [trial.score for trial in trials],
-        "seconds": [trial.seconds for trial in trials],
-    }
-    for key in trials[0].settings:
-        columns[key] = [trial.settings[key] for trial in trials]
-    return columns | {"error": [trial.error for trial in trials]}

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
-from igsd.errors import ConfigError, IGSDError, StorageError
+from igsd.errors import ConfigError, IGSDError, StorageError, counted
 from igsd.experiments.exhibits import Exhibit, data_facts, runs_of
-from igsd.experiments.records import Record, read_record, run_seconds
-from igsd.experiments.run import (
-    BROKEN,
-    DONE,
-    LIMIT,
-    OTHER,
-    STALE,
-    Options,
-    Run,
-    opened,
-)
+from igsd.experiments.records import Record, in_words, read_record, run_seconds
+from igsd.experiments.run import BROKEN, DONE, LIMIT, OTHER, STALE, Options, Run, opened
 from igsd.experiments.trained import fitting_recipe
 from igsd.graphs.graphset import GraphSet
 
@@ -61,16 +51,15 @@ def plan_runs(runs: Sequence[Run], graphs: GraphSet, options: Options) -> Work:
     """
     for run in dict.fromkeys(replace(run, seed=0) for run in runs):
         run.rules.check(run, graphs)
-    records = options.records
-    if records is not None and not options.force:
+    records = options.records or Path()
+    if options.records is not None and not options.force:
         for run in runs:
             read_record(run.path(records))
     work = Work(sizes={graphs.name: len(graphs)})
     _sort_out(runs, graphs, options, work)
     for run, why in work.others.items():
-        path = run.path(records or Path())
         raise ConfigError(
-            f"{path} is the record of another run: {why}. Use another folder for "
+            f"{run.path(records)} is the record of another run: {why}. Use another folder for "
             "records, or replace it: --force, or force=True in Python."
         )
     return work
@@ -83,18 +72,25 @@ def plan_exhibits(
     num_seeds: int | None = None,
     open_source: Callable[[str], GraphSet] = opened,
 ) -> Work:
-    """Return what is still to be run for these exhibits.
+    """Return what is still to be run for these exhibits, their data opened by ``open_source``.
 
-    Opens every data set by ``open_source``. One that cannot be opened or scored is a problem, and
-    the others are run. Records of another version of the algorithm are made again.
+    A data set that cannot be opened or scored is a problem, and the others are run. Records of
+    another version of the algorithm are made again.
     """
     work = Work()
     for source in dict.fromkeys(d for e in exhibits for d in e.data):
         try:
             graphs = open_source(source)
             work.names[source], work.sizes[graphs.name] = graphs.name, len(graphs)
-            runs = list(_runs_on(graphs, source, exhibits, num_seeds))
-            _sort_out(runs, graphs, options, work, remakes_stale=True)
+            facts = data_facts().get(source)
+            recipe = fitting_recipe(graphs) if facts is None else facts.recipe
+            runs = dict.fromkeys(  # several exhibits may have a run in common
+                replace(run, data=graphs.name, source=source)
+                for exhibit in exhibits
+                if source in exhibit.data
+                for run in runs_of(exhibit, {source: recipe}, num_seeds)
+            )
+            _sort_out(tuple(runs), graphs, options, work, remakes_stale=True)
         except IGSDError as error:
             work.problems.append(f"{source} is left out: {error}")
     work.batches.sort(key=lambda batch: batch[0].seed)
@@ -126,80 +122,54 @@ def _sort_out(
     remakes_stale: bool = False,
 ) -> None:
     """Add runs to ``work``: to be made, done, or not possible."""
-    states = {run: run.state(graphs, options) for run in runs}
-    over = {replace(run, seed=0) for run, (state, _) in states.items() if state == LIMIT}
-    refused: dict[Run, str] = {}
-    todo = []
-    for run, (state, why) in states.items():
+    found = {run: run.state(graphs, options) for run in runs}
+    over = {replace(run, seed=0) for run, (state, _) in found.items() if state == LIMIT}
+    refused, todo = dict[Run, str](), list[Run]()
+    for run, (state, why) in found.items():
         first = replace(run, seed=0)
+        is_stale = state == STALE and not remakes_stale
         if state in (DONE, LIMIT) or first in over:
             work.done.append(run)
-        elif not options.force and (state == OTHER or (state == STALE and not remakes_stale)):
+        elif not options.force and (state == OTHER or is_stale):
             work.others[run] = why
         elif not options.force and state == BROKEN:
             work.broken.append(run)  # Run.state has named the file, which is kept
         else:
             if first not in refused:
-                refused[first] = _refusal(first, graphs)
-            if not refused[first]:
-                todo.append(run)
+                refused[first] = ""
+                try:
+                    run.rules.check(first, graphs)
+                except IGSDError as error:
+                    refused[first] = f"{run.protocol} on {run.data} is left out: {error}"
+            todo += [] if refused[first] else [run]
     work.problems += list(dict.fromkeys(text for text in refused.values() if text))
     work.batches += make_batches(todo)
 
 
-def _refusal(run: Run, graphs: GraphSet) -> str:
-    """Return why no seed of a run can be made, empty if it can."""
-    try:
-        run.rules.check(run, graphs)
-    except IGSDError as error:
-        return f"{run.protocol} on {run.data} is left out: {error}"
-    return ""
-
-
-def _runs_on(
-    graphs: GraphSet, source: str, exhibits: Sequence[Exhibit], num_seeds: int | None
-) -> Iterator[Run]:
-    """Yield the runs on one data set without repetition, named after the graphs."""
-    facts = data_facts().get(source)
-    recipe, seen = fitting_recipe(graphs) if facts is None else facts.recipe, set()
-    for exhibit in exhibits:
-        if source in exhibit.data:
-            for run in runs_of(exhibit, {source: recipe}, num_seeds):
-                named = replace(run, data=graphs.name, source=source)
-                if named not in seen:
-                    seen.add(named)
-                    yield named
-
-
 @dataclass
 class Estimates:
-    """Seconds of finished runs: by kind of run and data set, and per graph by kind of run."""
+    """Seconds of finished runs by (protocol, data, label), and per graph by (protocol, method)."""
 
-    on_data: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
-    per_graph: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    known: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, records: Path | None) -> Estimates:
         """Return the estimates from a folder of records; other files are skipped."""
         estimates = cls()
         for path in sorted(records.glob("*/*/*/seed-*.json")) if records is not None else ():
-            try:
-                record = read_record(path)
-            except StorageError:
-                continue
-            if record is not None:
-                estimates.add(path, record)
+            with suppress(StorageError):
+                if (record := read_record(path)) is not None:
+                    estimates.add(path, record)
         return estimates
 
     def add(self, path: Path, record: Record) -> None:
         """Add a record, if its run ended well."""
-        if record["status"] != "ok":
-            return
-        protocol, data, label = path.parts[-4:-1]
-        seconds = run_seconds(record)
-        self.on_data.setdefault((protocol, data, label), []).append(seconds)
-        share = seconds / max(record["data"]["graphs"], 1)
-        self.per_graph.setdefault((protocol, label.split("+")[0]), []).append(share)
+        if record["status"] == "ok":
+            protocol, data, label = path.parts[-4:-1]
+            seconds = run_seconds(record)
+            self.known.setdefault((protocol, data, label), []).append(seconds)
+            share = seconds / max(record["data"]["graphs"], 1)
+            self.known.setdefault((protocol, label.split("+")[0]), []).append(share)
 
     def seconds(self, batch: Batch, num_graphs: int) -> float | None:
         """Return the expected seconds of a batch, None if nothing similar was ever run.
@@ -208,30 +178,23 @@ class Estimates:
         the number of graphs, which is rough: some methods compare all pairs.
         """
         protocol, data, label = batch[0].path(Path()).parts[-4:-1]
-        same = self.on_data.get((protocol, data, label))
-        if same:
-            return len(batch) * float(np.mean(same))
-        alike = self.per_graph.get((protocol, label.split("+")[0]))
-        return len(batch) * float(np.mean(alike)) * num_graphs if alike else None
+        places = {(protocol, data, label): 1, (protocol, label.split("+")[0]): num_graphs}
+        for place, factor in places.items():
+            if seen := self.known.get(place):
+                return len(batch) * factor * sum(seen) / len(seen)
+        return None
 
     def left(self, batches: Sequence[Batch], sizes: Mapping[str, int], workers: int) -> str:
         """Return how much is left in words: ``12 runs left, about 20 min``."""
-        from igsd.errors import counted
-        from igsd.experiments.records import in_words
-
         if not batches:
             return "nothing left"
-        runs = counted(_num_runs(batches), "run")
+        runs = counted(sum(map(len, batches)), "run")
         seconds = {batch: self.seconds(batch, sizes[batch[0].data]) for batch in batches}
         known = [value for value in seconds.values() if value is not None]
         if not known:
             return f"{runs} left, for how long is not known yet"
         # Side by side they take at least as long as the longest of them.
         least = max(sum(known) / max(workers, 1), max(known))
-        unknown = [batch for batch in batches if seconds[batch] is None]
-        more = f" and {counted(_num_runs(unknown), 'run')} of unknown length" if unknown else ""
+        unknown = sum(len(batch) for batch in batches if seconds[batch] is None)
+        more = f" and {counted(unknown, 'run')} of unknown length" if unknown else ""
         return f"{runs} left, about {in_words(least)}{more}"
-
-
-def _num_runs(batches: Sequence[Batch]) -> int:
-    return sum(len(batch) for batch in batches)
