@@ -272,6 +272,23 @@ def _digest(columns: dict[str, np.ndarray], text: str) -> str:
 
 _VERSION = 1
 _TEXTS = ("graph_names", "ids")
+_SCHEMA = {
+    "node_ptr": ("int64", 1),
+    "row_ptr": ("int64", 1),
+    "col": ("int32", 1),
+    "edge_weight": ("float32", 1),
+    "node_labels": ("int32", 1),
+    "node_attributes": ("float32", 2),
+    "edge_labels": ("int32", 1),
+    "edge_attributes": ("float32", 2),
+    "classes": ("int64", 1),
+    "targets": ("float64", 2),
+    "lines": ("int64", 1),
+    "graph_names": ("uint8", 1),
+    "graph_names_ptr": ("int64", 1),
+    "ids": ("uint8", 1),
+    "ids_ptr": ("int64", 1),
+}
 _PLAIN = (
     "node_label_names",
     "node_attribute_names",
@@ -300,12 +317,7 @@ def save_graphset(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
 
 def load_graphset(path: str | os.PathLike[str]) -> GraphSet:
     """Return the set in the file at ``path``; raises ``StorageError`` for any other file."""
-    arrays, header = read_arrays(path, "graph set")
-    if header.get("version") != _VERSION:
-        raise StorageError(
-            f"{path} is a graph set of format {header.get('version')}; this igsd reads format "
-            f"{_VERSION}. Import the original data again with `igsd data import`."
-        )
+    arrays, header = read_arrays(path, "graph set", _VERSION, _SCHEMA)
     try:
         texts: Fields = {
             key: _split(arrays.pop(key, None), arrays.pop(f"{key}_ptr", None)) for key in _TEXTS
@@ -315,11 +327,11 @@ def load_graphset(path: str | os.PathLike[str]) -> GraphSet:
         )
         rest: Fields = {key: _tuple(header[key]) for key in _PLAIN} | arrays
         graphs = GraphSet(adjacency=adjacency, **texts, **rest)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise StorageError(
             f"{path} is damaged: a column is missing or unknown ({error})."
         ) from error
-    _check_pointers(graphs, path)
+    _check_columns(graphs, path)
     return graphs
 
 
@@ -334,13 +346,45 @@ def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _check_pointers(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
-    """Raise ``StorageError`` unless pointers and column lengths are consistent."""
-    nodes, entries = graphs.num_nodes, graphs.adjacency.num_entries
-    lengths = {"node": nodes, "edge": entries, "graph": len(graphs)}
-    fits = len(graphs.adjacency.row_ptr) == nodes + 1 and len(graphs.adjacency.col) == entries
+def _check_columns(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
+    """Raise ``StorageError`` unless pointers, neighbours and codes stay inside what they point at.
+
+    Native code reads them unchecked.
+    """
+    adjacency, node_ptr = graphs.adjacency, graphs.node_ptr
+    row_ptr, col = adjacency.row_ptr, adjacency.col
+    _require(_is_pointer(node_ptr, len(row_ptr) - 1), path, "node_ptr")
+    _require(_is_pointer(row_ptr, len(col)), path, "row_ptr")
+    lengths = {"node": len(row_ptr) - 1, "edge": len(col), "graph": len(graphs)}
     for key, kind in COLUMNS.items():
         column = getattr(graphs, key)
-        fits = fits and (column is None or len(column) == lengths[kind])
-    if not fits:
-        raise StorageError(f"{path} is damaged: its columns have different lengths.")
+        _require(column is None or len(column) == lengths[kind], path, key)
+    weight = adjacency.weight
+    _require(weight is None or len(weight) == len(col), path, "edge_weight")
+    for key in ("node_label", "edge_label", "class"):
+        codes = getattr(graphs, f"{key}s" if key != "class" else "classes")
+        names = len(getattr(graphs, f"{key}_names")) or 2**31  # codes may have no names
+        _require(codes is None or _is_within(codes, -1, names), path, key)
+    starts = row_ptr[node_ptr]
+    filled = np.flatnonzero(starts[1:] > starts[:-1])
+    if len(filled):
+        # As unsigned numbers, negative ones are too large as well.
+        largest = np.maximum.reduceat(np.asarray(col).view(np.uint32), starts[filled])
+        _require(bool((largest < np.diff(node_ptr)[filled]).all()), path, "col")
+
+
+def _is_pointer(values: np.ndarray, total: int) -> bool:
+    is_full = values.ndim == 1 and len(values) > 0 and values[0] == 0 and values[-1] == total
+    return bool(is_full) and bool((values[1:] >= values[:-1]).all())
+
+
+def _is_within(codes: np.ndarray, low: int, high: int) -> bool:
+    return not len(codes) or bool(low <= codes.min() and codes.max() < high)
+
+
+def _require(is_sound: bool, path: str | os.PathLike[str], column: str) -> None:
+    if not is_sound:
+        raise StorageError(
+            f"{path} is damaged: its column {column!r} does not fit the others. Copy it again, or "
+            "import the original data again with `igsd data import`."
+        )
