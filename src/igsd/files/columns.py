@@ -2,12 +2,14 @@
 
 import csv
 import io
+import json
 import math
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,7 +23,7 @@ _Chunk = Mapping[str, Sequence[Any] | np.ndarray]
 
 SUFFIXES = (".npy", ".csv", ".parquet")
 _TRAILER = b"igsd crc-32 "
-_COLUMNS_KEY = b"igsd crc-32 of columns"
+_SUMS_KEY = "igsd crc-32"
 _NOT_NUMBERS = ("graph", "line", "id", "name")
 
 
@@ -164,15 +166,21 @@ def _write_parquet(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
 
     tables = (pa.table(dict(columns)) for columns in chunks)
     first = next(tables)
-    # Pages have checksums of their own; the names of the columns need one too.
-    schema = first.schema.with_metadata({_COLUMNS_KEY: _schema_checksum(first.schema)})
-    with pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
+    sums: dict[str, int] = {}
+    with pq.ParquetWriter(file, first.schema) as writer:
         for table in chain([first], tables):
-            writer.write_table(table.cast(schema))
+            writer.write_table(table.cast(first.schema))
+            sums = _column_sums(table, sums)
+        writer.add_key_value_metadata({_SUMS_KEY: json.dumps(sums)})
 
 
-def _schema_checksum(schema: Any) -> bytes:
-    return b"%08x" % zlib.crc32(repr([(f.name, str(f.type)) for f in schema]).encode())
+def _column_sums(table: Any, before: Mapping[str, int] = MappingProxyType({})) -> dict[str, int]:
+    """Return the CRC-32 of every column of numbers, continued from those of earlier chunks."""
+    columns = {f.name: table[f.name] for f in table.schema if str(f.type) in ("int64", "float")}
+    return {
+        name: zlib.crc32(column.to_numpy().tobytes(), before.get(name, 0))
+        for name, column in columns.items()
+    }
 
 
 def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
@@ -210,18 +218,23 @@ def _read_table(source: Path) -> np.ndarray:
     import pyarrow.csv
     import pyarrow.parquet
 
-    reader = pa.csv.read_csv if source.suffix.lower() == ".csv" else pa.parquet.read_table
-    options = {} if source.suffix.lower() == ".csv" else {"page_checksum_verification": True}
+    sums = None
     try:
-        table = reader(source, **options)
+        if source.suffix.lower() == ".csv":
+            table = pa.csv.read_csv(source)
+        else:
+            table = pa.parquet.read_table(source)
+            sums = (pa.parquet.read_metadata(source).metadata or {}).get(_SUMS_KEY.encode())
     except (pa.ArrowException, OSError, MemoryError) as error:
         raise StorageError(f"{source} holds no readable embeddings: {error}.") from error
-    written = (table.schema.metadata or {}).get(_COLUMNS_KEY)
-    if written not in (None, _schema_checksum(table.schema)):
-        raise StorageError(f"{source} is damaged: its columns are not those that were written.")
     for name in table.column_names:
         if table.column_names.count(name) > 1:
             raise StorageError(f"{source} has several columns called {name!r}. Rename all but one.")
+    if sums is not None and json.loads(sums) != _column_sums(table):
+        raise StorageError(
+            f"{source} is damaged: its columns have other checksums than when they were written. "
+            "Copy it again, or create it again."
+        )
     kept = [name for name in table.column_names if name not in _NOT_NUMBERS]
     for name in kept:
         kind = table.schema.field(name).type
