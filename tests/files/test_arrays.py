@@ -230,3 +230,67 @@ def test_dtype_that_cannot_be_saved(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="'x' has dtype complex128"):
         storage.write_arrays(tmp_path / "x", {"x": np.zeros(2, complex)}, HEADER)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_flipped_bit_is_accepted(tmp_path: Path) -> None:
+    """A damaged file used to be loaded with other numbers, in a third of all cases."""
+    rng = np.random.default_rng(0)
+    path, arrays = tmp_path / "thing", {"a": np.arange(12.0), "b": np.arange(5, dtype=np.int8)}
+    storage.write_arrays(path, arrays, HEADER)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        storage._verified.clear()
+        try:
+            found, header = storage.read_arrays(path, "thing", 1)
+        except StorageError:
+            continue
+        # Only the marks that say where the checksums are can change without being noticed.
+        assert header == HEADER
+        assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
+
+
+def test_blocks_are_verified_whatever_their_size(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(storage, "_BLOCK", 16)
+    for size in (0, 1, 15, 16, 17, 32, 100):
+        path = tmp_path / str(size)
+        storage.write_arrays(path, {"a": np.arange(size, dtype=np.uint8)}, HEADER)
+        assert len(storage.read_arrays(path, "thing")[0]["a"]) == size
+        if size:
+            path.write_bytes(path.read_bytes()[:-1] + b"\xff")
+            with pytest.raises(StorageError, match="another checksum"):
+                storage.read_arrays(path, "thing")
+
+
+LIES = {
+    "infinite shape": {"shape": [float("inf")]},
+    "negative shape": {"shape": [-6]},
+    "huge shape": {"shape": [2**70]},
+    "many dimensions": {"shape": [1] * 70},
+    "fraction": {"data_offsets": [0, 48.0]},
+    "true": {"data_offsets": [False, 48]},
+    "gap": {"data_offsets": [8, 56]},
+    "text": {"shape": "66"},
+    "dtype": {"dtype": "F99"},
+    "dtype of the same size": {"dtype": "I64"},
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_lies_in_the_table_are_refused(tmp_path: Path, name: str) -> None:
+    entry = {"dtype": "F64", "shape": [6], "data_offsets": [0, 48]} | LIES[name]
+    table = {"__metadata__": {"igsd": json.dumps(HEADER)}, "a": entry}
+    head = json.dumps(table).encode()
+    path = tmp_path / "thing"
+    path.write_bytes(len(head).to_bytes(8, "little") + head + bytes(48))
+    with pytest.raises(StorageError, match="damaged"):
+        storage.read_arrays(path, "thing", schema={"a": ("float64", 1)})
+
+
+def test_deep_json_is_refused(tmp_path: Path) -> None:
+    head = b"[" * 100_000
+    (tmp_path / "thing").write_bytes(len(head).to_bytes(8, "little") + head)
+    with pytest.raises(StorageError, match="not a thing"):
+        storage.read_arrays(tmp_path / "thing", "thing")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pyarrow.parquet
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from igsd.errors import StorageError
@@ -21,7 +23,7 @@ def test_quotes_stand_only_where_they_are_needed(tmp_path: Path) -> None:
 
 def test_parquet(tmp_path: Path) -> None:
     write_columns(tmp_path / "p.parquet", COLUMNS)
-    assert pyarrow.parquet.read_table(tmp_path / "p.parquet").to_pydict() == COLUMNS
+    assert pq.read_table(tmp_path / "p.parquet").to_pydict() == COLUMNS
 
 
 VECTORS = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
@@ -66,7 +68,7 @@ def test_lines_of_the_table_that_graphs_came_from(tmp_path: Path, suffix: str) -
         assert path.read_text().splitlines()[0] == "graph,line,name,igsd0,igsd1,igsd2"
         assert path.read_text().splitlines()[3].startswith("2,5,c,")
     elif suffix == ".parquet":
-        assert pyarrow.parquet.read_table(path)["line"].to_pylist() == lines.tolist()
+        assert pq.read_table(path)["line"].to_pylist() == lines.tolist()
 
 
 def test_rows_go_by_the_column_graph(tmp_path: Path) -> None:
@@ -111,3 +113,72 @@ def test_a_single_number_is_no_table(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.arange(3.0))
     with pytest.raises(StorageError, match=r"shape \(3,\)"):
         read_vectors(tmp_path / "v.npy")
+
+
+def test_a_damaged_npy_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "v.npy"
+    write_vectors(path, [np.ones((2, 3), np.float32)], (2, 3), ["a", "b", "c"])
+    whole = bytearray(path.read_bytes())
+    np.testing.assert_array_equal(np.load(path), np.ones((2, 3)))
+    for place in range(len(whole)):
+        damaged = whole.copy()
+        damaged[place] ^= 4
+        path.write_bytes(damaged)
+        try:
+            found = read_vectors(path)
+        except StorageError:
+            continue
+        np.testing.assert_array_equal(found, np.ones((2, 3)))
+
+
+def test_a_damaged_parquet_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "v.parquet"
+    rng = np.random.default_rng(0)
+    values = rng.random((50, 2)).astype(np.float32)
+    write_vectors(path, [values], (50, 2), ["a", "b"])
+    whole = bytearray(path.read_bytes())
+    for place in range(len(whole)):
+        damaged = whole.copy()
+        damaged[place] ^= 4
+        path.write_bytes(damaged)
+        try:
+            found = read_vectors(path)
+        except StorageError:
+            continue
+        np.testing.assert_array_equal(found, values)
+
+
+def _npz(path: Path) -> None:
+    with open(path, "wb") as file:
+        np.savez(file, a=np.ones((2, 2)))
+
+
+def _table(path: Path, columns: dict[str, list[Any]]) -> None:
+    pq.write_table(pa.Table.from_arrays([pa.array(v) for v in columns.values()], [*columns]), path)
+
+
+FROM_OUTSIDE: dict[str, tuple[str, Callable[[Path], Any], str]] = {
+    "npz": ("v.npy", _npz, "zip of several arrays"),
+    "short": ("v.npy", lambda p: p.write_bytes(b"\x93NUMPY\x01\x00\xff\xff{'a': "), "no readable"),
+    "huge": ("v.npy", lambda p: np.save(p, np.full((2, 2), 1e300)), "finite numbers"),
+    "nan": ("v.npy", lambda p: np.save(p, np.full((2, 2), np.nan)), "finite numbers"),
+    "null": ("v.parquet", lambda p: _table(p, {"a": [1.0, None]}), "Graph 1 has"),
+    "null integer": ("v.parquet", lambda p: _table(p, {"a": [1, None]}), "Graph 1 has"),
+    "twice": ("v.csv", lambda p: p.write_text("a,a\n1,2\n"), "several columns called 'a'"),
+}
+
+
+@pytest.mark.parametrize("name", FROM_OUTSIDE)
+def test_vectors_from_outside(tmp_path: Path, name: str) -> None:
+    file, write, sentence = FROM_OUTSIDE[name]
+    write(tmp_path / file)
+    with pytest.raises(StorageError, match=sentence):
+        read_vectors(tmp_path / file)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".parquet"])
+def test_vectors_that_are_not_finite_are_not_written(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"v{suffix}"
+    with pytest.raises(StorageError, match="not finite"):
+        write_vectors(path, [np.full((1, 2), np.inf, np.float32)], (1, 2), ["a", "b"])
+    assert not path.exists()

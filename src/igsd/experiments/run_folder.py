@@ -13,6 +13,7 @@ from igsd.errors import IGSDError, StorageError
 from igsd.experiments import environment, records
 from igsd.experiments.trained import Trained
 from igsd.files.atomic import atomic_file, check_writable, write_json, write_text
+from igsd.files.columns import write_npy
 from igsd.files.models import KIND, RunMetrics, read_metrics, stored_metrics
 from igsd.settings.fields import Settings
 
@@ -114,7 +115,7 @@ class RunFolder:
         """Write a fitted model, its embeddings [G, d] and its losses, of pretraining apart."""
         model.save(self / "model.safetensors")
         with atomic_file(self / "embeddings.npy") as file:
-            np.save(file, vectors, allow_pickle=False)
+            write_npy(file, [vectors], vectors.shape, vectors.dtype.str)
         write_text(self / "history.csv", _history_csv(getattr(model, "history_", [])))
         if pretraining := getattr(model, "pretraining_history_", []):
             write_text(self / "pretraining.csv", _history_csv(pretraining))

@@ -1,14 +1,18 @@
 """The container of graph sets, views, models and checkpoints: named arrays and a JSON header.
 
 It is a safetensors file. The format holds numbers and text only, so nothing that is loaded can run
-code. Pickles, which can, are never opened.
+code. Pickles, which can, are never opened. The file carries CRC-32 checksums of its table and of
+every block of its data, which are verified when it is opened, once per file and process.
 """
 
 import contextlib
 import json
 import math
 import os
-from collections.abc import Mapping
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +24,16 @@ from igsd.files.atomic import atomic_file
 Header = dict[str, Any]
 """The JSON object of a file: ``kind``, ``version`` and what else its reader needs."""
 
+Schema = Mapping[str, tuple[str, int]]
+"""The arrays that a kind of file may hold: the dtype and the number of dimensions of each."""
+
 _KEY = "igsd"
 _AGAIN = "Copy it again, or create it again."
 _MAX_HEADER = 100_000_000
+_MAX_DIMENSIONS = 8
+_BLOCK = 1 << 22
+_UNSUMMED = b'"table": "00000000"'
+_SUMMED = re.compile(rb'"table": "([0-9a-f]{8})"')
 _DTYPES = {
     "BOOL": np.bool_,
     "U8": np.uint8,
@@ -64,45 +75,84 @@ def write_arrays(
     """
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     codes = {np.dtype(value): key for key, value in _DTYPES.items()}
-    table: Header = {"__metadata__": {_KEY: json.dumps(header, allow_nan=False)}}
+    for name in order:
+        if arrays[name].dtype not in codes:
+            raise StorageError(
+                f"Array {name!r} has dtype {arrays[name].dtype}, which cannot be saved."
+            )
+    blocks = json.dumps(checksums(_bytes(arrays[name]) for name in order))
+    own = {_KEY: json.dumps(header, allow_nan=False), "table": "00000000", "blocks": blocks}
+    table: Header = {"__metadata__": own}
     offset = 0
     for name in order:
         array = arrays[name]
-        if array.dtype not in codes:
-            raise StorageError(f"Array {name!r} has dtype {array.dtype}, which cannot be saved.")
-        table[name] = {
-            "dtype": codes[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": [offset, offset + array.nbytes],
-        }
+        span = [offset, offset + array.nbytes]
+        shape = list(array.shape)
+        table[name] = {"dtype": codes[array.dtype], "shape": shape, "data_offsets": span}
         offset += array.nbytes
     head = json.dumps(table).encode()
     head += b" " * (-len(head) % 8)
+    # Quotes inside the header are escaped, so nothing in it can look like this entry.
+    head = head.replace(_UNSUMMED, b'"table": "%08x"' % zlib.crc32(head), 1)
     with atomic_file(path) as file:
         file.write(len(head).to_bytes(8, "little"))
         file.write(head)
         for name in order:
             # A plain write, not tofile: tofile bypasses the buffer that holds the header.
-            file.write(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data)
+            file.write(_bytes(arrays[name]))
 
 
-def read_arrays(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, np.ndarray], Header]:
+def checksums(parts: Iterable[memoryview | bytes]) -> list[int]:
+    """Return the CRC-32 of each block of 4 MiB of some bytes that arrive in parts."""
+    sums, left = [0], _BLOCK
+    for part in parts:
+        while len(part):
+            sums[-1] = zlib.crc32(part[:left], sums[-1])
+            taken = min(left, len(part))
+            part, left = part[taken:], left - taken
+            if not left:
+                sums.append(0)
+                left = _BLOCK
+    return sums
+
+
+def read_arrays(
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int | None = None,
+    schema: Schema | None = None,
+    *,
+    needs_checksum: bool = False,
+) -> tuple[dict[str, np.ndarray], Header]:
     """Return (arrays, header) of a file written by ``write_arrays``; arrays are memory-mapped.
 
-    ``kind``: what the caller expects ("graph set", "model", ...), as the header names it. Raises
-    ``StorageError`` for a missing, truncated, foreign or pickled file.
+    ``kind``: what the caller expects ("graph set", "model", ...), as the header names it;
+    ``version``: of its format; ``schema``: the arrays it may hold. ``needs_checksum``: refuse
+    files of earlier versions, which have no checksums. Raises ``StorageError`` for a missing,
+    truncated, damaged, foreign or pickled file.
     """
     source = Path(path)
     table, start, size = _read_table(source, kind)
-    header = _read_header(source, table, kind)
-    arrays = {}
-    for name, entry in table.items():
-        dtype, shape, begin, end = _read_entry(source, name, entry)
-        is_inside = 0 <= begin <= end <= size - start
-        if not is_inside or end - begin != dtype.itemsize * math.prod(shape):
+    header, blocks = _read_header(source, table, kind)
+    if version is not None and header.get("version") != version:
+        raise StorageError(
+            f"{source} is a {kind} of format {header.get('version')}; this igsd reads format "
+            f"{version}. Create it again, or use the igsd that wrote it."
+        )
+    entries = {name: _read_entry(source, name, entry) for name, entry in table.items()}
+    _check_entries(source, entries, size - start)
+    for name, (dtype, shape, *_) in entries.items():
+        if schema is not None and schema.get(name) != (dtype.name, len(shape)):
             raise StorageError(
-                f"{source} is damaged: array {name!r} does not fit into the file. {_AGAIN}"
+                f"{source} is damaged: a {kind} has no array {name!r} of {dtype} with "
+                f"{len(shape)} dimensions. {_AGAIN}"
             )
+    if blocks is None and needs_checksum:
+        raise StorageError(f"{source} has no checksums. {_AGAIN}")
+    if blocks is not None:
+        _verify(source, start, size, blocks)
+    arrays: dict[str, np.ndarray] = {}
+    for name, (dtype, shape, begin, end) in entries.items():
         if begin == end:
             arrays[name] = np.zeros(shape, dtype)
         else:
@@ -114,9 +164,13 @@ def read_header(path: str | os.PathLike[str]) -> Header | None:
     """Return the JSON header of an igsd file, or None if ``path`` is anything else."""
     try:
         table, _, _ = _read_table(Path(path), "file")
-        return _read_header(Path(path), table, None)
+        return _read_header(Path(path), table, None)[0]
     except StorageError:
         return None
+
+
+def _bytes(array: np.ndarray) -> memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _read_table(source: Path, kind: str) -> tuple[Header, int, int]:
@@ -132,40 +186,98 @@ def _read_table(source: Path, kind: str) -> tuple[Header, int, int]:
             length = int.from_bytes(file.read(8), "little")
             if size < 8 or not 2 <= length <= min(_MAX_HEADER, size - 8):
                 raise StorageError(_not_ours(source, kind))
-            table = json.loads(file.read(length))
-            if not isinstance(table, dict):
-                raise StorageError(_not_ours(source, kind))
+            head = file.read(length)
+        table = json.loads(head)
     except OSError as error:
         raise StorageError(f"Cannot read {source}: {error.strerror}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StorageError(_not_ours(source, kind)) from error
+    if not isinstance(table, dict):
+        raise StorageError(_not_ours(source, kind))
+    if found := _SUMMED.search(head):
+        plain = head[: found.start()] + _UNSUMMED + head[found.end() :]
+        if zlib.crc32(plain) != int(found[1], 16):
+            raise StorageError(f"{source} is damaged: its table has another checksum. {_AGAIN}")
     return table, 8 + length, size
 
 
-def _read_header(source: Path, table: Header, kind: str | None) -> Header:
-    """Remove igsd's own JSON object from a safetensors table and return it."""
+def _read_header(source: Path, table: Header, kind: str | None) -> tuple[Header, list[int] | None]:
+    """Remove igsd's own objects from a safetensors table; return (header, checksums of blocks)."""
     try:
-        header = json.loads(table.pop("__metadata__")[_KEY])
+        own = table.pop("__metadata__")
+        header = json.loads(own[_KEY])
+        blocks = json.loads(own["blocks"]) if "blocks" in own else None
         found = header["kind"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise StorageError(_not_ours(source, kind or "file")) from error
     if kind is not None and found != kind:
         raise StorageError(f"{source} holds a {found}, but a {kind} was expected here.")
-    return header
+    return header, blocks
 
 
-def _read_entry(
-    source: Path, name: str, entry: Any
-) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+_Entry = tuple[np.dtype[Any], tuple[int, ...], int, int]
+
+
+def _read_entry(source: Path, name: str, entry: Any) -> _Entry:
     """Return (dtype, shape, begin, end) of one array as the table declares it."""
     try:
-        begin, end = (int(offset) for offset in entry["data_offsets"])
-        shape = tuple(int(side) for side in entry["shape"])
-        return np.dtype(_DTYPES[entry["dtype"]]), shape, begin, end
+        begin, end = entry["data_offsets"]
+        shape = tuple(entry["shape"])
+        dtype = np.dtype(_DTYPES[entry["dtype"]])
     except (KeyError, TypeError, ValueError) as error:
         raise StorageError(
             f"{source} is damaged: array {name!r} is not described. {_AGAIN}"
         ) from error
+    numbers = (begin, end, *shape)
+    is_sound = all(type(number) is int and 0 <= number < 2**62 for number in numbers)
+    if not is_sound or len(shape) > _MAX_DIMENSIONS:
+        raise StorageError(
+            f"{source} is damaged: array {name!r} has an impossible shape or place. {_AGAIN}"
+        )
+    return dtype, shape, begin, end
+
+
+def _check_entries(source: Path, entries: Mapping[str, _Entry], size: int) -> None:
+    """Raise ``StorageError`` unless the arrays fill the data without gaps or overlaps."""
+    place = 0
+    for name, (dtype, shape, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
+        if begin != place or end - begin != dtype.itemsize * math.prod(shape) or end > size:
+            raise StorageError(
+                f"{source} is damaged: array {name!r} does not fit into the file. {_AGAIN}"
+            )
+        place = end
+    if place != size:
+        raise StorageError(f"{source} is damaged: it has bytes that belong to no array. {_AGAIN}")
+
+
+_verified: dict[tuple[int, ...], None] = {}
+
+
+def _verify(source: Path, start: int, size: int, sums: Any) -> None:
+    """Raise ``StorageError`` if a block of the data has another checksum than it had when written.
+
+    A file is read once per process, in blocks, in two threads where it is large.
+    """
+    status = os.stat(source)
+    key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    if key in _verified:
+        return
+    places = range(start, max(size, start + 1), _BLOCK)
+    jobs = min(len(places), 2, os.cpu_count() or 1)
+    with open(source, "rb") as file, ThreadPoolExecutor(jobs) as pool:
+        found = list(pool.map(lambda place: _checksum_at(file.fileno(), place), places))
+    # The last block is empty where the data end with a whole block.
+    found += [0] * (len(found) * _BLOCK == size - start)
+    if found != sums:
+        raise StorageError(
+            f"{source} is damaged: its content has another checksum than when it was written. "
+            f"{_AGAIN}"
+        )
+    _verified[key] = None
+
+
+def _checksum_at(file: int, place: int) -> int:
+    return zlib.crc32(os.pread(file, _BLOCK, place))
 
 
 def _not_ours(source: Path, kind: str) -> str:

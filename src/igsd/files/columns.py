@@ -2,10 +2,14 @@
 
 import csv
 import io
+import json
+import math
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -18,6 +22,8 @@ Columns = dict[str, list[Any]]
 _Chunk = Mapping[str, Sequence[Any] | np.ndarray]
 
 SUFFIXES = (".npy", ".csv", ".parquet")
+_TRAILER = b"igsd crc-32 "
+_SUMS_KEY = "igsd crc-32"
 _NOT_NUMBERS = ("graph", "line", "id", "name")
 
 
@@ -53,13 +59,76 @@ def write_vectors(
     known = {key: values for key, values in described.items() if values is not None}
     with atomic_file(path) as file:
         if suffix == ".npy":
-            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_1_0(file, header)
-            for rows in chunks:
-                file.write(np.ascontiguousarray(rows, "<f4").tobytes())
+            write_npy(file, chunks, shape)
         else:
             write = _write_csv if suffix == ".csv" else _write_parquet
             write(file, _vector_columns(chunks, columns, known))
+
+
+def write_npy(
+    file: BinaryIO, chunks: Iterable[np.ndarray], shape: tuple[int, ...], dtype: str = "<f4"
+) -> None:
+    """Write rows that arrive in chunks, followed by a checksum, which NumPy ignores.
+
+    Raises ``StorageError`` for numbers that are not finite.
+    """
+    header = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    checksum = 0
+    for rows in _finite(chunks):
+        data = np.ascontiguousarray(rows, dtype).tobytes()
+        checksum = zlib.crc32(data, checksum)
+        file.write(data)
+    file.write(_TRAILER + checksum.to_bytes(4, "little"))
+
+
+def _finite(chunks: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """Yield chunks of vectors; raises ``StorageError`` for numbers that are not finite."""
+    for rows in chunks:
+        if not np.isfinite(rows).all():
+            raise StorageError(
+                "The vectors have numbers that are not finite, so they are not written. Train "
+                "again with a smaller learning_rate, or look for extreme numbers in the data."
+            )
+        yield rows
+
+
+def _read_npy(source: Path) -> np.ndarray:
+    """Return the array in a ``.npy`` file, its checksum verified where igsd wrote one."""
+    with open(source, "rb") as file:
+        if file.read(2) == b"PK":
+            raise StorageError(
+                f"{source} is a zip of several arrays (.npz). Save one array with numpy.save."
+            )
+        file.seek(0)
+        try:
+            version = np.lib.format.read_magic(file)
+            reads = np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0
+            shape, is_fortran, dtype = reads[version != (1, 0)](file)
+            size = dtype.itemsize * math.prod(shape)
+        except Exception as error:  # the header is parsed as Python, which fails in many ways
+            reason = str(error).partition("\n")[0]
+            raise StorageError(f"{source} holds no readable embeddings: {reason}.") from error
+        if dtype.kind not in "fiu" or len(shape) != 2:
+            raise StorageError(
+                f"{source} must hold a table of numbers [graphs, features]. "
+                f"Got shape {shape} of {dtype}."
+            )
+        start = file.tell()
+        left = source.stat().st_size - start - size
+        if min(shape) < 0 or left not in (0, len(_TRAILER) + 4):
+            raise StorageError(
+                f"{source} is damaged: it does not have the {shape[0]} x {shape[1]} numbers that "
+                "it declares. Copy it again, or create it again."
+            )
+        data = file.read(size)
+        trailer = file.read()
+    if trailer and trailer != _TRAILER + zlib.crc32(data).to_bytes(4, "little"):
+        raise StorageError(
+            f"{source} is damaged: its content has another checksum than when it was written. Copy "
+            "it again, or create it again."
+        )
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
 def _vector_columns(
@@ -67,7 +136,7 @@ def _vector_columns(
 ) -> Iterator[_Chunk]:
     """Yield each chunk of vectors as columns, with what is ``known`` of its graphs."""
     start = 0
-    for rows in chunks:
+    for rows in _finite(chunks):
         stop = start + len(rows)
         described = {key: values[start:stop] for key, values in known.items()}
         numbers = dict(zip(columns, np.ascontiguousarray(rows.T, np.float32), strict=True))
@@ -97,9 +166,21 @@ def _write_parquet(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
 
     tables = (pa.table(dict(columns)) for columns in chunks)
     first = next(tables)
+    sums: dict[str, int] = {}
     with pq.ParquetWriter(file, first.schema) as writer:
         for table in chain([first], tables):
             writer.write_table(table.cast(first.schema))
+            sums = _column_sums(table, sums)
+        writer.add_key_value_metadata({_SUMS_KEY: json.dumps(sums)})
+
+
+def _column_sums(table: Any, before: Mapping[str, int] = MappingProxyType({})) -> dict[str, int]:
+    """Return the CRC-32 of every column of numbers, continued from those of earlier chunks."""
+    columns = {f.name: table[f.name] for f in table.schema if str(f.type) in ("int64", "float")}
+    return {
+        name: zlib.crc32(column.to_numpy().tobytes(), before.get(name, 0))
+        for name, column in columns.items()
+    }
 
 
 def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
@@ -116,17 +197,17 @@ def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
         )
     refuse_pickle(source)
     try:
-        values = np.load(source, allow_pickle=False) if suffix == ".npy" else _read_table(source)
+        values = _read_npy(source) if suffix == ".npy" else _read_table(source)
     except (OSError, ValueError, EOFError) as error:
         if isinstance(error, StorageError | DataError):
             raise
-        raise StorageError(f"{source} holds no readable embeddings: {error}.") from error
-    if not isinstance(values, np.ndarray):
-        raise StorageError(f"{source} is a zip of several arrays. Save one array with numpy.save.")
-    if values.ndim != 2 or values.dtype.kind not in "fiu":
+        reason = str(error).partition("\n")[0]
+        raise StorageError(f"{source} holds no readable embeddings: {reason}.") from error
+    is_bad = ~(np.abs(values) <= np.finfo(np.float32).max).all(axis=1)
+    if is_bad.any():
         raise StorageError(
-            f"{source} must hold a table of numbers [graphs, features]. "
-            f"Got shape {values.shape} of {values.dtype}."
+            f"{source} must hold finite numbers of at most {np.finfo(np.float32).max:.3g} (32-bit "
+            f"floats). Graph {int(np.argmax(is_bad))} has another, or a missing value."
         )
     return values
 
@@ -137,8 +218,23 @@ def _read_table(source: Path) -> np.ndarray:
     import pyarrow.csv
     import pyarrow.parquet
 
-    reader = pa.csv.read_csv if source.suffix.lower() == ".csv" else pa.parquet.read_table
-    table = reader(source)
+    sums = None
+    try:
+        if source.suffix.lower() == ".csv":
+            table = pa.csv.read_csv(source)
+        else:
+            table = pa.parquet.read_table(source)
+            sums = (pa.parquet.read_metadata(source).metadata or {}).get(_SUMS_KEY.encode())
+    except (pa.ArrowException, OSError, MemoryError) as error:
+        raise StorageError(f"{source} holds no readable embeddings: {error}.") from error
+    for name in table.column_names:
+        if table.column_names.count(name) > 1:
+            raise StorageError(f"{source} has several columns called {name!r}. Rename all but one.")
+    if sums is not None and json.loads(sums) != _column_sums(table):
+        raise StorageError(
+            f"{source} is damaged: its columns have other checksums than when they were written. "
+            "Copy it again, or create it again."
+        )
     kept = [name for name in table.column_names if name not in _NOT_NUMBERS]
     for name in kept:
         kind = table.schema.field(name).type

@@ -159,6 +159,7 @@ def write_model(
     from igsd.files.arrays import write_arrays
 
     arrays = {name: value.detach().cpu().contiguous().numpy() for name, value in tensors.items()}
+    _check_finite(path, arrays)
     write_arrays(path, arrays, {"kind": "model", "version": VERSION, **header})
 
 
@@ -176,18 +177,26 @@ def read_model(
     from igsd.files.arrays import read_arrays
 
     source = model_path(path)
-    arrays, header = read_arrays(source, "model")
-    if header.get("version") != VERSION:
-        raise StorageError(
-            f"{source} is a model of format {header.get('version')}, this igsd reads format "
-            f"{VERSION}. Train it again, or use the igsd that wrote it."
-        )
+    arrays, header = read_arrays(source, "model", VERSION)
+    _check_finite(source, arrays)
     if estimator not in (None, header.get("estimator")):
         raise StorageError(
             f"{path} holds a model of {header.get('estimator')}, not of {estimator}. "
             "igsd.load_model opens models of every method."
         )
     return {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, header
+
+
+def _check_finite(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
+    """Raise ``StorageError`` for weights that are not numbers: every vector would be NaN."""
+    import numpy as np
+
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise StorageError(
+                f"The model {path} has weights that are not finite ({name!r}), so it is neither "
+                "written nor loaded. Train again with a smaller learning_rate."
+            )
 
 
 def model_path(path: str | os.PathLike[str]) -> Path:

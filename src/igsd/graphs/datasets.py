@@ -16,7 +16,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from igsd.errors import DataError, StorageError, nearest
+from igsd.errors import DataError, StorageError, nearest, warn_user
 from igsd.files.atomic import cache_dir
 from igsd.graphs.download import Progress, download
 from igsd.graphs.graphset import GraphSet
@@ -178,10 +178,13 @@ def _parse(name: str, source: Path, progress: Progress | None) -> GraphSet:
     """Return the set in ``source``, from the cache if it was parsed before."""
     file = f"{name}-r{_READER_VERSION}-{_content_digest(source)[:20]}.graphs"
     cached = downloaded_file(name).with_name(file)
-    # A damaged or unwritable cache is no reason to fail.
-    with contextlib.suppress(StorageError):
-        return GraphSet.load(cached)
+    if cached.exists():
+        try:
+            return GraphSet.load(cached)
+        except StorageError as error:
+            warn_user(f"The cached copy of {name} cannot be used and is made again. {error}")
     graphs = _read(source, progress)
+    # An unwritable cache is no reason to fail.
     with contextlib.suppress(StorageError):
         graphs.save(cached)
     return graphs

@@ -47,6 +47,23 @@ NAMES = {
 
 _VERSION = 1
 _TEXTS = ("graph_names", "ids")
+_SCHEMA = {
+    "node_ptr": ("int64", 1),
+    "row_ptr": ("int64", 1),
+    "col": ("int32", 1),
+    "edge_weight": ("float32", 1),
+    "node_labels": ("int32", 1),
+    "node_attributes": ("float32", 2),
+    "edge_labels": ("int32", 1),
+    "edge_attributes": ("float32", 2),
+    "classes": ("int64", 1),
+    "targets": ("float64", 2),
+    "lines": ("int64", 1),
+    "graph_names": ("uint8", 1),
+    "graph_names_ptr": ("int64", 1),
+    "ids": ("uint8", 1),
+    "ids_ptr": ("int64", 1),
+}
 _PLAIN = (*NAMES.values(), "name", "notes")
 
 
@@ -220,32 +237,45 @@ class GraphSet:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Return the set saved at ``path``, memory-mapped; raises ``StorageError``."""
-        arrays, header = read_arrays(path, "graph set")
-        if header.get("version") != _VERSION:
-            raise StorageError(
-                f"{path} is a graph set of format {header.get('version')}; this igsd reads format "
-                f"{_VERSION}. Import the original data again with `igsd data import`."
-            )
+        arrays, header = read_arrays(path, "graph set", _VERSION, _SCHEMA)
         try:
             columns: Fields = {key: _pop_texts(arrays, key) for key in _TEXTS}
             for key in _PLAIN:
                 columns[key] = tuple(header[key]) if isinstance(header[key], list) else header[key]
             matrix = (arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None))
             graphs = cls(adjacency=Adjacency(*matrix), **(columns | arrays))
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             fault = f"a column is missing or unknown ({error})"
             raise StorageError(f"{path} is damaged: {fault}.") from error
-        graphs._check_lengths(path)
+        graphs._check_columns(path)
         return graphs
 
-    def _check_lengths(self, path: str | os.PathLike[str]) -> None:
-        """Raise ``StorageError`` unless pointers and column lengths are consistent."""
-        nodes, entries = self.num_nodes, self.adjacency.num_entries
-        lengths = {"node": nodes, "edge": entries, "graph": len(self)}
-        columns = [(getattr(self, key), lengths[kind]) for key, kind in COLUMNS.items()]
-        columns += [(self.adjacency.row_ptr, nodes + 1), (self.adjacency.col, entries)]
-        if any(column is not None and len(column) != length for column, length in columns):
-            raise StorageError(f"{path} is damaged: its columns have different lengths.")
+    def _check_columns(self, path: str | os.PathLike[str]) -> None:
+        """Raise ``StorageError`` unless pointers, neighbours and codes point at something.
+
+        Native code reads them unchecked.
+        """
+        node_ptr, row_ptr, col = self.node_ptr, self.adjacency.row_ptr, self.adjacency.col
+        _require(_is_pointer(node_ptr, len(row_ptr) - 1), path, "node_ptr")
+        _require(_is_pointer(row_ptr, len(col)), path, "row_ptr")
+        lengths = {"node": len(row_ptr) - 1, "edge": len(col), "graph": len(self)}
+        columns = [(key, getattr(self, key), lengths[kind]) for key, kind in COLUMNS.items()]
+        columns.append(("edge_weight", self.adjacency.weight, len(col)))
+        for key, column, length in columns:
+            _require(column is None or len(column) == length, path, key)
+        for codes, names in (
+            (self.node_labels, self.node_label_names),
+            (self.edge_labels, self.edge_label_names),
+            (self.classes, self.class_names),
+        ):
+            # Codes may have no names.
+            _require(codes is None or _is_within(codes, -1, len(names) or 2**31), path, "labels")
+        starts = row_ptr[node_ptr]
+        filled = np.flatnonzero(starts[1:] > starts[:-1])
+        if len(filled):
+            # As unsigned numbers, negative ones are too large as well.
+            largest = np.maximum.reduceat(np.asarray(col).view(np.uint32), starts[filled])
+            _require(bool((largest < np.diff(node_ptr)[filled]).all()), path, "col")
 
     def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
         """Return indices or a mask as indices, int64; raises ``GraphIndexError``."""
@@ -304,3 +334,20 @@ def _pop_texts(arrays: dict[str, np.ndarray], key: str) -> tuple[str, ...] | Non
         return None
     raw = text.tobytes()
     return tuple(raw[a:b].decode() for a, b in itertools.pairwise(bounds.tolist()))
+
+
+def _is_pointer(values: np.ndarray, total: int) -> bool:
+    is_full = values.ndim == 1 and len(values) > 0 and values[0] == 0 and values[-1] == total
+    return bool(is_full) and bool((values[1:] >= values[:-1]).all())
+
+
+def _is_within(codes: np.ndarray, low: int, high: int) -> bool:
+    return not len(codes) or bool(low <= codes.min() and codes.max() < high)
+
+
+def _require(is_sound: bool, path: str | os.PathLike[str], column: str) -> None:
+    if not is_sound:
+        raise StorageError(
+            f"{path} is damaged: its column {column!r} does not fit the others. Copy it again, or "
+            "import the original data again with `igsd data import`."
+        )

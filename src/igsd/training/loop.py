@@ -83,12 +83,7 @@ def load_checkpoint(
     """
     if not os.path.exists(path):
         return None
-    arrays, header = read_arrays(path, "checkpoint")
-    if header.get("version") != _VERSION:
-        raise StorageError(
-            f"{path} is a checkpoint of format {header.get('version')}, this igsd writes format "
-            f"{_VERSION}. Start again in a new folder."
-        )
+    arrays, header = read_arrays(path, "checkpoint", _VERSION)
     try:
         _check_identity(path, header["identity"], identity, defaults)
         progress = Progress(**header["progress"])
