@@ -19,7 +19,7 @@ check: .venv/installed-dev
 
 # Files, lines, imports and concepts of src/igsd, beside the most they may be.
 shape: .venv/installed
-	$(BIN)/python -m scripts.shape --check --page docs/design.md
+	$(BIN)/python -m scripts.shape --check
 
 # Speed, as ratios: a quiet machine and three quarters of an hour.
 bench: .venv/installed-dev
