@@ -13,9 +13,9 @@ from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, RUNS, choose_recipe, is_auto
 from igsd.cli.output import open_graphs
-from igsd.errors import ConfigError, counted
+from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
-from igsd.experiments.environment import is_main_process, num_processes
+from igsd.experiments.environment import is_main_process, num_processes, num_threads
 from igsd.experiments.records import data_summary
 from igsd.experiments.run_folder import CHECKPOINT, RunFolder, latest_run_folder, new_run_folder
 from igsd.files.columns import write_columns
@@ -193,6 +193,13 @@ def _rest_of(
     if is_finished:
         return folder
     labels, recipe = _read_labels(args, graphs, task), recipe or choose_recipe(args.recipe, graphs)
+    threads = metrics.get("threads", num_threads())
+    if threads != num_threads():
+        warn_user(
+            f"The run in {folder.path} began with {counted(threads, 'thread')} and continues with "
+            f"{num_threads()}: sums are rounded in another order, so its result will differ from "
+            f"that of an uninterrupted run. OMP_NUM_THREADS={threads} continues it as it began."
+        )
     return _checked_job(args, graphs, method, recipe, config, labels, folder)
 
 
@@ -315,6 +322,7 @@ def _header(args: Namespace, job: TrainJob) -> RunMetrics:
     """Return what ``metrics.json`` says about a run from the start."""
     data: Any = data_summary(job.graphs) | {"source": args.data}
     header: RunMetrics = {"recipe": job.recipe, "method": job.method, "data": data}
+    header["threads"] = num_threads()
     if job.labels is not None and job.used is not None:
         header["labels"] = {"source": args.labels, "names": list(job.labels.names)}
         header["labels"] |= {"task": job.labels.task, "rate": args.label_rate}

@@ -20,6 +20,7 @@ from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
 from igsd.training.fit import Fitted, Watched, fit, view_of
+from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
 DISTINCT_CHUNK_NODES = 250_000
@@ -99,7 +100,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             estimator.set_params(encoder=encoder)
         with models.whole_model(path):
             estimator._set_state(tensors, header)
-            with torch.random.fork_rng(devices=[]):
+            with RandomStream(config.seed):
                 dims = Dims(features, estimator._num_outputs(), encoder)
                 network = cls.network_class(config, dims)
         prefix = cls._weights_prefix

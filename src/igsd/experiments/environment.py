@@ -41,6 +41,13 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def num_threads() -> int:
+    """Return the number of threads that torch computes with in this process."""
+    import torch
+
+    return torch.get_num_threads()
+
+
 def num_processes() -> int:
     """Return the number of processes that a launcher such as torchrun started; 1 without one."""
     return int(os.environ.get("WORLD_SIZE", "1"))

@@ -216,8 +216,6 @@ def start_record(
     identity: Identity, graphs: GraphSet, *, method: str, recipe: str, seed: int
 ) -> Record:
     """Return what is known about a run before it starts."""
-    import torch
-
     return {
         "kind": KIND,
         "algorithm": identity.algorithm,
@@ -231,7 +229,7 @@ def start_record(
         "config": identity.config.to_json(),
         "commit": environment.commit(),
         "versions": environment.versions(),
-        "threads": torch.get_num_threads(),
+        "threads": environment.num_threads(),
         "started": environment.now(),
         "rows": [],
     }

@@ -55,6 +55,7 @@ class RunMetrics(TypedDict, total=False):
     seconds: Mapping[str, float]
     started: str
     embedding_dim: int
+    threads: int
     notes: list[str]
     hidden: Mapping[str, object]
     pseudo_labels: int

@@ -113,8 +113,9 @@ def fit(
     """
     check_trainable(graphs, settings, name)
     options = _Options(name, encoder, watched, checkpoint, log_dir, verbose)
-    with loop.seeded_fabric(settings) as fabric:
-        return _fit(graphs, settings, network_class, labels, fabric, options)
+    fabric = loop.make_fabric(settings)
+    fabric.launch()
+    return _fit(graphs, settings, network_class, labels, fabric, options)
 
 
 def _fit(
@@ -127,7 +128,8 @@ def _fit(
 ) -> Fitted:
     features, path, before = fit_features(graphs, settings), options.checkpoint, []
     num_outputs = 0 if labels is None else labels.num_outputs
-    network = network_class(settings, Dims(features, num_outputs, options.encoder))
+    with loop.RandomStream(settings.seed, fabric.device) as stream:
+        network = network_class(settings, Dims(features, num_outputs, options.encoder))
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
     if settings.epochs == 0:
@@ -151,6 +153,7 @@ def _fit(
         task,
         optimizer,
         fabric,
+        stream,
         checkpoint=path,
         checkpoint_every=settings.checkpoint_every,
         identity=identity | settings.learned() | options.identity,
@@ -193,8 +196,7 @@ def _pretrain(
     inner = replace(options, watched=None, checkpoint=path, log_dir=None)
     inner = replace(inner, title="pretraining", identity=identity)
     settings = settings.updated({"epochs": epochs, "halve_every": 0})
-    with loop.seeded(fabric, settings.seed):
-        fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
+    fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
     network.igsd.load_state_dict(fitted.network.state_dict())
     return fitted.history
 
