@@ -165,7 +165,7 @@ def test_processes_side_by_side_leave_nothing(tmp_path: Path) -> None:
     source, records = write_data(tmp_path), tmp_path / "results"
     both_run = lambda: len(list(records.rglob(".*.running"))) == 2  # noqa: E731
     code, err = stopped(tmp_path, ["-c", REPRODUCE, source], both_run)
-    kept = "Finished runs are in results; the same command goes on."
+    kept = "Finished runs are in results; the same command continues."
     assert (code, err) == (143, f"igsd: Stopped. {kept}\n")
     assert [path for path in records.rglob("*") if path.is_file()] == []
 
