@@ -21,6 +21,7 @@ _PUBLIC = {
     "load_model": "igsd.baselines.registry",
     "make_method": "igsd.baselines.registry",
     "open_data": "igsd.graphs.open",
+    "pretrained": "igsd.estimators.molecules",
 }
 
 __all__ = [
@@ -33,11 +34,13 @@ __all__ = [
     "load_model",
     "make_method",
     "open_data",
+    "pretrained",
 ]
 
 if TYPE_CHECKING:
     from igsd.baselines.registry import load_model, make_method
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
+    from igsd.estimators.molecules import pretrained
     from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet
     from igsd.graphs.open import open_data

@@ -6,7 +6,7 @@ them: the result is the same, from fewer rows and far fewer entries.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -62,7 +62,7 @@ def alike_nodes(adjacency: Adjacency, node_ptr: np.ndarray, features: NodeFeatur
 def merge_features(features: NodeFeatures, groups: NodeGroups) -> NodeFeatures:
     """Return the features of one node of each group."""
     dense = None if features.dense is None else features.dense[groups.first]
-    return NodeFeatures(features.codes[groups.first], dense, features.dim)
+    return replace(features, codes=features.codes[groups.first], dense=dense)
 
 
 def merge_adjacency(adjacency: Adjacency, node_ptr: np.ndarray, groups: NodeGroups) -> Adjacency:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "data": "list, show and import data sets",
     "train": "train a model on graphs, with few labels or none",
+    "pretrain": "train an encoder of molecules on a corpus of SMILES",
     "embed": "write the vectors of graphs to a file",
     "predict": "write the predicted class or value of each graph to a file",
     "evaluate": "score a model, embeddings, or a recipe over seeds",
@@ -66,7 +67,11 @@ def add_data_argument(parser: Any) -> None:
 
 def add_model_and_data(parser: argparse.ArgumentParser) -> None:
     """Add MODEL and DATA."""
-    parser.add_argument("model", metavar="MODEL", help="run folder, or file written by save")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="run folder, file written by save, or molecules: the encoder in the package",
+    )
     add_data_argument(parser)
 
 
@@ -123,6 +128,11 @@ def add_settings_arguments(parser: Any, *, chooses: bool = True) -> None:
         help=f"a shipped configuration: {names}; {choice}molecules if nodes have labels or "
         "attributes, else social",
     )
+    add_settings_files(parser)
+
+
+def add_settings_files(parser: Any) -> None:
+    """Add ``--config`` and ``--set``."""
     parser.add_argument(
         "--config", metavar="FILE.toml", help="TOML file with settings that override the recipe"
     )

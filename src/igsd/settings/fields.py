@@ -15,7 +15,7 @@ Values = dict[str, Any]
 RENAMED: dict[str, str] = {}
 """Old names of settings and their present names, so that old models, runs and records open."""
 
-_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views")
+_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views", "processes")
 
 _BOUNDS = {
     "low": ("at least", operator.ge),

@@ -28,6 +28,7 @@ ENCODERS = {
     "gin": "igsd.encoders.gin:GINLayer",
     "gcn": "igsd.encoders.gcn:GCNLayer",
     "mpnn": "igsd.encoders.mpnn:MPNN",
+    "gine": "igsd.encoders.gine:GINELayer",
 }
 """Where each kind of layer is defined; ``mpnn`` is a whole encoder with its own readout."""
 
@@ -88,7 +89,7 @@ class Features(Settings):
     """What an encoder sees of a node."""
 
     node_features: str = setting(
-        "auto", "features", "auto, or label, degree, attributes, constant joined by +"
+        "auto", "features", "auto; chemistry (of molecules); or label, degree, attributes, constant joined by +"
     )
     degree_cap: int = setting(64, "features", "degrees from here on share a column", low=1)
 
@@ -155,7 +156,7 @@ class Encoder(Layers):
     """Any encoder."""
 
     encoder: str = setting(
-        "gin", "encoder", "kind of layer; mpnn: messages by bond", choices=tuple(ENCODERS)
+        "gin", "encoder", "kind of layer; gine, mpnn: messages by bond", choices=tuple(ENCODERS)
     )
     edge_hidden_dim: int = setting(128, "encoder", "hidden width of mpnn's edge network", low=1)
     distance_bins: int = setting(
@@ -172,10 +173,10 @@ class Encoder(Layers):
                     f"reads out the last step alone, so {name}=False would change nothing. Leave "
                     "it true, or use encoder='gin'."
                 )
-        if self.encoder == "mpnn" and getattr(self, "view", None) == "edge-perturb":
+        if self.encoder in ("gine", "mpnn") and getattr(self, "view", None) == "edge-perturb":
             raise ConfigError(
-                "view='edge-perturb' adds bonds without a kind, which encoder='mpnn' needs. Use "
-                "view='edge-drop', or encoder='gin'."
+                f"view='edge-perturb' adds bonds without a kind, which encoder={self.encoder!r} "
+                "needs. Use view='edge-drop', or encoder='gin'."
             )
 
 
