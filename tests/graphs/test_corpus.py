@@ -32,7 +32,8 @@ def test_graphs_and_targets(tmp_path: Path) -> None:
     ):
         assert set(ours) == set(theirs)
     ours, theirs = found.graphs, expected
-    assert ours.node_labels is not None and theirs.node_labels is not None
+    assert ours.node_labels is not None
+    assert theirs.node_labels is not None
     assert [ours.node_label_names[c] for c in ours.node_labels] == [
         theirs.node_label_names[c] for c in theirs.node_labels
     ]

@@ -329,11 +329,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Raises ``StorageError`` for anything else.
     """
     from igsd.files.arrays import read_header
-    from igsd.files.models import model_path
-
-    from igsd.estimators.molecules import SHIPPED, pretrained
+    from igsd.files.models import SHIPPED, model_path
 
     if str(path) in SHIPPED and not os.path.exists(path):
+        from igsd.estimators.molecules import pretrained
+
         return pretrained(str(path))
     source = model_path(path)
     kind = str((read_header(source) or {}).get("estimator", "IGSD"))

@@ -27,9 +27,7 @@ class GINELayer(nn.Module):
 
     sees_links = True
 
-    def __init__(
-        self, in_dim: int, out_dim: int, *, batch_norm: bool, links: LinkFeatures
-    ) -> None:
+    def __init__(self, in_dim: int, out_dim: int, *, batch_norm: bool, links: LinkFeatures) -> None:
         super().__init__()
         table = torch.from_numpy(links.table())
         # Not saved with the weights: it follows from the features of links, which are.

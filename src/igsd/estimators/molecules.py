@@ -1,5 +1,4 @@
-"""``MoleculeEncoder``: an encoder pre-trained on molecules; ``pretrained``: the one in the package.
-"""
+"""``MoleculeEncoder``: pre-trained on molecules; ``pretrained``: the one in the package."""
 
 import hashlib
 import os
@@ -14,6 +13,7 @@ from igsd.errors import ConfigError, DataError, StorageError, nearest
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
 from igsd.files.arrays import Header
+from igsd.files.models import SHIPPED
 from igsd.graphs.corpus import Corpus, read_corpus
 from igsd.graphs.graphset import GraphSet
 from igsd.model.network import Dims
@@ -22,9 +22,6 @@ from igsd.progress import progress_bar
 from igsd.settings.igsd import PretrainConfig
 from igsd.training.fit import Fitted, fit
 from igsd.training.free_targets import FreeTargets
-
-SHIPPED = ("molecules",)
-"""The names of the models in the package."""
 
 
 @settings_as_parameters(PretrainConfig)

@@ -13,6 +13,7 @@ and Prelog, and the atoms come in RDKit's canonical order. So a kekulised and an
 of one molecule give the same set.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -73,7 +74,10 @@ def atom_table(names: Sequence[Name]) -> np.ndarray:
 def bond_table() -> np.ndarray:
     """Return the vectors of ``BOND_NAMES``, [T, k] float32: a one-hot for each part."""
     codes = np.array(list(product(*(range(len(values)) for values in BOND_PARTS.values()))))
-    parts = [np.eye(len(v), dtype=np.float32)[c] for v, c in zip(BOND_PARTS.values(), codes.T)]
+    parts = [
+        np.eye(len(v), dtype=np.float32)[c]
+        for v, c in zip(BOND_PARTS.values(), codes.T, strict=True)
+    ]
     return np.concatenate(parts, axis=1)
 
 
@@ -211,10 +215,12 @@ def append_molecule(found: ChemicalColumns, molecule: Any) -> None:
     labels = [""] * len(ranks)
     for atom, rank in zip(molecule.GetAtoms(), ranks, strict=True):
         place = atom.GetIdx()
+        ring = min(rings.MinAtomRingSize(place), 8)
+        hybrid = hybrids.get(atom.GetHybridization(), "other")
         labels[rank] = (
             f"{atom.GetSymbol()}|{min(atom.GetDegree(), 7)}|{atom.GetFormalCharge()}|"
-            f"{atom.GetTotalNumHs()}|{atom.GetIsAromatic():d}|{min(rings.MinAtomRingSize(place), 8)}|"
-            f"{hybrids.get(atom.GetHybridization(), 'other')}|{stereo.get(place, '-')}"
+            f"{atom.GetTotalNumHs()}|{atom.GetIsAromatic():d}|{ring}|{hybrid}|"
+            f"{stereo.get(place, '-')}"
         )
     offset = len(found.atoms)
     found.sizes.append(len(ranks))
@@ -261,19 +267,16 @@ def _stereocentres(molecule: Any) -> dict[int, str]:
     """
     from rdkit import Chem
 
-    tagged = [
-        atom for atom in molecule.GetAtoms() if atom.GetChiralTag() != Chem.CHI_UNSPECIFIED
-    ]
+    tagged = [atom for atom in molecule.GetAtoms() if atom.GetChiralTag() != Chem.CHI_UNSPECIFIED]
     if not tagged:
         return {}
     if not all(atom.HasProp("_CIPCode") for atom in tagged):
         from rdkit.Chem import rdCIPLabeler
 
         molecule = Chem.Mol(molecule)
-        try:
+        # It gives up on molecules that would take too long.
+        with contextlib.suppress(RuntimeError):
             rdCIPLabeler.AssignCIPLabels(molecule)
-        except RuntimeError:  # it gives up on molecules that would take too long
-            pass
         tagged = [molecule.GetAtomWithIdx(atom.GetIdx()) for atom in tagged]
     found = {}
     for atom in tagged:

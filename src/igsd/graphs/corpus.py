@@ -162,7 +162,9 @@ def _joined(keys: Sequence[str], folder: Path) -> Corpus:
     if not (place / "corpus.json").exists():
         _join(keys, folder, place)
     about = json.loads((place / "corpus.json").read_text())
-    arrays = {name: np.load(place / f"{name}.npy", "r", allow_pickle=False) for name in about["sums"]}
+    arrays = {
+        name: np.load(place / f"{name}.npy", "r", allow_pickle=False) for name in about["sums"]
+    }
     for name, expected in about["sums"].items():
         if _checksum(arrays[name]) != expected:
             raise StorageError(

@@ -89,7 +89,9 @@ class Features(Settings):
     """What an encoder sees of a node."""
 
     node_features: str = setting(
-        "auto", "features", "auto; chemistry (of molecules); or label, degree, attributes, constant joined by +"
+        "auto",
+        "features",
+        "auto; chemistry (of molecules); or label, degree, attributes, constant joined by +",
     )
     degree_cap: int = setting(64, "features", "degrees from here on share a column", low=1)
 
