@@ -30,6 +30,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="tables with SMILES")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the encoder")
     parser.add_argument("--most", metavar="N", type=int, help="only the first N strings")
+    parser.add_argument(
+        "--start", metavar="FILE", help="begin with the weights of an encoder of this command"
+    )
     add_settings_files(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.set_defaults(run=run)
@@ -59,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if checkpoint.exists():
         say_note(f"continuing from {checkpoint}.")
     model = MoleculeEncoder.from_config(config, checkpoint=checkpoint, verbose=not args.quiet)
-    model.fit_corpus(corpus)
+    start = MoleculeEncoder.load(args.start) if args.start else None
+    model.fit_corpus(corpus, start)
     model.save(args.output)
     checkpoint.unlink(missing_ok=True)
     written()

@@ -56,8 +56,12 @@ class MoleculeEncoder(NeuralEstimator):
             )
         return self.fit_corpus(corpus)
 
-    def fit_corpus(self, corpus: Corpus) -> Self:
-        """Train on a corpus that is read already, and return self."""
+    def fit_corpus(self, corpus: Corpus, start: "MoleculeEncoder | None" = None) -> Self:
+        """Train on a corpus that is read already, and return self.
+
+        ``start``: an encoder with the same settings of features and encoder, whose weights this
+        training begins with instead of random ones.
+        """
         config, parameters = self._config_of_fit(), self.get_params(deep=False)
         fitted = fit(
             corpus.graphs,
@@ -65,17 +69,31 @@ class MoleculeEncoder(NeuralEstimator):
             PretrainModel,
             name=config.section,
             labels=FreeTargets.of_corpus(corpus),
+            encoder=None if start is None else self._begun(start, config),
             checkpoint=parameters["checkpoint"],
             log_dir=parameters["log_dir"],
             verbose=parameters["verbose"],
         )
         network = EncoderNetwork(config, Dims(fitted.features)).eval()
-        weights = fitted.network.igsd.student.encoder.state_dict()
+        weights: dict[str, Tensor] = fitted.network.igsd.student.encoder.state_dict()
         if config.half:
             weights = {name: _rounded(tensor) for name, tensor in weights.items()}
         network.encoder.load_state_dict(weights)
         self.corpus_ = {"molecules": len(corpus.graphs), "checksum": corpus.checksum}
         return self._set_fitted(config, None, Fitted(network, fitted.features, fitted.history))
+
+    @staticmethod
+    def _begun(start: "MoleculeEncoder", config: PretrainConfig) -> nn.Module:
+        """Return the encoder of ``start``; raises ``ConfigError`` if settings ask for another."""
+        for key in ("node_features", "encoder", "num_layers", "hidden_dim", "readout"):
+            found, wanted = getattr(start.config_, key), getattr(config, key)
+            if found != wanted:
+                raise ConfigError(
+                    f"The training cannot begin with an encoder of {key}={found!r}: the settings "
+                    f"ask for {wanted!r}."
+                )
+        encoder: nn.Module = start.network_.encoder
+        return encoder
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the encoder atomically to one file at exactly ``path``; float16 with ``half``."""
