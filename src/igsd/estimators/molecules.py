@@ -13,7 +13,7 @@ from igsd.errors import ConfigError, DataError, StorageError, nearest
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
 from igsd.files.arrays import Header
-from igsd.files.models import SHIPPED
+from igsd.files.models import SHIPPED, read_model, write_model
 from igsd.graphs.corpus import Corpus, read_corpus
 from igsd.graphs.graphset import GraphSet
 from igsd.model.network import Dims
@@ -97,32 +97,17 @@ class MoleculeEncoder(NeuralEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the encoder atomically to one file at exactly ``path``; float16 with ``half``."""
-        network = self.network_
-        try:
-            if self.config_.half:
-                self.network_ = _Stored(network)
-            super().save(path)
-        finally:
-            self.network_ = network
+        super().save(path)
+        if self.config_.half:
+            tensors, header = read_model(path)
+            halved = {k: v.half() if v.is_floating_point() else v for k, v in tensors.items()}
+            write_model(path, halved, header)
 
     def _state(self) -> tuple[dict[str, Tensor], Header]:
         return {}, {"corpus": self.corpus_}
 
     def _set_state(self, tensors: Mapping[str, Tensor], header: Header) -> None:
         self.corpus_ = dict(header["corpus"])
-
-
-class _Stored(nn.Module):
-    """A network whose state is written in float16."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-
-    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
-        """Return the state of the network, numbers in float16."""
-        state = self.network.state_dict(*args, **kwargs)
-        return {k: v.half() if v.is_floating_point() else v for k, v in state.items()}
 
 
 def _rounded(tensor: Tensor) -> Tensor:

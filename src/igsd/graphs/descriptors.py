@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+_Column = tuple[str, Callable[[Any], Any], int | None]
+
 LEFT_OUT = ("qed",)
 """A function of other descriptors that takes as long as half of them together."""
 
@@ -61,7 +63,7 @@ def fragment_counts(molecule: Any, size: int, radius: int = 2) -> np.ndarray:
 
 
 @cache
-def _plan() -> tuple[tuple[str, Callable[[Any], Any], int | None], ...]:
+def _plan() -> tuple[_Column, ...]:
     """Return (family, function, column) for every descriptor; without a column it stands alone."""
     from rdkit.Chem import Descriptors, rdMolDescriptors
 
@@ -72,7 +74,7 @@ def _plan() -> tuple[tuple[str, Callable[[Any], Any], int | None], ...]:
         "EState_VSA": lambda molecule: _estate(molecule)[0],
         "VSA_EState": lambda molecule: _estate(molecule)[1],
     }
-    columns = {
+    columns: dict[str, _Column] = {
         name: ("estate", lambda molecule: _estate(molecule)[2], place)
         for place, name in enumerate(
             ("MaxAbsEStateIndex", "MaxEStateIndex", "MinAbsEStateIndex", "MinEStateIndex")
@@ -83,7 +85,7 @@ def _plan() -> tuple[tuple[str, Callable[[Any], Any], int | None], ...]:
     ):
         columns[f"BCUT2D_{name}"] = ("BCUT2D", rdMolDescriptors.BCUT2D, place)
     columns |= {"Ipc": ("Ipc", _information, 0), "AvgIpc": ("Ipc", _information, 1)}
-    plan = []
+    plan: list[_Column] = []
     for name, function in Descriptors.descList:
         family = name.rstrip("0123456789")
         if name in LEFT_OUT:
@@ -105,7 +107,7 @@ def _information(molecule: Any) -> tuple[float, float]:
 
     adjacency = np.equal(Chem.GetDistanceMatrix(molecule, False), 1)
     polynomial = abs(Graphs.CharacteristicPolynomial(molecule, adjacency))
-    average = entropy.InfoEntropy(polynomial)
+    average = float(entropy.InfoEntropy(polynomial))  # type: ignore[attr-defined]
     return sum(polynomial) * average, average
 
 
