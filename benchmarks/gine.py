@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from benchmarks.context import Context
 from benchmarks.epoch import TOLERANCE, loss_differences
@@ -18,7 +16,6 @@ from benchmarks.row import Row, Skipped
 from benchmarks.side import Side
 from benchmarks.timing import alternate
 from benchmarks.training import SETTINGS, batches_of, initial_network
-from igsd.encoders.gine import GINELayer
 from igsd.graphs.chemistry import chemical
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.smiles import from_smiles
@@ -107,13 +104,14 @@ def epoch_side(encoder: str) -> Callable[[], list[float]]:
 
 def gineconv_side() -> Callable[[], list[float]]:
     """Return the work of one epoch in plain PyG; its result: the loss of every step."""
+    from benchmarks.plain_gine import PlainGINE
     from benchmarks.plain_pyg import pair_loader, train_epoch
 
     graphs = load()
     model, source = make_source(graphs, GINE)
     every = [source.by_size(indices) for indices in batches_of(graphs)]
     loader = pair_loader(*plain_pairs(source), every)
-    plain = plain_igsd(model)
+    plain = PlainGINE(model)
     parameters = [parameter for parameter in plain.parameters() if parameter.requires_grad]
     optimizer = torch.optim.Adam(parameters, lr=SETTINGS.learning_rate)
     return lambda: train_epoch(plain, optimizer, loader)
@@ -142,54 +140,3 @@ def _as_data(batch: Any, source: Source) -> Any:
         edge_attr=table[batch.category],
         edge_weight=batch.edge_weight.clone(),
     )
-
-
-def plain_igsd(model: IGSDModel) -> Any:
-    """Return PyG's student and teacher with the weights of ours."""
-    from benchmarks.plain_pyg import PlainIGSD
-
-    class Plain(PlainIGSD):
-        def __init__(self) -> None:
-            nn.Module.__init__(self)
-            self.encoder = plain_encoder(model.student.encoder)
-            self.projector = model.student.projector
-            self.predictor = model.student.predictor
-            self.teacher = copy.deepcopy(nn.Sequential(self.encoder, self.projector))
-            self.teacher.requires_grad_(False)
-
-    return Plain()
-
-
-def plain_encoder(encoder: Any) -> nn.Module:
-    """Return the same layers made with ``GINEConv``, which shares the weights of ours."""
-    from torch_geometric.nn import GINEConv, global_add_pool
-
-    class Weighted(GINEConv):
-        """``GINEConv`` with edge weights, which it does not take and a diffusion needs."""
-
-        def forward(self, x: Tensor, edge_index: Tensor, attr: Tensor, weight: Tensor) -> Tensor:
-            out = self.propagate(edge_index, x=(x, x), edge_attr=attr, weight=weight)
-            return self.nn(out + x)
-
-        def message(self, x_j: Tensor, edge_attr: Tensor, weight: Tensor) -> Tensor:
-            return weight.view(-1, 1) * (x_j + self.lin(edge_attr)).relu()
-
-    class Plain(nn.Module):
-        def __init__(self, layers: list[GINELayer]) -> None:
-            super().__init__()
-            self.lifts, self.convs = nn.ModuleList(), nn.ModuleList()
-            for layer in layers:
-                mlp = nn.Sequential(layer.first, nn.ReLU(), layer.second, layer.norm, nn.ReLU())
-                conv = Weighted(mlp, edge_dim=layer.edge.in_features)
-                conv.lin = layer.edge
-                self.lifts.append(layer.lift)
-                self.convs.append(conv)
-
-        def forward(self, data: Any) -> Tensor:
-            x, pooled = data.x, []
-            for lift, conv in zip(self.lifts, self.convs, strict=True):
-                x = conv(lift(x), data.edge_index, data.edge_attr, data.edge_weight)
-                pooled.append(global_add_pool(x, data.batch))
-            return torch.cat(pooled, dim=1)
-
-    return Plain(list(encoder.layers))
