@@ -280,15 +280,24 @@ def name_of(estimator: Any) -> str | None:
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Return the fitted estimator of any method, from a run folder or a file written by ``save``.
 
+    A name of ``igsd.pretrained`` stands for the model in the package, unless there is such a path.
     Raises ``StorageError`` for anything else.
     """
     from igsd.files.arrays import read_header
-    from igsd.files.models import model_path
+    from igsd.files.models import SHIPPED, model_path
 
+    if str(path) in SHIPPED and not os.path.exists(path):
+        from igsd.estimators.molecules import pretrained
+
+        return pretrained(str(path))
     source = model_path(path)
     kind = str((read_header(source) or {}).get("estimator", "IGSD"))
     for known in METHODS.values():
         for task in TASKS:
             if getattr(known, task).endswith(f":{kind}"):
                 return known.estimator(task).load(source)
+    if kind == "MoleculeEncoder":
+        from igsd.estimators.molecules import MoleculeEncoder
+
+        return MoleculeEncoder.load(source)
     raise StorageError(f"{path} holds a model of the unknown kind {kind!r}.")

@@ -149,6 +149,8 @@ def _relative(path: Path, start: Path) -> str:
 VERSION = 1
 FILE_NAME = "model.safetensors"
 """The name of the model inside a run folder."""
+SHIPPED = ("molecules",)
+"""The names of the models in the package, for ``igsd.pretrained`` and wherever a model is named."""
 
 _OF_A_RUN = ("metrics.json", "checkpoint.safetensors")
 

@@ -29,7 +29,7 @@ GROUPS = {
     "runtime": "Where and how it runs",
 }
 
-_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views")
+_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views", "processes")
 
 _BOUNDS = {
     "low": ("at least", operator.ge),

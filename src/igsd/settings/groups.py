@@ -14,6 +14,7 @@ ENCODERS = {
     "gin": "igsd.encoders.gin:GINLayer",
     "gcn": "igsd.encoders.gcn:GCNLayer",
     "mpnn": "igsd.encoders.mpnn:MPNN",
+    "gine": "igsd.encoders.gine:GINELayer",
 }
 """Where each kind of layer is defined; ``mpnn`` is a whole encoder with its own readout."""
 
@@ -59,7 +60,9 @@ class Features(Settings):
     """What an encoder sees of a node."""
 
     node_features: str = setting(
-        "auto", "features", "auto, or label, degree, attributes, constant joined by +"
+        "auto",
+        "features",
+        "auto; chemistry (of molecules); or label, degree, attributes, constant joined by +",
     )
     degree_cap: int = setting(64, "features", "degrees from here on share a column", low=1)
 
@@ -112,7 +115,7 @@ class Encoder(Layers):
     """Any encoder."""
 
     encoder: str = setting(
-        "gin", "encoder", "kind of layer; mpnn: messages by bond", choices=tuple(ENCODERS)
+        "gin", "encoder", "kind of layer; gine, mpnn: messages by bond", choices=tuple(ENCODERS)
     )
     edge_hidden_dim: int = setting(128, "encoder", "hidden width of mpnn's edge network", low=1)
     distance_bins: int = setting(20, "encoder", "distances that mpnn tells apart; 0: none", low=0)
@@ -120,19 +123,17 @@ class Encoder(Layers):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.encoder != "mpnn":
-            return
         for name in ("encoder_batch_norm", "concat_layers"):
-            if not getattr(self, name):
+            if self.encoder == "mpnn" and not getattr(self, name):
                 raise ConfigError(
                     f"{name} is for the layers of gin and gcn: encoder='mpnn' has no BatchNorm and "
                     f"reads out the last step alone, so {name}=False would change nothing. Leave "
                     "it true, or use encoder='gin'."
                 )
-        if getattr(self, "view", None) == "edge-perturb":
+        if self.encoder in ("gine", "mpnn") and getattr(self, "view", None) == "edge-perturb":
             raise ConfigError(
-                "view='edge-perturb' adds bonds without a kind, which encoder='mpnn' needs. Use "
-                "view='edge-drop', or encoder='gin'."
+                f"view='edge-perturb' adds bonds without a kind, which encoder={self.encoder!r} "
+                "needs. Use view='edge-drop', or encoder='gin'."
             )
 
 

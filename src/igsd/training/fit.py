@@ -10,10 +10,11 @@ import numpy as np
 from lightning_fabric import Fabric
 from torch import nn
 
-from igsd.batches.features import FeatureMap, LinkFeatures, choose_parts
+from igsd.batches.features import CHEMISTRY, FeatureMap, LinkFeatures, choose_parts
 from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
 from igsd.errors import ConfigError, DataError
+from igsd.graphs.chemistry import BOND_NAMES
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network
@@ -67,7 +68,14 @@ def fit_features(graphs: GraphSet, settings: Any) -> FeatureMap:
     features = FeatureMap.fit(graphs, settings.node_features, settings.degree_cap)
     if not isinstance(settings, Encoder) or not sees_links(settings.encoder):
         return features
-    return replace(features, links=LinkFeatures.fit(graphs, settings.distance_bins))
+    return replace(features, links=fit_links(graphs, settings, features.parts))
+
+
+def fit_links(graphs: GraphSet, settings: Encoder, parts: tuple[str, ...] = ()) -> LinkFeatures:
+    """Return the features of links; only mpnn sees distances, and with them all pairs of atoms."""
+    if parts == (CHEMISTRY,):
+        return LinkFeatures(BOND_NAMES)
+    return LinkFeatures.fit(graphs, settings.distance_bins if settings.encoder == "mpnn" else 0)
 
 
 def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None:
@@ -86,7 +94,7 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
         choose_parts(graphs, settings.node_features)
     readout.parse_readout(settings.readout)
     if sees_links(settings.encoder):
-        LinkFeatures.fit(graphs, settings.distance_bins)
+        fit_links(graphs, settings)
     if isinstance(settings, View) and settings.view == "bond-types":
         bond_types(graphs, settings.num_views)
     loop.make_fabric(settings)

@@ -86,6 +86,7 @@ class Source:
         cache: bool = True,
         merge: bool = False,
     ) -> None:
+        graphs = features.prepared(graphs)
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
         self.seed, self.cache = seed, cache

@@ -83,7 +83,7 @@ def read_molecules(texts: Sequence[Any], *, name: str, check_valence: bool = Tru
             molecule = Chem.MolFromSmiles(text.strip()) if isinstance(text, str) else None
             if molecule is None or molecule.GetNumAtoms() == 0:
                 failure = SmilesFailure(row, str(text), _reason(text, Chem))
-                molecule = None if check_valence else _without_valence_check(text, Chem)
+                molecule = None if check_valence else without_valence_check(text, Chem)
                 (failures if molecule is None else doubtful).append(failure)
             if molecule is None:
                 continue
@@ -123,7 +123,7 @@ def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> 
     return "\n".join(lines)
 
 
-def _without_valence_check(text: Any, Chem: Any) -> Any:
+def without_valence_check(text: Any, Chem: Any) -> Any:
     """Return the molecule of a string whose only fault is a valence, otherwise None."""
     molecule = Chem.MolFromSmiles(text.strip(), sanitize=False) if isinstance(text, str) else None
     if molecule is None or molecule.GetNumAtoms() == 0:
