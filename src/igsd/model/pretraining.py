@@ -2,15 +2,12 @@
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from igsd.batches.batch import Batch
-from igsd.losses.contrastive import infonce
 from igsd.losses.labels import supervised
-from igsd.model.igsd import build_encoder, consistencies, paired
+from igsd.model.igsd import SemiModel, build_encoder, paired
 from igsd.model.network import Dims, Network, Step
-from igsd.model.semi import SemiModel
 
 
 class PretrainModel(SemiModel):
@@ -41,9 +38,7 @@ class PretrainModel(SemiModel):
         if views:
             p, z = student.predictor(student.projector(h)), self.igsd.teacher(joined)
             per_view = paired(p, z, [batch.num_graphs for batch in (step.batch, *views)])
-            tables = consistencies(step, per_view)
-            losses = [infonce(table, settings.temperature) for table in tables]
-            parts["selfsup"] = torch.stack(losses).mean()
+            parts["selfsup"] = self.igsd.contrast(step, per_view)
             total = total + weight * parts["selfsup"]
         return parts | {"total": total}
 
