@@ -104,7 +104,7 @@ def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) ->
         (["--recipe", "molecules", toy, "--set", "devices=2"], "devices=1"),
         (["--recipe", "molecules", toy, "--protocol", "gckn"], "published folds"),
         (["v.npy", toy], "7 embeddings"),
-        (["nan.npy", toy], "embeddings in nan.npy must be finite"),
+        (["nan.npy", toy], "nan.npy must hold finite numbers"),
         ([trained, toy, "--labels", "active"], "no labels of that name"),
     ):
         code, _, err = igsd("evaluate", *arguments, *FAST)

@@ -70,8 +70,8 @@ def read_molecules(texts: Sequence[Any], *, name: str, check_valence: bool = Tru
     ``check_valence=False`` also keeps a molecule whose only fault is an impossible valence: its
     graph is clear. Raises ``ConfigError`` without RDKit.
     """
-    Chem = need("chem", "rdkit.Chem", "Reading SMILES")
-    from rdkit import rdBase
+    need("chem", "rdkit", "Reading SMILES")
+    from rdkit import Chem, rdBase
 
     failures: list[SmilesFailure] = []
     doubtful: list[SmilesFailure] = []
