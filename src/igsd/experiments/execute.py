@@ -180,10 +180,13 @@ def lock_path(batch: Batch, options: Options) -> Path | None:
 
 def _remove_marks(records: Path) -> None:
     """Remove the locked files that killed commands left; those of others stay locked."""
-    for path in records.rglob(".*.running"):
-        lock = Lock(path)
-        if lock.acquire():
-            lock.release()
+    # Unlike rglob, walk does not mind folders that their owners remove meanwhile.
+    for folder, _, names in os.walk(records):
+        for name in names:
+            if name.startswith(".") and name.endswith(".running"):
+                lock = Lock(Path(folder, name))
+                if lock.acquire():
+                    lock.release()
 
 
 def work_on(batch: Batch, options: Options, parent: int | None = None) -> Ended:

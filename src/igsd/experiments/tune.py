@@ -179,7 +179,8 @@ class Search:
         """
         journal, is_old = self.folder / JOURNAL, (self.folder / OLD_JOURNAL).exists()
         # Hidden files are the lock of this search, and what a killed process left.
-        if not any(not path.name.startswith(".") for path in self.folder.glob("*")):
+        is_empty = all(path.name.startswith(".") for path in self.folder.glob("*"))
+        if is_empty and not self.folder.is_file():
             return []
         if is_old and not force:
             raise StorageError(
