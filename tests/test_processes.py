@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -27,7 +28,7 @@ from igsd.processes import (
     map_folds,
     resident_bytes,
     run_measured,
-    sigterm_stops,
+    signals_stop,
 )
 from tests.cli.conftest import write_toy
 from tests.experiments.small_exhibit import write_data
@@ -102,20 +103,22 @@ ENDLESS = [f"--set={key}={str(v).lower()}" for key, v in (TINY | {"epochs": 10**
 ROOT = Path(__file__).parents[1]
 REPRODUCE = """
 import sys
-from igsd.cli.main import main
+from igsd.__main__ import start
 from igsd.experiments import exhibits
 from tests.experiments.small_exhibit import small_exhibit
 from tests.small_graphs import TINY
 
 row = {"title": "IGSD", "method": "igsd", "settings": TINY | {"epochs": 10**6}}
-exhibits.read_exhibit = lambda name: small_exhibit(sys.argv[1], row=[row])
-sys.exit(main(["reproduce", "table-3", "--jobs", "2", "--quiet"]))
+source = sys.argv[1]
+exhibits.read_exhibit = lambda name: small_exhibit(source, row=[row])
+sys.argv[1:] = ["reproduce", "table-3", "--jobs", "2", "--quiet"]
+sys.exit(start())
 """
 
 
 def test_it_is_raised_once_and_the_handler_goes() -> None:
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(Terminated), sigterm_stops():  # noqa: PT012
+    with pytest.raises(Terminated), signals_stop():  # noqa: PT012
         try:
             os.kill(os.getpid(), signal.SIGTERM)
         finally:
@@ -127,7 +130,7 @@ def test_a_handler_of_the_calling_program_is_left_alone() -> None:
     heard: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
     try:
-        with sigterm_stops():
+        with signals_stop():
             os.kill(os.getpid(), signal.SIGTERM)
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -135,7 +138,7 @@ def test_a_handler_of_the_calling_program_is_left_alone() -> None:
 
 
 def test_a_forked_child_ends_at_once() -> None:
-    with sigterm_stops():
+    with signals_stop():
         child = os.fork()
         if child == 0:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -143,11 +146,86 @@ def test_a_forked_child_ends_at_once() -> None:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM
 
 
+STOPPED_IMPORT = """
+import os, signal, time
+
+try:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(0.2)
+except BaseException:
+    raise ImportError
+is_whole = True
+"""
+
+
+def test_a_signal_waits_for_the_end_of_an_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Modules turned it into errors of their own, or were left half imported.
+    (tmp_path / "told_to_stop.py").write_text(STOPPED_IMPORT)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(Terminated), signals_stop():  # noqa: PT012
+        importlib.import_module("told_to_stop")
+        time.sleep(5)
+    assert sys.modules.pop("told_to_stop").is_whole
+
+
+class Collected:
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)
+
+
+def test_a_signal_is_not_lost_in_the_garbage_collector() -> None:
+    with pytest.raises(Terminated), signals_stop():  # noqa: PT012
+        Collected()
+        time.sleep(5)
+
+
+def test_ctrl_c_while_children_start_is_heard_after_it() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+            with deaf_children():
+                os.kill(os.getpid(), signal.SIGINT)
+                is_reached = True
+            time.sleep(5)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert is_reached
+
+
 def test_exit_codes() -> None:
     told = KeyboardInterrupt("Stopped. To go on: ...")
     assert exit_code_of(told) == 130
     told.__cause__ = Terminated()
     assert exit_code_of(told) == 143
+
+
+STARTING = """
+import os, sys
+from importlib import abc
+
+class Finder(abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == module:
+            os.kill(os.getpid(), int(number))
+
+module, number = sys.argv[1:]
+sys.meta_path.insert(0, Finder())
+from igsd.__main__ import start
+sys.argv[1:] = ["data", "list"]
+sys.exit(start())
+"""
+
+
+@pytest.mark.parametrize("module", ["igsd.cli", "igsd.processes", "igsd.cli.data"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_while_it_starts(module: str, number: int) -> None:
+    """A traceback of whatever was being imported."""
+    command = [sys.executable, "-c", STARTING, module, str(int(number))]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (128 + number, "igsd: Stopped.\n")
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ Only a fresh process tells the memory of one method from that of the methods bef
 from outside can a limit be put on work inside a library that never asks ``igsd.limits``.
 """
 
+import _thread
 import contextlib
 import ctypes
 import importlib
@@ -66,36 +67,73 @@ class StopSignals:
             raise KeyboardInterrupt
 
 
-def deaf_children() -> contextlib.AbstractContextManager[None]:
+@contextlib.contextmanager
+def deaf_children() -> Iterator[None]:
     """Make processes started in the block ignore Ctrl-C, which a terminal sends to all of them.
 
-    The parent handles it and ends them. It ignores Ctrl-C in the block too: keep the block short.
+    The parent handles it after the block, and ends them: keep the block short.
     """
-    return _handled(signal.SIGINT, signal.SIG_IGN)
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        with _handled(signal.SIGINT, signal.SIG_IGN):
+            yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        with _handled(signal.SIGINT, signal.SIG_IGN):
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# Python discards an exception raised in code that the garbage collector calls, and modules that
+# are interrupted while they are imported raise others instead.
+_DEFERRING = ("importlib._bootstrap", "weakref", "_weakrefset")
 
 
 @contextlib.contextmanager
-def sigterm_stops() -> Iterator[None]:
-    """Raise ``Terminated`` for SIGTERM in the block, once: `timeout` sends it twice.
+def signals_stop() -> Iterator[None]:
+    """Raise ``KeyboardInterrupt`` for Ctrl-C and ``Terminated`` for SIGTERM in the block.
 
-    A handler of a program that calls the command line is left alone.
+    SIGTERM is raised once: `timeout` sends it twice. Both wait for the end of an import. A handler
+    of a program that calls the command line is left alone.
     """
-    if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
     own, is_raised = os.getpid(), False
 
-    def stop(number: int, frame: object) -> None:
+    def stop(number: int, frame: Any) -> None:
         nonlocal is_raised
         if os.getpid() != own:  # a forked child inherits this handler, but ends at once
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
-        elif not is_raised:
+        elif number == signal.SIGTERM and is_raised:
+            return
+        elif _must_wait(frame):
+            _thread.start_new_thread(_send_again, (number,))
+        elif number == signal.SIGTERM:
             is_raised = True
             raise Terminated
+        else:
+            raise KeyboardInterrupt
 
-    with _handled(signal.SIGTERM, stop):
+    defaults = ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL))
+    with contextlib.ExitStack() as handled:
+        for number, default in defaults:
+            if signal.getsignal(number) == default:
+                handled.enter_context(_handled(number, stop))
         yield
+
+
+def _must_wait(frame: Any) -> bool:
+    """Whether an exception raised in this frame might get lost, or become another one."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") in _DEFERRING or frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _send_again(number: int) -> None:
+    time.sleep(0.05)
+    os.kill(os.getpid(), number)
 
 
 def exit_code_of(stop: BaseException) -> int:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ def arguments(data: Path, **others: Any) -> argparse.Namespace:
 
 
 def job_of(data: Path, *settings: str, **others: Any) -> TrainJob:
-    job = find_job(arguments(data, settings=list(settings), **others))
+    with ExitStack() as held:
+        job = find_job(arguments(data, settings=list(settings), **others), held)
     assert isinstance(job, TrainJob)
     return job
 
@@ -114,7 +116,7 @@ def test_the_rest_of_a_run(toy: Path, stopped: RunFolder) -> None:
     with pytest.raises(ConfigError, match="recipe 'social', and 'paper'"):
         job_of(toy, recipe="paper", **resume)
     stopped.finish({"recipe": "social", "data": {"source": str(toy)}})
-    finished = find_job(arguments(toy, **resume))
+    finished = find_job(arguments(toy, **resume), ExitStack())
     assert isinstance(finished, RunFolder)
     assert finished.path == stopped.path
 

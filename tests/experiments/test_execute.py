@@ -103,6 +103,18 @@ def test_what_another_command_makes_is_left_to_it(tmp_path: Path, made_up: list[
     assert not path.exists()
 
 
+def test_marks_of_killed_commands_go_with_the_next(tmp_path: Path, made_up: list[int]) -> None:
+    held, left = (tmp_path / "nested" / name / ".seed-0.json.running" for name in ("a", "b"))
+    for path in (held, left):
+        path.parent.mkdir(parents=True)
+        path.write_text(".")
+    with FileLock(held):
+        batches = batches_of(write_data(tmp_path), 1)
+        assert len(list(execute_runs(batches, Options(tmp_path), Workers(1)))) == 1
+        assert held.exists()
+        assert not left.parent.exists()
+
+
 def test_a_batch_that_has_ended_two_processes_is_failed(tmp_path: Path) -> None:
     (batch,), options = batches_of(write_data(tmp_path), 1), Options(tmp_path)
     path = lock_path(batch, options)

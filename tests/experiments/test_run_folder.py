@@ -114,16 +114,19 @@ def test_new_folders_have_the_first_free_number(tmp_path: Path) -> None:
 
 
 def test_what_is_not_worth_keeping_goes_away(tmp_path: Path) -> None:
+    runs = str(tmp_path / "runs")
     for fill in (False, True):
-        folder = new_run_folder(tmp_path / "runs", "a", "b")
-        if fill:
-            folder.create({}, Config())
-        folder.discard(tmp_path / "runs")
+        folder = new_run_folder(runs, "a", "b")
+        with folder.owned(runs):
+            if fill:
+                folder.create({}, Config())
+            folder.clear()
         assert list(tmp_path.iterdir()) == []
-    first, second = (new_run_folder(tmp_path / "runs", "a", "b") for _ in range(2))
+    first, second = (new_run_folder(runs, "a", "b") for _ in range(2))
     (second / "thesis.tex").write_text("x")
-    second.discard(tmp_path / "runs")
-    first.discard(tmp_path / "runs")
+    for folder in (second, first):
+        with folder.owned(runs):
+            folder.discard()
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["a-b-2"]
 
 
@@ -145,7 +148,7 @@ def begun(path: Path, *, checkpoint: bool = False) -> RunFolder:
 
 def train(folder: RunFolder, error: BaseException, *, is_new: bool = True) -> None:
     parent = str(folder.path.parent)
-    with folder.training("igsd train X --resume", is_new=is_new, parent=parent):
+    with folder.owned(parent), folder.training("igsd train X --resume", is_new=is_new):
         raise error
 
 
@@ -180,11 +183,11 @@ GRAPHS = make_graphs(8, classes=True, name="toy")
 UNTRAINED = Config(**(TINY | {"epochs": 0}))
 
 
-def seed_folders(folder: RunFolder, parent: str | None = None) -> SeedFolders:
+def seed_folders(folder: RunFolder) -> SeedFolders:
     def write(folder: RunFolder, trained: Trained) -> None:
         folder.write_model(trained.model, trained.vectors)
 
-    return SeedFolders(folder, {"recipe": "molecules"}, UNTRAINED, write, parent)
+    return SeedFolders(folder, {"recipe": "molecules"}, UNTRAINED, write)
 
 
 def fill_the_disk(monkeypatch: pytest.MonkeyPatch, largest: int, after: int = 0) -> None:
@@ -206,7 +209,7 @@ def test_the_first_model_at_the_top_the_others_below(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    folders = seed_folders(new_run_folder("runs", "toy", "molecules"), "runs")
+    folders = seed_folders(new_run_folder("runs", "toy", "molecules"))
     for seed in (0, 1):
         folders(train_model(GRAPHS, UNTRAINED.updated({"seed": seed})))
     folders.finish({"rows": []})
@@ -219,12 +222,13 @@ def test_the_first_model_at_the_top_the_others_below(
 
 def test_a_full_disk_at_the_first_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    folders = seed_folders(new_run_folder("runs", "toy", "molecules"), "runs")
-    trained = train_model(GRAPHS, UNTRAINED)
-    fill_the_disk(monkeypatch, 2000)
-    with pytest.raises(StorageError, match="disk is full"):
-        folders(trained)
-    folders.discard()
+    folder, trained = new_run_folder("runs", "toy", "molecules"), train_model(GRAPHS, UNTRAINED)
+    with folder.owned("runs"):
+        folders = seed_folders(folder)
+        fill_the_disk(monkeypatch, 2000)
+        with pytest.raises(StorageError, match="disk is full"):
+            folders(trained)
+        folders.discard()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -248,6 +252,7 @@ def test_a_full_disk_at_the_second_model_keeps_the_first(
 def test_a_full_disk_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     fill_the_disk(monkeypatch, 0)
-    with pytest.raises(StorageError, match="disk is full"):
-        seed_folders(new_run_folder("runs", "toy", "molecules"), "runs")
+    folder = new_run_folder("runs", "toy", "molecules")
+    with pytest.raises(StorageError, match="disk is full"), folder.owned("runs"):
+        seed_folders(folder)
     assert list(tmp_path.iterdir()) == []

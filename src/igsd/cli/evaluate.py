@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -173,9 +174,15 @@ def _score_recipe(args: Namespace) -> int:
             "igsd evaluate --recipe trains its models one after the other in a single process. Use "
             "devices=1 here, or train with `igsd train` and score with `igsd evaluate MODEL DATA`."
         )
-    runs = running.all_seeds(args, [run])
+    with ExitStack() as held:
+        return _train_seeds(args, run, graphs, held)
+
+
+def _train_seeds(args: Namespace, run: Run, graphs: GraphSet, held: ExitStack) -> int:
+    """Train, score and print; the run folder belongs to this process until ``held`` is closed."""
+    runs, config, recipe = running.all_seeds(args, [run]), run.config(), run.recipe
     work, kwargs = running.plan(args, runs, graphs)
-    folder = _seed_folders(args, run, graphs) if work.batches else None
+    folder = _seed_folders(args, run, graphs, held) if work.batches else None
     try:
         kwargs = replace(kwargs, on_trained=folder)
         records = running.records_of(args, runs, graphs, work, kwargs).values()
@@ -195,21 +202,22 @@ def _score_recipe(args: Namespace) -> int:
     return 0 if len(good) == len(runs) else 1
 
 
-def _seed_folders(args: Namespace, run: Run, graphs: GraphSet) -> SeedFolders:
+def _seed_folders(args: Namespace, run: Run, graphs: GraphSet, held: ExitStack) -> SeedFolders:
     """Create the run folder of the models, one for each seed."""
-    parent = options.RUNS if args.output is None else None
-    if parent is not None:
-        place = new_run_folder(parent, graphs.name, run.recipe)
+    if args.output is None:
+        place = new_run_folder(options.RUNS, graphs.name, run.recipe)
+        held.enter_context(place.owned(options.RUNS))
     else:
         place = RunFolder(args.output)
         place.check()
+        held.enter_context(place.owned())
         place.claim(force=args.force, way_out="--force replaces it.")
 
     def write(folder: RunFolder, trained: Any) -> None:
         write_run(folder, trained, graphs)
 
     header: Any = {"recipe": run.recipe, "data": data_summary(graphs)}
-    return SeedFolders(place, header, run.config(), write, parent)
+    return SeedFolders(place, header, run.config(), write)
 
 
 def _report(

@@ -11,13 +11,13 @@ import importlib
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from igsd import __version__
 from igsd.cli import COMMANDS
 from igsd.errors import IGSDError, IGSDWarning, ParameterError
-from igsd.processes import exit_code_of, sigterm_stops
+from igsd.processes import exit_code_of, signals_stop
 
 _DESCRIPTION = """\
 Vectors for whole graphs with few labels or none: Iterative Graph Self-Distillation (IGSD).
@@ -57,12 +57,21 @@ def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     return parser
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+def main(arguments: Sequence[str] | None = None, begin: Callable[[], None] = lambda: None) -> int:
+    """Run the command line and return its exit code; ``begin`` is called before the command is."""
+    with contextlib.ExitStack() as handlers:
+        return _run(sys.argv[1:] if arguments is None else arguments, begin, handlers)
+
+
+def _run(
+    arguments: Sequence[str], begin: Callable[[], None], handlers: contextlib.ExitStack
+) -> int:
+    """Return the exit code; until ``handlers`` is closed, SIGTERM does not cut a message short."""
     try:
         args = make_parser(arguments).parse_args(arguments)
-        with warnings_as_notes(), sigterm_stops():
+        begin()
+        handlers.enter_context(signals_stop())
+        with warnings_as_notes():
             code = args.run(args)
         sys.stdout.flush()
         return code

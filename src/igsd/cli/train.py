@@ -3,6 +3,7 @@
 import textwrap
 from argparse import Namespace
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,13 +85,15 @@ def add_parser(commands: Any) -> None:
 def run(args: Namespace) -> int:
     """Train, or continue a training, and return the exit code."""
     _check_options(args)
-    job = find_job(args)
-    if not isinstance(job, TrainJob):
-        print(f"{job.path} is finished: nothing to do.")
-    elif job.folder is not None:
-        _train(args, job, job.folder)
-    else:
-        training.fit_model(job.graphs, job.config, job.method, job.used, checkpoint=job.checkpoint)
+    with ExitStack() as held:
+        job = find_job(args, held)
+        if not isinstance(job, TrainJob):
+            print(f"{job.path} is finished: nothing to do.")
+        elif job.folder is not None:
+            _train(args, job, job.folder)
+        else:
+            kwargs: Any = {"checkpoint": job.checkpoint}
+            training.fit_model(job.graphs, job.config, job.method, job.used, **kwargs)
     return 0
 
 
@@ -98,8 +101,9 @@ def _check_options(args: Namespace) -> None:
     """Reject invalid combinations of options and a method that does not suit them."""
     if args.resume and args.force:
         raise ConfigError("--resume continues a run and --force replaces it: give one of them.")
-    if args.output is not None:
-        RunFolder(args.output).check()
+    folder = None if args.output is None else RunFolder(args.output)
+    if folder is not None and not (args.resume and folder.state == "finished"):
+        folder.check()
     if args.labels is None and (args.label_rate != 1 or args.task != "auto"):
         raise ConfigError("--label-rate and --task are for training with labels: give --labels.")
     if args.method is None:
@@ -145,14 +149,16 @@ def _early_task(args: Namespace) -> str:
     return "numbers" if args.task == "numbers" else "classes"
 
 
-def find_job(args: Namespace) -> TrainJob | RunFolder:
+def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
     """Return the training to do, from the beginning or the rest of one; a finished run as it is.
 
-    Raises an ``IGSDError`` if it cannot be done, as far as possible before the data are read.
+    Its folder belongs to this process until ``held`` is closed. Raises an ``IGSDError`` if the
+    training cannot be done, as far as possible before the data are read.
     """
     changes, method = options.written_settings(args), args.method or OURS
-    if args.resume and args.output is not None and RunFolder(args.output).is_run:
-        return _rest_of(args, RunFolder(args.output), changes)
+    named = None if args.output is None else RunFolder(args.output)
+    if args.resume and named is not None and _own_run(named, held):
+        return _rest_of(args, named, changes)
     task, guess = _early_task(args), recipe_names()[0] if is_auto(args.recipe) else args.recipe
     configure(method, guess, changes, task)  # checks the settings before data are read
     graphs = open_graphs(args.data, quiet=args.quiet)
@@ -161,11 +167,40 @@ def find_job(args: Namespace) -> TrainJob | RunFolder:
     stem = stem if args.labels is None else f"labels-{stem}"
     if args.resume and args.output is None:
         latest = latest_run_folder(RUNS, graphs.name, stem)
-        if latest is not None:
+        if latest is not None and _own_run(latest, held):
             return _rest_of(args, latest, changes, graphs)
     labels = _read_labels(args, graphs, args.task)
     config = configure(method, recipe, changes, labels.task if labels else task)
-    return _checked_job(args, graphs, method, recipe, config, labels, stem)
+    used = _shown_labels(args, graphs, config, labels)
+    folder = _own_folder(args, held, graphs.name, stem) if is_main_process() else None
+    if folder is not None and args.resume and folder.is_run:  # begun meanwhile by another process
+        return _rest_of(args, folder, changes, graphs)
+    if folder is not None:
+        folder.claim(force=args.force, way_out="--resume continues it, --force replaces it.")
+    checkpoint = None if folder is None else folder / CHECKPOINT
+    return TrainJob(graphs, method, recipe, config, labels, used, folder, checkpoint, is_new=True)
+
+
+def _own_folder(args: Namespace, held: ExitStack, data: str, stem: str) -> RunFolder:
+    """Return the folder of a new run, which belongs to this process from now on."""
+    is_named = args.output is not None
+    folder = RunFolder(args.output) if is_named else new_run_folder(RUNS, data, stem)
+    held.enter_context(folder.owned(None if is_named else RUNS))
+    return folder
+
+
+def _own_run(folder: RunFolder, held: ExitStack) -> bool:
+    """Whether there is a run to continue; if so it belongs to this process, unless it is finished.
+
+    Of processes that train together, only the first owns it.
+    """
+    if is_main_process() and folder.state == "finished":
+        folder.tidy()
+    elif is_main_process() and folder.is_run:
+        held.enter_context(folder.owned())
+        if not folder.is_run:  # its owner has just removed it
+            held.close()
+    return folder.is_run
 
 
 def _rest_of(
@@ -200,7 +235,9 @@ def _rest_of(
             f"{num_threads()}: sums are rounded in another order, so its result will differ from "
             f"that of an uninterrupted run. OMP_NUM_THREADS={threads} continues it as it began."
         )
-    return _checked_job(args, graphs, method, recipe, config, labels, folder)
+    used, checkpoint = _shown_labels(args, graphs, config, labels), folder / CHECKPOINT
+    ours = folder if is_main_process() else None
+    return TrainJob(graphs, method, recipe, config, labels, used, ours, checkpoint, is_new=False)
 
 
 def _check_same_run(args: Namespace, folder: RunFolder, metrics: RunMetrics) -> None:
@@ -261,19 +298,10 @@ def _read_labels(args: Namespace, graphs: GraphSet, task: Any) -> GraphLabels | 
     return None if args.labels is None else find_labels(graphs, args.data, args.labels, task)
 
 
-def _checked_job(
-    args: Namespace,
-    graphs: GraphSet,
-    method: str,
-    recipe: str,
-    config: Settings,
-    labels: GraphLabels | None,
-    place: str | RunFolder,
-) -> TrainJob:
-    """Return the job after the last checks; ``place``: the run to continue, or a new one's name.
-
-    An earlier run is cleared (``--force``) only when nothing stands in the way of the training.
-    """
+def _shown_labels(
+    args: Namespace, graphs: GraphSet, config: Settings, labels: GraphLabels | None
+) -> GraphLabels | None:
+    """Return the labels that training is shown, after the last checks before it begins."""
     from igsd.training.fit import check_trainable
 
     used = None if labels is None else training.hide_labels(labels, args.label_rate, config.seed)
@@ -281,24 +309,14 @@ def _checked_job(
         check_enough(used)
     if "checkpoint" in config.besides:
         check_trainable(graphs, config)
-    folder, is_new = (place, False) if isinstance(place, RunFolder) else (None, True)
-    if folder is None and is_main_process():
-        if args.output is None:
-            folder = new_run_folder(RUNS, graphs.name, str(place))
-        else:
-            folder = RunFolder(args.output)
-            folder.claim(force=args.force, way_out="--resume continues it, --force replaces it.")
-    checkpoint = None if folder is None else folder / CHECKPOINT
-    folder = folder if is_main_process() else None
-    return TrainJob(graphs, method, recipe, config, labels, used, folder, checkpoint, is_new)
+    return used
 
 
 def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     """Train in the process that writes, and leave a finished run folder."""
     header = _header(args, job)
     resume = resume_command(folder.path, header)
-    parent = options.RUNS if args.output is None else None
-    with folder.training(resume, is_new=job.is_new, parent=parent):
+    with folder.training(resume, is_new=job.is_new):
         folder.create(header, job.config)
         if not args.quiet:
             _announce(args, job, folder)

@@ -14,6 +14,7 @@ from igsd.experiments import tune
 from igsd.experiments.records import plain_name
 from igsd.experiments.run import Run
 from igsd.files.atomic import check_writable
+from igsd.files.locks import owned
 from igsd.report.render import print_table
 from igsd.settings.text import parse_settings
 
@@ -84,7 +85,9 @@ def run(args: Namespace) -> int:
         return 0
     tune.require_optuna()
     check_writable(search.recipe)
-    return _report(args, search, _run(args, search))
+    with owned(search.folder):
+        trials = _run(args, search)
+    return _report(args, search, trials)
 
 
 def _check(args: Namespace) -> None:

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -27,6 +26,7 @@ from igsd.errors import ConfigError, need
 from igsd.experiments.records import Record, write_record
 from igsd.experiments.run import DONE, LIMIT, Options, Run
 from igsd.experiments.work import Batch
+from igsd.files.locks import Lock
 from igsd.processes import deaf_children
 
 _ATTEMPTS = 2
@@ -82,6 +82,8 @@ def execute_runs(
     was under way when this is left has no record.
     """
     queue = _Queue(options, display or Display(), budget)
+    if options.records is not None:
+        _remove_marks(options.records)
     try:
         if workers.count == 1 and workers.scheduler is None:
             for batch in batches:
@@ -102,7 +104,7 @@ class _Queue:
     def __init__(self, options: Options, display: Display, budget: float | None) -> None:
         self._options, self._display = options, display
         self._end = None if budget is None else time.monotonic() + budget
-        self._locks: dict[Batch, FileLock] = {}
+        self._locks: dict[Batch, Lock] = {}
         self._over: set[Run] = set()
         self._begun: set[Batch] = set()
 
@@ -125,7 +127,7 @@ class _Queue:
         if any(record["status"] == "limit" for record in records):
             self._over.add(replace(batch[0], seed=0))
         if batch in self._locks:
-            _unlock(self._locks.pop(batch))
+            self._locks.pop(batch).release()
         self._display.end(batch, records)
         return batch, records
 
@@ -136,9 +138,9 @@ class _Queue:
             for run in batch if remove_leftovers else ():
                 path = run.path(folder)
                 for left in path.parent.glob(f".{path.name}.*"):
-                    if str(left) != lock.lock_file:
+                    if left != lock.path:
                         left.unlink(missing_ok=True)
-            _unlock(lock)
+            lock.release()
         self._locks.clear()
 
     def _is_left(self, batch: Batch) -> bool:
@@ -160,11 +162,8 @@ class _Queue:
         path = lock_path(batch, self._options)
         if path is None:
             return True
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
+        lock = Lock(path)
+        if not lock.acquire():
             return False
         path.write_text("")
         self._locks[batch] = lock
@@ -179,13 +178,15 @@ def lock_path(batch: Batch, options: Options) -> Path | None:
     return path.with_name(f".{path.name}.running")
 
 
-def _unlock(lock: FileLock) -> None:
-    """Release a lock and remove its file, and its folder if there is no record in it."""
-    path = Path(lock.lock_file)
-    path.unlink(missing_ok=True)
-    lock.release()
-    with contextlib.suppress(OSError):
-        path.parent.rmdir()
+def _remove_marks(records: Path) -> None:
+    """Remove the locked files that killed commands left; those of others stay locked."""
+    # Unlike rglob, walk does not mind folders that their owners remove meanwhile.
+    for folder, _, names in os.walk(records):
+        for name in names:
+            if name.startswith(".") and name.endswith(".running"):
+                lock = Lock(Path(folder, name))
+                if lock.acquire():
+                    lock.release()
 
 
 def work_on(batch: Batch, options: Options, parent: int | None = None) -> Ended:

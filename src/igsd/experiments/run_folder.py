@@ -14,6 +14,7 @@ from igsd.experiments import environment, records
 from igsd.experiments.trained import Trained
 from igsd.files.atomic import atomic_file, check_writable, write_json, write_text
 from igsd.files.columns import write_npy
+from igsd.files.locks import owned
 from igsd.files.models import KIND, RunMetrics, read_metrics, stored_metrics
 from igsd.settings.fields import Settings
 
@@ -80,8 +81,30 @@ class RunFolder:
             )
         check_writable(self / "metrics.json")
 
+    @contextlib.contextmanager
+    def owned(self, parent: str | None = None) -> Iterator[None]:
+        """Keep other commands from writing here inside the block; see ``igsd.files.locks.owned``.
+
+        What a process left that was killed while it wrote is removed.
+        """
+        with owned(self.path, parent):
+            for folder in (self, *map(RunFolder, self.path.glob("seed-*"))):
+                folder._remove_temporary_files()
+            yield
+
+    def tidy(self) -> None:
+        """Remove what a process left that was killed when its run was finished.
+
+        A finished run in use, or on a medium that cannot be written, is left as it is.
+        """
+        with contextlib.suppress(StorageError), self.owned():
+            (self / CHECKPOINT).unlink(missing_ok=True)
+
     def claim(self, *, force: bool, way_out: str) -> None:
-        """Clear a run with ``force``, or raise ``StorageError`` that ends in the ``way_out``."""
+        """Clear a run with ``force``, or raise ``StorageError`` that ends in the ``way_out``.
+
+        Only the owner of the folder may do so.
+        """
         if self.is_run and not force:
             raise StorageError(f"{self.path} already holds a run ({self.state}). {way_out}")
         self.clear()
@@ -93,11 +116,11 @@ class RunFolder:
         write_text(self / "config.toml", config.to_toml())
 
     @contextlib.contextmanager
-    def training(self, resume: str, *, is_new: bool, parent: str | None) -> Iterator[None]:
+    def training(self, resume: str, *, is_new: bool) -> Iterator[None]:
         """Leave the folder in order if the training in this block fails or is stopped.
 
-        It is kept if there is a checkpoint to continue from, and removed if it is new and has none.
-        ``resume``: the command that continues the run. ``parent``: see ``discard``.
+        It is kept if there is a checkpoint to continue from, and cleared if it is new and has none.
+        ``resume``: the command that continues the run.
         """
         try:
             yield
@@ -108,7 +131,7 @@ class RunFolder:
             if isinstance(error, StorageError) and has_checkpoint:
                 raise StorageError(f"{error} The training is kept. To go on: {resume}") from error
             if is_new and not has_checkpoint:
-                self.discard(parent)
+                self.clear()
             raise
 
     def write_model(self, model: Any, vectors: np.ndarray) -> None:
@@ -138,12 +161,11 @@ class RunFolder:
         for name in reversed(FILES):
             (self / name).unlink(missing_ok=True)
 
-    def discard(self, parent: str | os.PathLike[str] | None = None) -> None:
-        """Remove what a run has written, and its folder and ``parent`` if they are empty then."""
+    def discard(self) -> None:
+        """Remove what a run has written, and its folder if that is empty then."""
         self.clear()
-        for folder in (self.path, *([] if parent is None else [Path(parent)])):
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
 
     def _write_metrics(self, metrics: RunMetrics) -> None:
         write_json(self / "metrics.json", stored_metrics(self.path, metrics))
@@ -189,10 +211,8 @@ class SeedFolders:
         header: RunMetrics,
         config: Settings,
         write: Callable[[RunFolder, Trained], None],
-        parent: str | None = None,
     ) -> None:
-        self.folder, self.header, self.config = folder, header, config
-        self.write, self.parent = write, parent
+        self.folder, self.header, self.config, self.write = folder, header, config, write
         self.first: RunMetrics | None = None
         try:
             folder.create(header, config)
@@ -218,7 +238,7 @@ class SeedFolders:
     def discard(self) -> None:
         """Remove the folder unless it holds a model already; then say where it is."""
         if self.first is None:
-            self.folder.discard(self.parent)
+            self.folder.clear()
         else:
             print(f"run folder, not finished: {self.folder.path}", file=sys.stderr)
 

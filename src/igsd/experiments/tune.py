@@ -178,8 +178,9 @@ class Search:
         search, unless ``force`` says that it may be replaced.
         """
         journal, is_old = self.folder / JOURNAL, (self.folder / OLD_JOURNAL).exists()
-        is_empty = self.folder.is_dir() and not any(self.folder.iterdir())
-        if is_empty or not self.folder.exists():
+        # Hidden files are the lock of this search, and what a killed process left.
+        is_empty = all(path.name.startswith(".") for path in self.folder.glob("*"))
+        if is_empty and not self.folder.is_file():
             return []
         if is_old and not force:
             raise StorageError(

@@ -1,7 +1,12 @@
-"""Atomic writes: a file is written under a temporary name in its folder, synced and renamed."""
+"""Atomic writes: a file is written under a temporary name in its folder, synced and renamed.
+
+The temporary file is locked while it is written. One that nobody holds was left by a process that
+was killed, and is removed by the next one that writes the same file.
+"""
 
 import contextlib
 import errno
+import glob
 import json
 import os
 import sys
@@ -11,6 +16,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from igsd.errors import StorageError
+
+try:
+    import fcntl
+except ImportError:  # on Windows, where temporary files of killed processes stay
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
@@ -24,13 +34,16 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     temporary: str | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        remove_abandoned(target)
+        handle, temporary = _locked_temporary(target)
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
+            if fcntl is None:  # Windows renames no open file
+                file.close()
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
         temporary = None
         _sync_folder(target.parent)
     except OSError as error:
@@ -39,6 +52,29 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def remove_abandoned(target: Path) -> None:
+    """Remove the temporary files of ``target`` whose writers were killed."""
+    if fcntl is None:
+        return
+    for path in target.parent.glob(f".{glob.escape(target.name)}.????????~"):
+        # Fails if the writer is alive, has just renamed it, or is another user.
+        with contextlib.suppress(OSError), open(path, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def _locked_temporary(target: Path) -> tuple[int, str]:
+    """Return the handle and the path of a new temporary file that this process has locked."""
+    while True:
+        handle, path = tempfile.mkstemp("~", f".{target.name}.", target.parent)
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:  # otherwise it was taken for an abandoned one
+            return handle, path
+        os.close(handle)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -1,0 +1,74 @@
+"""Locks: one process at a time writes somewhere. The system frees a lock when its owner dies."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from igsd.errors import StorageError
+
+# A command that removes what a killed one left holds its lock for an instant.
+_PATIENCE = 0.3
+
+
+class Lock:
+    """A lock on a file that exists while somebody holds it, or that its dead owner left."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = FileLock(path, thread_local=False)
+
+    def acquire(self) -> bool:
+        """Return whether the lock is ours now; raises ``StorageError`` if no file can be made."""
+        try:
+            while True:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                # An owner that leaves removes the empty folder: then make it again.
+                with contextlib.suppress(FileNotFoundError):
+                    self._lock.acquire(timeout=_PATIENCE, poll_interval=0.02)
+                    return True
+        except Timeout:
+            return False
+        except OSError as error:
+            raise StorageError(
+                f"Cannot write {self.path}: {error.strerror}. Choose another folder."
+            ) from error
+
+    def release(self) -> None:
+        """Remove the file, release the lock, and remove the folder if nothing else is in it."""
+        self.path.unlink(missing_ok=True)
+        self._lock.release()
+        with contextlib.suppress(OSError):
+            self.path.parent.rmdir()
+
+
+@contextlib.contextmanager
+def owned(folder: Path, parent: str | os.PathLike[str] | None = None) -> Iterator[None]:
+    """Keep other commands from writing to ``folder`` inside the block.
+
+    The folder is created if needed. At the end it is removed if it is empty, and so is ``parent``.
+    Raises ``StorageError`` if another process owns it.
+    """
+    lock = Lock(folder / ".lock")
+    if not lock.acquire():
+        raise StorageError(
+            f"{folder} is in use: {_owner(lock.path)} is writing there. Wait until it has ended, "
+            "or choose another folder with -o."
+        )
+    try:
+        lock.path.write_text(f"{os.getpid()}\n")
+        yield
+    finally:
+        lock.release()
+        if parent is not None:
+            with contextlib.suppress(OSError):
+                os.rmdir(parent)
+
+
+def _owner(path: Path) -> str:
+    """Return which process says that it holds the lock."""
+    with contextlib.suppress(OSError, ValueError):
+        return f"process {int(path.read_text())}"
+    return "another process"

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from igsd.errors import StorageError
+from igsd.files.locks import Lock, owned
+
+HOLD = """
+import sys
+from pathlib import Path
+from igsd.files.locks import owned
+
+with owned(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_one_owner_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "r"
+    with owned(folder, tmp_path / "runs"):
+        (folder / "x").write_text("x")
+        rule = f"r is in use: process {os.getpid()} is writing there. Wait"
+        with pytest.raises(StorageError, match=rule), owned(folder):
+            pass
+    assert [path.name for path in folder.iterdir()] == ["x"]
+    (folder / "x").unlink()
+    with owned(folder, tmp_path / "runs"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_lock_of_a_killed_owner_is_free(tmp_path: Path) -> None:
+    command: Any = [sys.executable, "-c", HOLD, tmp_path / "r"]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout.read(5) == b"held\n"
+        with pytest.raises(StorageError, match=f"process {process.pid} "), owned(tmp_path / "r"):
+            pass
+        process.kill()
+    assert (tmp_path / "r" / ".lock").exists()
+    with owned(tmp_path / "r"):
+        pass
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_folder_that_vanishes_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The owner before removes its empty folder, perhaps just now.
+    real, folder = FileLock.acquire, tmp_path / "r"
+
+    def acquire(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.undo()
+        folder.rmdir()
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(FileLock, "acquire", acquire)
+    lock = Lock(folder / ".lock")
+    assert lock.acquire()
+    lock.release()
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def acquire(*args: Any, **kwargs: Any) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(FileLock, "acquire", acquire)
+    with pytest.raises(StorageError, match=r"Read-only file system\. Choose another folder"):
+        Lock(tmp_path / "x").acquire()
