@@ -15,6 +15,7 @@ from igsd.experiments.trained import Trained
 from igsd.files.atomic import atomic_file, check_writable, write_json, write_text
 from igsd.files.columns import write_npy
 from igsd.files.models import KIND, RunMetrics, read_metrics, stored_metrics
+from igsd.limits import library_errors
 from igsd.settings.fields import Settings
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -100,7 +101,8 @@ class RunFolder:
         ``resume``: the command that continues the run. ``parent``: see ``discard``.
         """
         try:
-            yield
+            with library_errors():
+                yield
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(f"Stopped. To go on: {resume}") from stop
         except IGSDError as error:

@@ -16,7 +16,7 @@ from igsd.encoders.encoder import sees_links
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
-from igsd.model.network import Dims, Network
+from igsd.model.network import Dims, Network, build_network
 from igsd.settings.groups import Diffusion, Encoder, Features, Training, View
 from igsd.training import loop
 from igsd.training.self_training import PseudoLabels
@@ -127,7 +127,7 @@ def _fit(
 ) -> Fitted:
     features, path, before = fit_features(graphs, settings), options.checkpoint, []
     num_outputs = 0 if labels is None else labels.num_outputs
-    network = network_class(settings, Dims(features, num_outputs, options.encoder))
+    network = build_network(network_class, settings, Dims(features, num_outputs, options.encoder))
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
     if settings.epochs == 0:
