@@ -15,7 +15,7 @@ from igsd.estimators.base import ConfiguredEstimator
 from igsd.files import arrays, models
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
-from igsd.model.network import Dims, Network, Step
+from igsd.model.network import Dims, Network, Step, build_network
 from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
@@ -102,7 +102,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             estimator._set_state(tensors, header)
             with RandomStream(config.seed):
                 dims = Dims(features, estimator._num_outputs(), encoder)
-                network = cls.network_class(config, dims)
+                network = build_network(cls.network_class, config, dims)
         prefix = cls._weights_prefix
         weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
         try:

@@ -16,7 +16,7 @@ from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import with_classes
 from igsd.graphs.open import open_data
-from igsd.limits import GIB, LimitError, MemoryLimitError
+from igsd.limits import GIB, LimitError, MemoryLimitError, library_errors
 
 DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"
 OTHER, BROKEN = "other settings", "broken"
@@ -221,13 +221,11 @@ class Run:
         """
         record = self._start(graphs, options)
         try:
-            record |= self.rules.execute(self, graphs, options, {} if memory is None else memory)
-            record["status"] = "ok"
+            with library_errors():
+                found = self.rules.execute(self, graphs, options, {} if memory is None else memory)
+            record |= {**found, "status": "ok"}
         except LimitError as error:
             record |= {"status": "limit", "word": error.word, "error": str(error)}
-        except MemoryError:
-            text = "OMR: there was not enough memory to score the method."
-            record |= {"status": "limit", "word": MemoryLimitError.word, "error": text}
         except Exception as error:
             record |= {"status": "failed", "error": records.failure(error)}
         return self._written(record, options)

@@ -16,6 +16,7 @@ from igsd.files.atomic import atomic_file, check_writable, write_json, write_tex
 from igsd.files.columns import write_npy
 from igsd.files.locks import owned
 from igsd.files.models import KIND, RunMetrics, read_metrics, stored_metrics
+from igsd.limits import library_errors
 from igsd.settings.fields import Settings
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -123,7 +124,8 @@ class RunFolder:
         ``resume``: the command that continues the run.
         """
         try:
-            yield
+            with library_errors():
+                yield
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(f"Stopped. To go on: {resume}") from stop
         except IGSDError as error:

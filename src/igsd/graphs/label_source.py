@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from igsd.errors import DataError, counted, nearest
+from igsd.errors import DataError, counted, enumerated, nearest
 from igsd.files.arrays import refuse_pickle
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
@@ -155,7 +155,7 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
     if not set(columns) & set(table.columns) and Path(asked).suffix:
         raise DataError(
             f"There is no file {asked}, and {data} has no column of that name. Its columns are: "
-            f"{', '.join(table.columns)}."
+            f"{table.listed}."
         )
     found = [table.column(name) for name in columns]
     smiles = tables.guess_smiles(table)
@@ -163,7 +163,11 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
         if name == smiles or tables.names_rows(name):
             what = "holds the molecules themselves" if name == smiles else "only names the rows"
             others = [c for c in table.columns if c != smiles and not tables.names_rows(c)]
-            rest = f"The others are: {', '.join(others)}" if others else "There is no other column"
+            rest = (
+                f"The others are: {enumerated(others, 30)}"
+                if others
+                else "There is no other column"
+            )
             raise DataError(
                 f"Column {name!r} of {table.path} {what}, so it is not a label. {rest}."
             )

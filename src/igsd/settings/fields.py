@@ -38,6 +38,9 @@ _BOUNDS = {
     "below": ("less than", operator.lt),
 }
 
+_MOST = {int: 1_000_000, float: 1e6}
+"""The largest value of a number whose field has no upper bound of its own."""
+
 _TYPES: dict[str, tuple[Any, str]] = {
     "int": (int, "a whole number"),
     "float": (float, "a number"),
@@ -51,8 +54,11 @@ def setting(
 ) -> Any:
     """Return a dataclass field with its rule; ``bounds``: ``low``, ``above``, ``high``, ``below``.
 
-    ``low`` and ``high`` are allowed values, the other two are not.
+    ``low`` and ``high`` are allowed values, the other two are not. A number without an upper bound
+    gets a general one: absurd values are refused here, not by a library that runs out of memory.
     """
+    if type(default) in _MOST and not bounds.keys() & {"high", "below"}:
+        bounds["high"] = _MOST[type(default)]
     limits = [(*_BOUNDS[key], bound) for key, bound in bounds.items()]
     rule = {"group": group, "help": text, "choices": choices, "limits": limits}
     return field(default=default, metadata=rule)

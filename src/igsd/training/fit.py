@@ -17,7 +17,7 @@ from igsd.errors import ConfigError, DataError
 from igsd.graphs.chemistry import BOND_NAMES
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
-from igsd.model.network import Dims, Network
+from igsd.model.network import Dims, Network, build_network
 from igsd.settings.groups import Diffusion, Encoder, Features, Training, View
 from igsd.training import loop
 from igsd.training.self_training import PseudoLabels
@@ -137,7 +137,9 @@ def _fit(
     features, path, before = fit_features(graphs, settings), options.checkpoint, []
     num_outputs = 0 if labels is None else labels.num_outputs
     with loop.RandomStream(settings.seed, fabric.device) as stream:
-        network = network_class(settings, Dims(features, num_outputs, options.encoder))
+        network = build_network(
+            network_class, settings, Dims(features, num_outputs, options.encoder)
+        )
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
     if settings.epochs == 0:

@@ -40,7 +40,9 @@ class GraphCLConfig(g.Training, g.Batches, g.Features, g.Encoder, g.Projector, g
         "+".join(AUGMENTATIONS), "view", "kinds of views, joined by +; also edge-drop, ppr, heat"
     )
     augment_rate: float = setting(0.2, "view", "share of nodes or edges changed", low=0, below=1)
-    head_hidden_dim: int = setting(256, "heads", "hidden width of the projector", low=1)
+    head_hidden_dim: int = setting(
+        256, "heads", "hidden width of the projector", low=1, high=65_536
+    )
     head_batch_norm: bool = setting(False, "heads", "BatchNorm before its ReLU")
     temperature: float = setting(0.2, "loss", "temperature of NT-Xent", above=0)
 

@@ -16,7 +16,9 @@ from igsd.settings.fields import Settings, setting
 class HistogramConfig(Settings):
     """The settings of the histogram."""
 
-    degree_cap: int = setting(64, "method", "degrees from here on share a column", low=1)
+    degree_cap: int = setting(
+        64, "method", "degrees from here on share a column", low=1, high=100_000
+    )
 
 
 @settings_as_parameters(HistogramConfig)

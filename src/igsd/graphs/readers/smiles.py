@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, ParameterError, need
+from igsd.errors import DataError, ParameterError, need, shortened
 from igsd.graphs.build import encode_categories, from_edges
 from igsd.graphs.graphset import Fields, GraphSet
 
@@ -29,7 +29,7 @@ class SmilesFailure:
 
     def __str__(self) -> str:
         place = f"row {self.row}" if self.line is None else f"line {self.line}"
-        return f"{place}: {self.text!r}: {self.reason}"
+        return f"{place}: {shortened(self.text)!r}: {shortened(self.reason, 200)}"
 
 
 @dataclass(frozen=True)
