@@ -241,7 +241,7 @@ def _stored_config(
                 "recipe is not known. Give it with --recipe NAME, or start again with --force."
             )
         return configure(method, recipe, changes, task)
-    config = defaults(method, task).updated(read_settings(path))
+    config = defaults(method, task).from_json(read_settings(path))
     changed = config.updated(changes)
     stored, requested = config.learned(), changed.learned()
     for key in changes:
