@@ -50,7 +50,7 @@ class Record(TypedDict, total=False):
 
     ``status``: ``ok``, ``failed`` (see ``error``), or ``limit`` with the ``word`` a table prints
     (OMR or > limit). ``seconds``: wall time by part of the run; ``cpu_seconds``: processor time of
-    fitting and embedding, child processes included (missing in records before version 0.2). Records
+    fitting and embedding, child processes included (missing in older records). Records
     of IGSD by a recipe may lack ``method``.
     """
 

@@ -18,7 +18,7 @@ RENAMED: dict[str, str] = {}
 GROUPS = {
     "run": "The run",
     "method": "The method",
-    "features": "What a node shows",
+    "features": "Node features",
     "view": "The augmented view (Eq. diffusion, or a random change of the graph)",
     "encoder": "The encoder (Eq. GNN)",
     "heads": "Projector and predictor",

@@ -314,7 +314,7 @@ class RandomStream:
 
 
 def draws(module: torch.nn.Module) -> bool:
-    """Say whether a forward pass may draw random numbers: dropout does, a user's module may."""
+    """Return whether a forward pass may draw random numbers: dropout does, a user's module may."""
     return any(
         not type(part).__module__.startswith(("igsd.", "torch."))
         or (isinstance(part, torch.nn.Dropout) and part.p > 0)
