@@ -287,7 +287,7 @@ def test_a_disk_that_is_full_at_the_end(
         patch.setattr(RunFolder, "write_model", full)
         code, _, err = igsd(*run)
     assert (code, "The disk is full." in err) == (2, True)
-    assert ("The training is kept. To go on: igsd train" in err) == (epochs > 0)
+    assert ("The checkpoint is kept. To continue: igsd train" in err) == (epochs > 0)
     assert (tmp_path / "r").exists() == (epochs > 0)
     assert igsd(*run, "--resume")[0] == 0
     assert names(tmp_path / "r") == FINISHED

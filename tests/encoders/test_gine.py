@@ -138,8 +138,8 @@ def test_trains_under_every_view(view: str) -> None:
 
 
 def test_edges_added_without_a_label_are_refused() -> None:
-    with pytest.raises(ConfigError, match="adds bonds without a kind"):
-        IGSD(encoder="gine", view="edge-perturb").config()
+    with pytest.raises(ConfigError, match="adds edges without a kind"):
+        IGSD(encoder="gine", view="edge-perturb").fit(make_molecules(8))
 
 
 def test_a_plain_batch_is_refused() -> None:

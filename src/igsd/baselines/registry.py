@@ -17,7 +17,7 @@ TASKS = ("vectors", "classes", "numbers")
 
 @dataclass(frozen=True)
 class Method:
-    """Where the estimators of a method are, and what makes it this method.
+    """A method: its estimators, titles and fixed settings.
 
     ``vectors``, ``classes``, ``numbers``: module and class of the estimator for each task, empty
     where the method has none; imported on first use. ``title``: its name in a table of vectors,
@@ -234,6 +234,15 @@ def build(name: str, config: Any, task: str = "vectors", **others: Any) -> Any:
     """
     known = {key: value for key, value in others.items() if key in config.besides}
     return method(name, task).estimator(task).from_config(config, **known)
+
+
+def untrained_copy(estimator: Any) -> Any:
+    """Return an unfitted estimator with the same settings and seed that does not train.
+
+    A random message-passing encoder already tells many graphs apart, so the gain of training is
+    measured against this.
+    """
+    return type(estimator).from_config(estimator.config().updated(METHODS["untrained"].settings))
 
 
 def has_kernel(estimator: Any) -> bool:

@@ -74,10 +74,10 @@ def add_parser(commands: Any) -> None:
     group.add_argument("--labels", metavar="COLUMN|FILE", help=text)
     text = "show only this share of the labels of each class, e.g. 0.05 (default: all)"
     group.add_argument("--label-rate", type=float, default=1.0, metavar="SHARE", help=text)
-    text = "what the labels are (default: numbers if most are numbers and one has a fraction or "
-    text += "there are more than 20 different ones, else classes; classes of the data set are "
+    text = "kind of labels (default: numbers if most cells are numbers and one has a fraction or "
+    text += "more than 20 values differ, else classes; a data set's own classes stay classes)"
     kinds = ("auto", "classes", "numbers")
-    group.add_argument("--task", choices=kinds, default="auto", help=f"{text}classes)")
+    group.add_argument("--task", choices=kinds, default="auto", help=text)
     parser.add_argument("--log-dir", metavar="DIR", help="write TensorBoard curves there")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
 
@@ -278,7 +278,7 @@ def _stored_config(
                 "recipe is not known. Give it with --recipe NAME, or start again with --force."
             )
         return configure(method, recipe, changes, task)
-    config = defaults(method, task).updated(read_settings(path))
+    config = defaults(method, task).from_json(read_settings(path))
     changed = config.updated(changes)
     stored, requested = config.learned(), changed.learned()
     for key in changes:
@@ -363,7 +363,8 @@ def _print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:
     """Print how well the model predicts the labels that were hidden from it."""
     if "accuracy" in score:
         graphs = counted(score["graphs"], "graph")
-        print(f"of the {graphs} whose label was hidden, {100 * score['accuracy']:.1f} % right")
+        correct = f"{100 * score['accuracy']:.1f} % of the {graphs} with hidden labels"
+        print(f"{correct} predicted correctly")
     elif "mae" in score:
         pairs = zip(names, score["mae"], strict=True)
         errors = ", ".join(f"{name} {value:.4g}" for name, value in pairs)

@@ -1,4 +1,4 @@
-"""The environment of a result: versions, commit, memory, time, and which process this is."""
+"""The environment of a result: versions, commit, time, threads, and which process this is."""
 
 import os
 import platform

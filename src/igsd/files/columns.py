@@ -1,4 +1,4 @@
-"""Tables of columns as files: embeddings, predictions and neighbours, ``.csv`` or ``.parquet``."""
+"""Vectors, predictions and other columns as files: ``.npy``, ``.csv`` or ``.parquet``."""
 
 import csv
 import io

@@ -152,7 +152,10 @@ FILE_NAME = "model.safetensors"
 SHIPPED = ("molecules",)
 """The names of the models in the package, for ``igsd.pretrained`` and wherever a model is named."""
 
-_OF_A_RUN = ("metrics.json", "checkpoint.safetensors")
+CHECKPOINT = "checkpoint.safetensors"
+"""The name of the checkpoint inside a run folder."""
+
+_OF_A_RUN = ("metrics.json", CHECKPOINT)
 
 
 def write_model(

@@ -81,14 +81,14 @@ def _may_be_name(lines: list[str]) -> bool:
 
 
 def find_labels(
-    graphs: GraphSet, data: str, asked: str, task: labels.Task = "auto", *, told: bool = True
+    graphs: GraphSet, data: str, asked: str, task: labels.Task = "auto", *, warn: bool = True
 ) -> labels.GraphLabels:
     """Return the labels of ``graphs`` that ``asked`` names.
 
     ``asked``: a file of labels (``read_label_file``), a column of the table ``data``, a target of
     the data set, several of those separated by commas, or ``class`` for its own classes.
     Missing labels follow ``igsd.graphs.labels.drop_missing``, except that the data set's own
-    classes are taken as they are; ``told=False`` suppresses its warnings. ``task``: by default
+    classes are taken as they are; ``warn=False`` suppresses its warnings. ``task``: by default
     numbers if most are numbers and one has a fraction or more than 20 are different, else classes.
 
     Raises ``DataError`` if there is no such label, for a file of another length, for text among
@@ -115,7 +115,7 @@ def find_labels(
         raise DataError(
             f"{asked!r} is not a file, and {graphs.name!r} has no labels of that name. {hint}"
         )
-    return labels.read_labels(columns, task, told=told)
+    return labels.read_labels(columns, task, warn=warn)
 
 
 def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:

@@ -18,7 +18,7 @@ RENAMED: dict[str, str] = {}
 GROUPS = {
     "run": "The run",
     "method": "The method",
-    "features": "What a node shows",
+    "features": "Node features",
     "view": "The augmented view (Eq. diffusion, or a random change of the graph)",
     "encoder": "The encoder (Eq. GNN)",
     "heads": "Projector and predictor",
@@ -112,7 +112,7 @@ class Settings:
 
         Raises ``ConfigError`` for a name that was never a setting of this method.
         """
-        return cls().updated({RENAMED.get(key, key): value for key, value in values.items()})
+        return cls().updated(present_names(values))
 
     def updated(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with some settings changed; raises ``ConfigError`` for an unknown name."""
@@ -145,6 +145,11 @@ class Settings:
     def to_json(self) -> Values:
         """Return the complete configuration as plain values."""
         return {entry.name: getattr(self, entry.name) for entry in self.settings()}
+
+
+def present_names(values: Mapping[str, Any]) -> Values:
+    """Return stored settings under their present names."""
+    return {RENAMED.get(key, key): value for key, value in values.items()}
 
 
 def type_name(entry: Field[Any]) -> str:

@@ -66,7 +66,7 @@ class Features(Settings):
         "auto; chemistry (of molecules); or label, degree, attributes, constant joined by +",
     )
     degree_cap: int = setting(
-        64, "features", "degrees from here on share a column", low=1, high=100_000
+        64, "features", "larger degrees share one column", low=1, high=100_000
     )
 
 
@@ -77,7 +77,9 @@ class Diffusion(Settings):
     teleport: float = setting(0.2, "view", "alpha of PPR", above=0, below=1)
     heat_time: float = setting(5.0, "view", "t of the heat kernel", above=0, high=1000)
     threshold: float = setting(1e-3, "view", "entries of S below this are dropped", low=0, below=1)
-    top_k: int = setting(0, "view", "largest entries kept per row or column instead; 0: off", low=0)
+    top_k: int = setting(
+        0, "view", "keep the k largest entries per row or column instead; 0: off", low=0
+    )
     exact_limit: int = setting(
         2000, "view", "larger graphs are diffused by a series", low=0, high=50_000
     )
@@ -112,11 +114,13 @@ class Layers(Settings):
 
     encoder: str = setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
     num_layers: int = setting(
-        4, "encoder", "number of layers; of mpnn: message steps", low=1, high=1000
+        4, "encoder", "number of layers (mpnn: message steps)", low=1, high=1000
     )
     hidden_dim: int = setting(64, "encoder", "width of a layer", low=1, high=_WIDEST)
     encoder_batch_norm: bool = setting(True, "encoder", "BatchNorm in every layer; not in mpnn")
-    readout: str = setting("sum", "encoder", "sum, mean, max, or several joined by +; not mpnn's")
+    readout: str = setting(
+        "sum", "encoder", "sum, mean, max, or several joined by + (mpnn has its own)"
+    )
     concat_layers: bool = setting(True, "encoder", "join the readouts of all layers; not in mpnn")
 
 
@@ -143,11 +147,6 @@ class Encoder(Layers):
                     f"reads out the last step alone, so {name}=False would change nothing. Leave "
                     "it true, or use encoder='gin'."
                 )
-        if self.encoder in ("gine", "mpnn") and getattr(self, "view", None) == "edge-perturb":
-            raise ConfigError(
-                f"view='edge-perturb' adds bonds without a kind, which encoder={self.encoder!r} "
-                "needs. Use view='edge-drop', or encoder='gin'."
-            )
 
 
 class Projector(Settings):
@@ -224,7 +223,7 @@ class FewLabels(Training, Features, Encoder):
     label_batch_size: int = setting(32, "run", "labelled graphs per step", low=2)
     num_layers: int = setting(5, "encoder", "number of layers", low=1, high=1000)
     hidden_dim: int = setting(32, "encoder", "width of a layer", low=1, high=_WIDEST)
-    head_norm: bool = setting(True, "labels", "standardise the columns that the output layer sees")
+    head_norm: bool = setting(True, "labels", "standardise the inputs of the output layer")
     head_dropout: float = setting(0.0, "labels", "dropout before the output layer", low=0, below=1)
 
 
@@ -237,7 +236,7 @@ class Unlabelled(FewLabels):
 class SelfTraining(Settings):
     """Pseudo-labels."""
 
-    self_training: bool = setting(True, "self-training", "give pseudo-labels while training")
+    self_training: bool = setting(True, "self-training", "use pseudo-labels")
     self_training_start: int = setting(30, "self-training", "epoch of the first round", low=0)
     self_training_rounds: int = setting(20, "self-training", "rounds of labelling", low=1)
     self_training_threshold: float = setting(

@@ -95,9 +95,27 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
     readout.parse_readout(settings.readout)
     if sees_links(settings.encoder):
         fit_links(graphs, settings)
+        _check_views_of_links(settings)
     if isinstance(settings, View) and settings.view == "bond-types":
         bond_types(graphs, settings.num_views)
     loop.make_fabric(settings)
+
+
+def _check_views_of_links(settings: Any) -> None:
+    """Raise ``ConfigError`` for views whose links have no kind, for an encoder that sees kinds."""
+    if getattr(settings, "view", "") == "edge-perturb":
+        raise ConfigError(
+            f"view='edge-perturb' adds edges without a kind, which encoder={settings.encoder!r} "
+            "needs. Use view='edge-drop', or encoder='gin'."
+        )
+    kinds = getattr(settings, "augmentations", "").split("+")
+    suitable = [kind for kind in kinds if kind not in ("edge-perturb", "ppr", "heat")]
+    if suitable != kinds:
+        raise ConfigError(
+            f"augmentations={settings.augmentations!r} adds edges without a kind, which "
+            f"encoder={settings.encoder!r} needs. Use augmentations="
+            f"{'+'.join(suitable) or 'edge-drop'!r}, or encoder='gin'."
+        )
 
 
 def fit(

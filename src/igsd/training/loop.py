@@ -22,7 +22,7 @@ from igsd.errors import ConfigError, StorageError, TrainingError, need
 from igsd.files.arrays import read_arrays, write_arrays
 from igsd.processes import StopSignals, kept_memory
 from igsd.progress import progress_bar
-from igsd.settings.fields import RENAMED
+from igsd.settings.fields import present_names
 from igsd.settings.groups import FewLabels, Training
 from igsd.training.task import Task
 
@@ -114,8 +114,7 @@ def load_checkpoint(
 def _check_identity(
     path: Any, found: Mapping[str, Any], wanted: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> None:
-    stored = {"method": wanted.get("method")} | dict(defaults)
-    stored |= {RENAMED.get(key, key): value for key, value in found.items()}
+    stored = {"method": wanted.get("method")} | dict(defaults) | present_names(found)
     for key in sorted(stored.keys() | wanted.keys()):
         if stored.get(key) != wanted.get(key):
             raise ConfigError(
@@ -315,7 +314,7 @@ class RandomStream:
 
 
 def draws(module: torch.nn.Module) -> bool:
-    """Say whether a forward pass may draw random numbers: dropout does, a user's module may."""
+    """Return whether a forward pass may draw random numbers: dropout does, a user's module may."""
     return any(
         not type(part).__module__.startswith(("igsd.", "torch."))
         or (isinstance(part, torch.nn.Dropout) and part.p > 0)

@@ -137,9 +137,11 @@ class GCCConfig(Training, Batches, Layers, Temperature, EMA):
     """The settings of GCC. Node features describe the subgraph only, never node labels."""
 
     degree_cap: int = setting(
-        16, "features", "degrees from here on share a column", low=1, high=100_000
+        16, "features", "larger degrees share one column", low=1, high=100_000
     )
-    eigenvectors: int = setting(16, "features", "eigenvectors that a node shows", low=1, high=1000)
+    eigenvectors: int = setting(
+        16, "features", "eigenvectors among the features of a node", low=1, high=1000
+    )
     walk_steps: int = setting(48, "view", "steps of a random walk", low=1, high=10_000)
     restart: float = setting(0.5, "view", "chance to go back to the start", low=0, below=1)
     egos: int = setting(

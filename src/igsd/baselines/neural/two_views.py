@@ -48,16 +48,10 @@ class GraphCLConfig(g.Training, g.Batches, g.Features, g.Encoder, g.Projector, g
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        kinds = set(parse_augmentations(self.augmentations))
-        if {"ppr", "heat"} <= kinds or (self.encoder == "mpnn" and kinds & {"ppr", "heat"}):
+        if {"ppr", "heat"} <= set(parse_augmentations(self.augmentations)):
             raise ConfigError(
-                "augmentations may include one of ppr and heat, and neither with encoder='mpnn'. "
+                "augmentations may include ppr or heat, not both. "
                 f"Got augmentations={self.augmentations!r}."
-            )
-        if self.encoder == "mpnn" and "edge-perturb" in kinds:
-            raise ConfigError(
-                "The augmentation edge-perturb adds bonds without a kind, which encoder='mpnn' "
-                "needs. Leave it out of augmentations, or use encoder='gin'."
             )
 
     def perturbation(self) -> g.View | None:

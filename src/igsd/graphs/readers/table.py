@@ -298,7 +298,7 @@ def _numbers(table: TextTable, column: str) -> list[float]:
 
 def _values(table: TextTable, column: str) -> list[float | str | None]:
     """Return the cells of a column, None for empty cells and markers of missing values."""
-    return [_value(text) for text in drop_missing(table.column(column), column, told=False)]
+    return [_value(text) for text in drop_missing(table.column(column), column, warn=False)]
 
 
 def _value(text: str | None) -> float | str | None:
