@@ -168,7 +168,7 @@ def rows(attack: Attack) -> Iterator[Row]:
     materials, folder = write_materials(attack), attack.place("downloads")
     row = Row("downloads from a misbehaving server")
     uses: Callable[..., str | None] = fetch
-    with server((materials / "TOY.zip").read_bytes()) as site, Batch(folder, seconds=30) as batch:
+    with server((materials / "TOY.zip").read_bytes()) as site, Batch(folder, patience=60) as batch:
         for behaviour in BEHAVIOURS:
             row.count(batch.run(uses, site, behaviour, folder / behaviour), behaviour)
     yield row

@@ -198,30 +198,79 @@ _RESUME = "train {all}/toy.graphs -o {run} --resume --quiet"
 _PAGE = "report --run {run} -o {new}.html"
 KINDS = (
     Kind("graph sets", "toy.graphs", mutate_container, ("embed {all}/run {it} -o {new}.npy",)),
-    Kind("models", "run/model.safetensors", mutate_container, ("embed {it} {all}/toy.graphs -o {new}.npy",)),
-    Kind("models with labels", "labelled/model.safetensors", mutate_container, ("predict {it} {all}/toy.graphs -o {new}.csv",)),
+    Kind(
+        "models",
+        "run/model.safetensors",
+        mutate_container,
+        ("embed {it} {all}/toy.graphs -o {new}.npy",),
+    ),
+    Kind(
+        "models with labels",
+        "labelled/model.safetensors",
+        mutate_container,
+        ("predict {it} {all}/toy.graphs -o {new}.csv",),
+    ),
     Kind("checkpoints", "stopped/checkpoint.safetensors", mutate_container, (_RESUME,), "stopped"),
-    Kind("cached views", "cache/views/*", mutate_container, (f"{_TRAIN} --set=cache_views=true",), "cache"),
+    Kind(
+        "cached views",
+        "cache/views/*",
+        mutate_container,
+        (f"{_TRAIN} --set=cache_views=true",),
+        "cache",
+    ),
     Kind("cached data sets", "cache/datasets/*", mutate_container, ("data show MUTAG",), "cache"),
     Kind("vectors, .npy", "vectors.npy", mutate_bytes),
     Kind("vectors, .csv", "vectors.csv", mutate_text),
     Kind("vectors, .parquet", "vectors.parquet", mutate_bytes),
     Kind("TU files: edges", "TOY/TOY_A.txt", mutate_text, ("data show {run}",), "TOY"),
-    Kind("TU files: graphs", "TOY/TOY_graph_indicator.txt", mutate_text, ("data show {run}",), "TOY"),
+    Kind(
+        "TU files: graphs", "TOY/TOY_graph_indicator.txt", mutate_text, ("data show {run}",), "TOY"
+    ),
     Kind("TU files: labels", "TOY/TOY_node_labels.txt", mutate_text, ("data show {run}",), "TOY"),
     Kind("TU zips", "TOY.zip", mutate_zip, ("data show {it}",)),
     Kind("tables", "molecules.csv", mutate_text, ("data show {it}",)),
     Kind("packed tables", "molecules.csv.gz", mutate_gzip, ("data show {it}",)),
     Kind("files of labels", "labels.txt", mutate_text, (f"{_TRAIN} --labels {{it}}",)),
-    Kind("settings", "run/config.toml", mutate_text, (f"{_TRAIN} --config {{it}}",), may_need_memory=True),
-    Kind("settings of a run", "stopped/config.toml", mutate_text, (_RESUME,), "stopped", may_need_memory=True),
-    Kind("metrics of a run", "run/metrics.json", mutate_json, (_PAGE, _RESUME, "embed {run} {all}/toy.graphs -o {new}.npy"), "run"),
+    Kind(
+        "settings",
+        "run/config.toml",
+        mutate_text,
+        (f"{_TRAIN} --config {{it}}",),
+        may_need_memory=True,
+    ),
+    Kind(
+        "settings of a run",
+        "stopped/config.toml",
+        mutate_text,
+        (_RESUME,),
+        "stopped",
+        may_need_memory=True,
+    ),
+    Kind(
+        "metrics of a run",
+        "run/metrics.json",
+        mutate_json,
+        (_PAGE, _RESUME, "embed {run} {all}/toy.graphs -o {new}.npy"),
+        "run",
+    ),
     Kind("metrics of a stopped run", "stopped/metrics.json", mutate_json, (_RESUME,), "stopped"),
     Kind("histories of a run", "run/history.csv", mutate_text, (_PAGE,), "run"),
     Kind("vectors of a run", "run/embeddings.npy", mutate_bytes, (_PAGE,), "run"),
-    Kind("records", "records/nested/toy/histogram/seed-0.json", mutate_json, ("report {run} -o {new}.html",), "records"),
-    Kind("journals of a search", "tuned/trials.journal", mutate_text, ("tune {all}/toy.graphs -o {run} --trials 1 --dry-run",), "tuned"),
-)  # fmt: skip
+    Kind(
+        "records",
+        "records/nested/toy/histogram/seed-0.json",
+        mutate_json,
+        ("report {run} -o {new}.html",),
+        "records",
+    ),
+    Kind(
+        "journals of a search",
+        "tuned/trials.journal",
+        mutate_text,
+        ("tune {all}/toy.graphs -o {run} --trials 1 --dry-run",),
+        "tuned",
+    ),
+)
 
 
 def open_mutant(kind: Kind, materials: Path, place: Path, content: bytes) -> str | None:

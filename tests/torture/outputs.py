@@ -15,7 +15,8 @@ from tests.torture.materials import SETTINGS, toy_graphs, write_materials
 NAMES = (
     "<script>alert(1)</script>", "</style><img src=x onerror=alert(1)>", "\x1b[2J\x1b[31m", "a\rb",
     "a\nb", 'a"b,c', "=HYPERLINK(1)", "../../etc/passwd", "\u202eabc", "x" * 10_000, "",
-    "{braces} %s %(x)s", "[bold red]rich[/]", "[/nothing]", "--force", "~", "$(id)", "`id`", "\x9b2J",
+    "{braces} %s %(x)s", "[bold red]rich[/]", "[/nothing]", "--force", "~", "$(id)", "`id`",
+    "\x9b2J",
     "é\u0301\u200b", "CON", "\U0001f600", "]]>", "&lt;", "|pipes|", "\x07\x08",
 )  # fmt: skip
 _TAGS = {"script", "img", "iframe", "object", "embed", "base", "form"}

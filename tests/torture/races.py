@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-
 from tests.torture.attack import Attack, Command, Row
 from tests.torture.kills import records_result, training_result
 from tests.torture.materials import train, write_materials

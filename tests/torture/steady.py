@@ -84,7 +84,7 @@ def rows(attack: Attack) -> Iterator[Row]:
     }
     for name, (work, calls) in works.items():
         row = Row(f"memory and descriptors: {name}")
-        with Batch(attack.place("steady"), seconds=600) as batch:
+        with Batch(attack.place("steady"), seconds=600, patience=3600) as batch:
             row.count(batch.run(work, calls))
         row.tried = calls
         yield row

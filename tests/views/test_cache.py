@@ -283,8 +283,13 @@ def test_a_file_of_other_content_is_not_taken(graphs: GraphSet, computed: list[V
 
 @pytest.mark.parametrize(
     ("part", "place", "value"),
-    [("row_ptr", 1, -5), ("row_ptr", -1, 10**9), ("col", 0, 10**6), ("col", 0, -1)]
-    + [("weight", 0, np.nan)],
+    [
+        ("row_ptr", 1, -5),
+        ("row_ptr", -1, 10**9),
+        ("col", 0, 10**6),
+        ("col", 0, -1),
+        ("weight", 0, np.nan),
+    ],
 )
 def test_a_view_that_lies_is_not_taken(
     graphs: GraphSet, computed: list[View], part: str, place: int, value: float
