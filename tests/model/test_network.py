@@ -63,9 +63,7 @@ def test_the_supervised_loss_is_the_mean_over_both_pools(with_pseudo: bool) -> N
 
 def test_a_network_that_does_not_fit_is_refused_before_it_is_built() -> None:
     settings = Config(num_layers=1000, hidden_dim=65_536)
-    message = (
-        r"network of [\d,]+ weights needs .* smaller values than hidden_dim=65536, num_l"
-    )
+    message = r"network of [\d,]+ weights needs .* smaller values than hidden_dim=65536, num_l"
     with pytest.raises(MemoryLimitError, match=message):
         build_network(IGSDModel, settings, Dims(FEATURES))
 
