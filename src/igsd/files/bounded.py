@@ -35,7 +35,7 @@ class BoundedReader:
         self.path, self.weight = path, weight
         self.packed, self.done = os.path.getsize(path), 0
 
-    def read(self, stream: IO[bytes]) -> bytes:
+    def read(self, stream: IO[bytes] | gzip.GzipFile) -> bytes:
         """Return the rest of a stream of the file's content; raises ``DataError`` if too large."""
         content = io.BytesIO()
         while chunk := stream.read(_CHUNK):
