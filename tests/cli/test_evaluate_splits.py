@@ -180,7 +180,7 @@ def test_errors_and_ratios(igsd: Run, molecules: Path, tmp_path: Path) -> None:
         (["DATA", "--set", "seed=1"], "seed cannot be set"),
         (["DATA", "-o", "run"], "use --records"),
         (["DATA", "--label-rate", "0.1"], "5,000 molecules"),
-        (["DATA", "--labels", "class"], "named by --targets"),
+        (["DATA", "--labels", "class"], "use --targets for numbers"),
         (["DATA", "--targets", "mu,homo"], "no target 'homo'"),
         (["DATA", "--recipe", "qm8"], "no recipe 'qm8'"),
         (["DATA", "--no-without-twins"], "--without-twins is for the protocols nested"),

@@ -255,7 +255,7 @@ def test_grids_of_the_user() -> None:
         (["epoch=1,2"], [], "There is no setting 'epoch'. Did you mean 'epochs'"),
         (["epochs=1,x"], [], "'epochs' parameter of IGSD must be a whole number. Got 'x'"),
         (["epochs=1,-2"], [], "must be at least 0"),
-        (["seed=1,2"], [], "leave seed out of the grid"),
+        (["seed=1,2"], [], "Leave it out of the grid"),
         (["epochs=1,2"], ["epochs"], "set to a value and in the grid"),
         ([], list(PAPER_GRID), "nothing to search"),
     ],
