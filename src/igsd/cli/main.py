@@ -18,6 +18,7 @@ from igsd import __version__
 from igsd.cli import COMMANDS
 from igsd.errors import IGSDError, IGSDWarning, ParameterError
 from igsd.processes import exit_code_of, sigterm_stops
+from igsd.progress import printable, steady_streams
 
 _DESCRIPTION = """\
 Vectors for whole graphs with few labels or none: Iterative Graph Self-Distillation (IGSD).
@@ -59,13 +60,25 @@ def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    with steady_streams() as out:
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+        with contextlib.suppress(BrokenPipeError):
+            out.flush()
+            if out.lost is None:
+                return code
+            code = _fail(f"Cannot write to standard output: {out.lost.strerror}.", code or 2)
+        # The reader (`head`, a pager) has seen enough; the flush at exit must not complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        return code
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         args = make_parser(arguments).parse_args(arguments)
         with warnings_as_notes(), sigterm_stops():
-            code = args.run(args)
-        sys.stdout.flush()
-        return code
+            return int(args.run(args))
+    except SystemExit as end:  # argparse has printed help, or what is wrong
+        return end.code if isinstance(end.code, int) else 0
     except ParameterError as error:
         return _fail(error.as_setting(), 2)
     except IGSDError as error:
@@ -77,8 +90,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "Out of memory. Try a smaller --set batch_size, fewer --jobs, or part of the data.", 2
         )
     except BrokenPipeError:
-        # The reader (`head`, a pager) has seen enough; the flush at exit must not complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         return _fail(_describe(error), 2)
@@ -99,7 +110,7 @@ def warnings_as_notes() -> Iterator[None]:
         text = str(message)
         if text not in shown and is_main_process():
             shown.add(text)
-            print(f"igsd: note: {text}", file=sys.stderr)
+            print(f"igsd: note: {printable(text)}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=IGSDWarning)
@@ -115,5 +126,5 @@ def _describe(error: OSError) -> str:
 
 
 def _fail(text: str, code: int) -> int:
-    print(f"igsd: {text}", file=sys.stderr)
+    print(f"igsd: {printable(text)}", file=sys.stderr)
     return code
