@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 
 import pytest
 
-from igsd.progress import progress_bar
+from igsd.progress import progress_bar, raw, steady_streams
 
 
 def test_a_line_at_every_tenth(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,3 +56,32 @@ def test_a_terminal_bar_moves(
     with progress_bar("training", 3, shown=True) as advance:
         advance(3, "loss 0.5")
     assert "training" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Ascii(io.TextIOWrapper):
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="ascii")
+
+
+def test_escape_sequences_are_shown_on_a_terminal() -> None:
+    terminal, file = Terminal(), io.StringIO()
+    with contextlib.redirect_stdout(terminal), steady_streams():
+        print("id\x1b[2J\x9b1m\u202e\ud800\tend")
+        print("own", end="\r", file=raw(sys.stdout))
+    assert terminal.getvalue() == "id\\x1b[2J\\x9b1m\\u202e\\ud800\tend\nown\r"
+    with contextlib.redirect_stdout(file), steady_streams():
+        print("id\x1b[2J")
+    assert file.getvalue() == "id\x1b[2J\n"
+
+
+def test_an_encoding_that_lacks_a_letter_ends_nothing() -> None:
+    stream = Ascii()
+    with contextlib.redirect_stdout(stream), steady_streams() as out:
+        print("90.2 ± 0.7")
+        out.flush()
+    assert stream.buffer.getvalue() == b"90.2 \\xb1 0.7\n"  # type: ignore[attr-defined]

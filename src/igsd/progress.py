@@ -1,8 +1,11 @@
-"""``progress_bar``: the progress display of everything that takes long."""
+"""What users see while a command runs: progress bars, and streams that cannot break the work."""
 
 import contextlib
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator
+from typing import Any
 
 Advance = Callable[..., None]
 """``advance(steps, note="")`` moves a progress bar by some steps and shows a note beside it."""
@@ -24,13 +27,14 @@ def progress_bar(title: str, total: int, *, shown: bool, done: int = 0) -> Itera
 
 
 def _terminal_bar(title: str, total: int, done: int) -> Iterator[Advance]:
-    from rich import console, progress
+    from rich import console, markup, progress
 
     texts = ("{task.description}", "{task.completed:.0f}/{task.total:.0f}", "{task.fields[note]}")
     name, count, notes = (progress.TextColumn(text) for text in texts)
     times = progress.TimeElapsedColumn(), progress.TimeRemainingColumn()
     columns = (name, progress.BarColumn(), count, *times, notes)
-    with progress.Progress(*columns, console=console.Console(stderr=True)) as bars:
+    title = markup.escape(printable(title))
+    with progress.Progress(*columns, console=console.Console(file=raw(sys.stderr))) as bars:
         task = bars.add_task(title, total=total, completed=done, note="")
         yield lambda steps, note="": bars.update(task, advance=steps, note=note)
 
@@ -46,3 +50,81 @@ def _line_writer(title: str, total: int, done: int) -> Advance:
             print(f"{title}: {position}/{total} {note}", file=sys.stderr, flush=True)
 
     return advance
+
+
+# Controls but tab and newline, marks that change the direction of writing, and lone surrogates.
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""Return text with control characters escaped, as ids of a foreign table may hold them.
+
+    >>> printable("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+class Steady:
+    """A text stream that never ends the work because of what is printed.
+
+    On a terminal, control characters are escaped; so is everywhere what the encoding lacks. What
+    cannot be written, e.g. to a full disk, is dropped, and the error kept as ``lost``. With
+    ``is_read``, a reader that stops reading (`head`) still raises ``BrokenPipeError``.
+    """
+
+    def __init__(self, stream: Any, *, is_read: bool) -> None:
+        self.stream, self.is_read = stream, is_read
+        self.lost: OSError | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        """Write ``text``, escaped where needed."""
+        with self._kept_going():
+            shown = printable(text) if self.stream.isatty() else text
+            try:
+                self.stream.write(shown)
+            except UnicodeEncodeError as error:
+                codec = error.encoding
+                self.stream.write(shown.encode(codec, "backslashreplace").decode(codec))
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is still held back."""
+        with self._kept_going():
+            self.stream.flush()
+
+    @contextlib.contextmanager
+    def _kept_going(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if self.is_read and isinstance(error, BrokenPipeError):
+                raise
+            self.lost = error
+
+
+def raw(stream: Any) -> Any:
+    """Return the stream below one of ``steady_streams``, for control sequences of our own."""
+    return stream.stream if isinstance(stream, Steady) else stream
+
+
+@contextlib.contextmanager
+def steady_streams() -> Iterator[Steady]:
+    """Make standard output and error ``Steady`` in the block; yields the former.
+
+    A stream that was closed becomes the null device; otherwise the next file to be opened would get
+    its number, and what a library prints would end up in that file.
+    """
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        while (null := os.open(os.devnull, os.O_RDWR)) <= 2:
+            os.set_inheritable(null, True)
+        os.close(null)
+    streams = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
+    out, err = (Steady(s, is_read=place == 0) for place, s in enumerate(streams))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        yield out

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -117,6 +118,27 @@ def test_resume_without_anything_to_continue_starts(igsd: Run, toy: Path, traine
     code, out, _ = igsd("train", toy, "-o", "r", "--resume")
     assert (code, "finished" in out) == (0, True)
     assert time.perf_counter() - begin < 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("metrics.json", '"labels": {"rate": null}, "kind"', "labels.rate must be a finite"),
+        ("config.toml", "epochs = []\n", "config.toml: The 'epochs' parameter"),
+        ("config.toml", "epochs = \xff\n", "config.toml is not a TOML file"),
+    ],
+)
+def test_resume_names_the_file_that_is_damaged(
+    igsd: Run, toy: Path, trained: Path, tmp_path: Path, name: str, content: str, reason: str
+) -> None:
+    folder = shutil.copytree(trained, tmp_path / "run")
+    text = (folder / name).read_text()
+    text = text.replace('"kind"', content) if name == "metrics.json" else content
+    (folder / name).write_bytes(text.encode("latin-1"))
+    code, _, err = igsd("train", toy, "-o", folder, "--resume")
+    assert (code, reason in err, "--force" in err) == (2, True, True)
+    assert igsd("embed", folder, toy, "-o", "v.npy", "--quiet")[0] == 0
+    assert igsd("train", toy, "-o", folder, "--force", "--quiet", *SETTINGS)[0] == 0
 
 
 def test_resume_refuses_another_run(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path) -> None:

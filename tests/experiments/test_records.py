@@ -17,10 +17,10 @@ from igsd.experiments.records import (
     failure,
     fit_seconds,
     in_words,
-    is_record,
     make_records_folder,
     plain_name,
     read_record,
+    record_fault,
     record_path,
     run_seconds,
     usable_record,
@@ -33,6 +33,7 @@ IDENTITY = Identity(Config(), "abc", PROTOCOL, algorithm=1)
 
 
 ROW = {"method": "igsd", "protocol": "nested", "accuracies": [0.5, 1.0]}
+ROW |= {"mean": 0.75, "std": 0.25, "optimistic": False}
 
 
 def record(**changes: Any) -> dict[str, Any]:
@@ -98,6 +99,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         ({"protocol": PROTOCOL | {"standardise": "yes"}}, "standardise"),
         ({"config": Config(epochs=3).to_json()}, "epochs is 3 there and 20 here"),
         ({"config": Config().to_json() | {"gone": 1}}, "gone"),
+        ({"config": Config().to_json() | {"epochs": None}}, "configuration is not valid"),
     ],
 )
 def test_differences_are_named(changes: dict[str, Any], word: str) -> None:
@@ -105,13 +107,15 @@ def test_differences_are_named(changes: dict[str, Any], word: str) -> None:
     assert word in difference
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"kind": "other"}', f'{{"kind": "{KIND}"}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"kind": "other"}', f'{{"kind": "{KIND}"}}', "[" * 100_000, "\xff"]
+)
 def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "r.json"
-    path.write_text(text)
+    path.write_bytes(text.encode("latin-1"))
     with pytest.raises(StorageError, match="not a record"):
         read_record(path)
-    with pytest.warns(IGSDWarning, match=r"not a record of igsd\. Move it away; --force"):
+    with pytest.warns(IGSDWarning, match=r"not a record of igsd: .* Move it away; --force"):
         assert usable_record(path) is None
 
 
@@ -125,8 +129,18 @@ def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
         {"rows": [ROW | {"accuracies": []}]},
         {"rows": [{"method": "igsd"}]},
         {"rows": [ROW | {"mae": {"mu": None}}]},
+        {"rows": [{key: value for key, value in ROW.items() if key != "std"}]},
         {"data": {"name": "toy"}},
         {"seed": "0"},
+        {"seed": None},
+        {"seconds": {"train": None}},
+        {"seconds": 3.0},
+        {"history": [{"epoch": 0, "total": "x"}]},
+        {"notes": "none"},
+        {"status": "limit"},
+        {"pseudo_labels": {"rounds": [1, 2], "given": [1]}},
+        {"peak_memory_mib": float("inf")},
+        {"config": {"epochs": json.loads("[" * 40 + "]" * 40)}},
     ],
 )
 def test_what_tables_could_not_be_made_of_is_no_record(
@@ -137,7 +151,7 @@ def test_what_tables_could_not_be_made_of_is_no_record(
     path.write_text(json.dumps(record(**changes)))
     with pytest.raises(StorageError, match="not a record"):
         read_record(path)
-    assert is_record(record(status="failed", rows=[]))
+    assert record_fault(record(status="failed", rows=[])) is None
 
 
 def test_what_ends_one_run_and_what_ends_all() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError, IGSDWarning, StorageError
 from igsd.files.arrays import write_arrays
 from igsd.files.models import (
     FILE_NAME,
@@ -24,8 +24,10 @@ from igsd.files.models import (
     write_model,
 )
 
+DEEP = json.loads("[" * 40 + "]" * 40)
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "other"}'])
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"kind": "other"}'])
 def test_what_is_no_run(tmp_path: Path, text: str) -> None:
     assert read_metrics(tmp_path) is None
     (tmp_path / "metrics.json").write_text(text)
@@ -35,6 +37,44 @@ def test_what_is_no_run(tmp_path: Path, text: str) -> None:
 def test_a_run(tmp_path: Path) -> None:
     (tmp_path / "metrics.json").write_text(json.dumps({"kind": KIND, "seed": 1}))
     assert read_metrics(tmp_path) == {"kind": KIND, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("labels", {"source": "y", "rate": None}, "labels.rate must be a finite number. Got null."),
+        ("data", [], "data must be an object. Got []."),
+        ("hidden", {"accuracy": 0.5}, "hidden.graphs is missing."),
+        ("table", {"protocol": "nested", "rows": [{"method": "wl"}]}, "table.rows[0].seeds is"),
+        ("seed", 10**30, "seed must be a whole number of at most 64 bits."),
+        ("notes", ["a", 1], "notes[1] must be a text. Got 1."),
+        ("versions", DEEP, "versions must be an object."),
+        ("other", DEEP, "is nested too deeply."),
+    ],
+)
+def test_a_damaged_entry_is_left_out_and_named(
+    tmp_path: Path, key: str, value: object, reason: str
+) -> None:
+    values = {"kind": KIND, "status": "finished", "epochs": 3, key: value}
+    (tmp_path / "metrics.json").write_text(json.dumps(values))
+    with pytest.warns(IGSDWarning, match="metrics.json is damaged") as warned:
+        found = read_metrics(tmp_path)
+    assert found == {"kind": KIND, "status": "finished", "epochs": 3}
+    assert reason in str(warned[0].message)
+    with pytest.raises(StorageError, match="cannot be continued: start again with --force"):
+        read_metrics(tmp_path, needs_all=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"\xff{}", "not UTF-8"), (b"{", "is not JSON"), (b"[" * 100_000, "nested too deeply")],
+)
+def test_a_description_that_cannot_be_read_is_named(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    (tmp_path / "metrics.json").write_bytes(content)
+    with pytest.warns(IGSDWarning, match=rf"metrics\.json is not .*{reason}"):
+        assert read_metrics(tmp_path) is None
 
 
 def test_files_are_found_from_another_folder(

@@ -19,6 +19,7 @@ from igsd.cli import COMMANDS
 from igsd.errors import IGSDError, IGSDWarning, ParameterError
 from igsd.limits import library_errors
 from igsd.processes import exit_code_of, signals_stop
+from igsd.progress import printable, steady_streams
 
 _DESCRIPTION = """\
 Vectors for whole graphs with few labels or none: Iterative Graph Self-Distillation (IGSD).
@@ -60,8 +61,16 @@ def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None, begin: Callable[[], None] = lambda: None) -> int:
     """Run the command line and return its exit code; ``begin`` is called before the command is."""
-    with contextlib.ExitStack() as handlers:
-        return _run(sys.argv[1:] if arguments is None else arguments, begin, handlers)
+    with steady_streams() as out, contextlib.ExitStack() as handlers:
+        code = _run(sys.argv[1:] if arguments is None else arguments, begin, handlers)
+        with contextlib.suppress(BrokenPipeError):
+            out.flush()
+            if out.lost is None:
+                return code
+            code = _fail(f"Cannot write to standard output: {out.lost.strerror}.", code or 2)
+        # The reader (`head`, a pager) has seen enough; the flush at exit must not complain again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        return code
 
 
 def _run(
@@ -73,9 +82,9 @@ def _run(
         begin()
         handlers.enter_context(signals_stop())
         with warnings_as_notes(), library_errors():
-            code = args.run(args)
-        sys.stdout.flush()
-        return code
+            return int(args.run(args))
+    except SystemExit as end:  # argparse has printed help, or what is wrong
+        return end.code if isinstance(end.code, int) else 0
     except ParameterError as error:
         return _fail(error.as_setting(), 2)
     except IGSDError as error:
@@ -83,8 +92,6 @@ def _run(
     except KeyboardInterrupt as stop:
         return _fail(str(stop) or "Stopped.", exit_code_of(stop))
     except BrokenPipeError:
-        # The reader (`head`, a pager) has seen enough; the flush at exit must not complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         return _fail(_describe(error), 2)
@@ -105,7 +112,7 @@ def warnings_as_notes() -> Iterator[None]:
         text = str(message)
         if text not in shown and is_main_process():
             shown.add(text)
-            print(f"igsd: note: {text}", file=sys.stderr)
+            print(f"igsd: note: {printable(text)}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=IGSDWarning)
@@ -121,5 +128,5 @@ def _describe(error: OSError) -> str:
 
 
 def _fail(text: str, code: int) -> int:
-    print(f"igsd: {text}", file=sys.stderr)
+    print(f"igsd: {printable(text)}", file=sys.stderr)
     return code

@@ -9,12 +9,12 @@ from igsd.baselines.registry import load_model, note_on_vectors
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import open_data
-from igsd.progress import Advance, progress_bar
+from igsd.progress import Advance, printable, progress_bar, raw
 
 
 def say_note(text: str) -> None:
     """Print a note on standard error."""
-    print(f"igsd: note: {text}", file=sys.stderr)
+    print(f"igsd: note: {printable(text)}", file=sys.stderr)
 
 
 def open_model(path: str) -> Any:
@@ -55,11 +55,11 @@ def shown_opening(data: str, *, quiet: bool) -> Iterator[Progress | None]:
 
     with contextlib.ExitStack() as stack:
         if sys.stderr.isatty():
-            print(f"opening {data} ...", end="\r", file=sys.stderr, flush=True)
+            print(f"opening {printable(data)} ...", end="\r", file=raw(sys.stderr), flush=True)
             stack.callback(_clear_line)
         yield show
 
 
 def _clear_line() -> None:
     if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        print("\r\x1b[K", end="", file=raw(sys.stderr), flush=True)

@@ -21,6 +21,7 @@ from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
 from igsd.files.atomic import check_writable, write_json
 from igsd.graphs.graphset import GraphSet
+from igsd.progress import printable, raw
 from igsd.report.render import show
 from igsd.report.tables import Table
 
@@ -262,7 +263,7 @@ class RunDisplay(Display):
         if self._shown and sys.stderr.isatty():
             from rich.console import Console
 
-            self._status = Console(stderr=True, markup=False, highlight=False).status("")
+            self._status = Console(file=raw(sys.stderr), markup=False, highlight=False).status("")
             self._status.__enter__()
         elif self._shown and self._left:
             self._say(self._rest())
@@ -312,12 +313,12 @@ class RunDisplay(Display):
         if self._status is None:
             print(text, file=sys.stderr, flush=True)
         else:
-            self._status.console.print(text)
+            self._status.console.print(printable(text))
 
     def _show(self) -> None:
         if self._status is not None:
             running = " | ".join(batch_title(batch) for batch in self._running)
-            self._status.update(f"{running}\n  {self._rest()}")
+            self._status.update(f"{printable(running)}\n  {self._rest()}")
 
 
 def outcome(records: Sequence[Record]) -> str:

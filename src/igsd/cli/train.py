@@ -210,7 +210,7 @@ def _rest_of(
 
     Raises ``ConfigError`` if method, recipe, settings, labels or data are not those of the run.
     """
-    metrics = folder.metrics() or {}
+    metrics = folder.metrics(needs_all=True) or {}
     _check_same_run(args, folder, metrics)
     data, method = metrics.get("data", {}), metrics.get("method", OURS)
     recipe = metrics.get("recipe") or (None if is_auto(args.recipe) else args.recipe)
@@ -278,7 +278,13 @@ def _stored_config(
                 "recipe is not known. Give it with --recipe NAME, or start again with --force."
             )
         return configure(method, recipe, changes, task)
-    config = defaults(method, task).from_json(read_settings(path))
+    try:
+        config = defaults(method, task).from_json(read_settings(path))
+    except ConfigError as error:
+        raise ConfigError(
+            f"The settings of the run cannot be read from {path}: {error} Put them right, or start "
+            "again with --force."
+        ) from error
     changed = config.updated(changes)
     stored, requested = config.learned(), changed.learned()
     for key in changes:
@@ -326,7 +332,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()
         if job.labels is not None and job.used is not None:
-            hidden = training.hidden_score(trained.model, job.graphs, job.labels, job.used)
+            hidden: Any = training.hidden_score(trained.model, job.graphs, job.labels, job.used)
             metrics["hidden"] = hidden
             _print_hidden(hidden, job.labels.names)
         folder.finish(metrics)

@@ -3,27 +3,26 @@
 import errno
 import hashlib
 import json
-import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, Required, TypedDict, cast
 
 from igsd.baselines.registry import METHODS
-from igsd.errors import IGSDError, StorageError, warn_user
+from igsd.errors import ConfigError, IGSDError, StorageError, warn_user
 from igsd.experiments import ALGORITHM, environment
 from igsd.files.atomic import write_json
 from igsd.files.models import DataMetrics
+from igsd.files.shapes import fault, read_json
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Settings, present_names
 
 KIND = "igsd record"
 
 _LONGEST_LABEL = 80
-_REQUIRED = {"algorithm": int, "status": str, "seed": int, "rows": list}
-_REQUIRED |= dict.fromkeys(("data", "protocol", "config"), dict)
+_REQUIRED = ("algorithm", "status", "seed", "rows", "data", "protocol", "config")
 
 
 class RecordRow(TypedDict, total=False):
@@ -33,14 +32,16 @@ class RecordRow(TypedDict, total=False):
     per target.
     """
 
-    method: str
-    protocol: str
+    method: Required[str]
+    protocol: Required[str]
     seed: int
     accuracies: list[float]
     mean: float
     std: float
+    optimistic: bool
+    notes: list[str]
     roc_auc: float | None
-    mae: Any
+    mae: float | Mapping[str, float]
     validation_mae: Mapping[str, float]
     units: Mapping[str, str]
 
@@ -101,7 +102,10 @@ class Identity:
         stored_config = present_names(record["config"])
         config = self.config.known(stored_config)
         gone = {key: value for key, value in stored_config.items() if key not in config}
-        learned = type(self.config)().updated(config).learned() | gone
+        try:
+            learned = type(self.config)().updated(config).learned() | gone
+        except ConfigError as error:  # a value that this version would never have stored
+            return [f"its configuration is not valid: {error}"]
         checksum = record["data"]["checksum"]
         stored = _facts(checksum, record["algorithm"], record["protocol"], learned)
         wanted = _facts(self.checksum, self.algorithm, self.protocol, self.config.learned())
@@ -157,40 +161,36 @@ def read_record(path: Path) -> Record | None:
     """Return the record at ``path``, None without a file; raises ``StorageError`` for others."""
     if not path.exists():
         return None
-    try:
-        record = json.loads(path.read_text())
-        if is_record(record):
-            return cast(Record, record)
-    except OSError as error:
-        raise StorageError(f"Cannot read the record {path}: {error.strerror}.") from error
-    except (ValueError, RecursionError):
-        pass
-    raise StorageError(
-        f"{path} is not a record of igsd. Move it away; --force (force=True in Python) replaces it."
-    )
+    way_out = "Move it away; --force (force=True in Python) replaces it."
+    record = read_json(path, "a record of igsd", way_out)
+    if (reason := record_fault(record)) is None:
+        return cast(Record, record)
+    raise StorageError(f"{path} is not a record of igsd: {reason} {way_out}")
 
 
-def is_record(values: object) -> bool:
-    """Whether parsed JSON is a record that tables can be made of."""
+def record_fault(values: Any) -> str | None:
+    """Return why parsed JSON is not a record that tables can be made of, None if it is one."""
     if not isinstance(values, dict) or values.get("kind") != KIND:
-        return False
-    if not all(isinstance(values.get(key), kind) for key, kind in _REQUIRED.items()):
-        return False
-    has_rows = bool(values["rows"]) or values["status"] != "ok"
-    is_known = values["data"].keys() >= {"name", "checksum", "graphs"}
-    return has_rows and is_known and all(_is_row(row) for row in values["rows"])
-
-
-def _is_row(row: object) -> bool:
-    """Whether a row names its method and protocol and has numbers where figures belong."""
-    if not isinstance(row, dict):
-        return False
-    figures, errors = row.get("accuracies", [0.0]), row.get("mae", 0.0)
-    is_named = all(isinstance(row.get(key), str) for key in ("method", "protocol"))
-    if not is_named or not isinstance(figures, list) or not figures:
-        return False
-    figures = [*figures, *(errors.values() if isinstance(errors, dict) else [errors])]
-    return all(isinstance(f, (int, float)) and math.isfinite(f) for f in figures)
+        return f"it does not have kind {KIND!r}."
+    if (reason := fault(values, Record, _REQUIRED)) is not None:
+        return reason
+    for key in ("name", "checksum", "graphs"):
+        if key not in values["data"]:
+            return f"data.{key} is missing."
+    if values["status"] == "ok" and not values["rows"]:
+        return "rows is empty."
+    if values["status"] == "limit" and "word" not in values:
+        return "word is missing."
+    for place, row in enumerate(values["rows"]):
+        missing = [key for key in ("mean", "std", "optimistic") if key not in row]
+        if "accuracies" in row and (missing or not row["accuracies"]):
+            return f"rows[{place}].{missing[0]} is missing." if missing else "accuracies is empty."
+    rounds = values.get("pseudo_labels", {})
+    if rounds and (
+        not {"rounds", "given"} <= rounds.keys() or len({*map(len, rounds.values())}) > 1
+    ):
+        return "pseudo_labels must have lists 'rounds' and 'given' of one length."
+    return None
 
 
 def usable_record(path: Path) -> Record | None:

@@ -43,9 +43,9 @@ class RunFolder:
     def __truediv__(self, name: str) -> Path:
         return self.path / name
 
-    def metrics(self) -> RunMetrics | None:
-        """Return the content of ``metrics.json``; None if this is not a run folder of igsd."""
-        return read_metrics(self.path)
+    def metrics(self, *, needs_all: bool = False) -> RunMetrics | None:
+        """Return the content of ``metrics.json`` as ``read_metrics`` does."""
+        return read_metrics(self.path, needs_all=needs_all)
 
     @property
     def state(self) -> Literal["absent", "empty", "unfinished", "finished", "foreign"]:
@@ -245,7 +245,8 @@ class SeedFolders:
 
     def finish(self, table: Mapping[str, object]) -> None:
         """Mark the folder as finished, with the table in its metrics."""
-        self.folder.finish((self.first or self.header) | {"table": table})
+        stored: Any = {"table": table}
+        self.folder.finish((self.first or self.header) | stored)
         print(f"run folder: {self.folder.path}", file=sys.stderr)
 
 

@@ -90,7 +90,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write ``text`` to ``path`` as UTF-8, whole or not at all."""
     with atomic_file(path) as file:
-        file.write(text.encode())
+        file.write(text.encode(errors="backslashreplace"))  # lone surrogates have no bytes
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:

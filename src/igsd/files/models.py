@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Required, TypedDict
 
-from igsd.errors import IGSDError, StorageError
+from igsd.errors import IGSDError, StorageError, warn_user
+from igsd.files.shapes import fault, read_json
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -40,6 +40,31 @@ class LabelMetrics(TypedDict, total=False):
     used: int
 
 
+class HiddenMetrics(TypedDict, total=False):
+    """The score on graphs whose label was hidden: ``accuracy``, or ``mae`` of each target."""
+
+    graphs: Required[int]
+    accuracy: float
+    mae: list[float]
+
+
+class RowMetrics(TypedDict, total=False):
+    """A row of the table that ``igsd evaluate`` leaves in a run folder."""
+
+    method: Required[str]
+    seeds: Required[list[Any]]
+    mean: float | None
+    std_over_seeds: float | None
+    std_over_folds: float | None
+
+
+class TableMetrics(TypedDict):
+    """The table that ``igsd evaluate`` leaves in a run folder."""
+
+    protocol: str
+    rows: list[RowMetrics]
+
+
 class RunMetrics(TypedDict, total=False):
     """The content of ``metrics.json``; a run that is not finished has the first entries only."""
 
@@ -52,29 +77,44 @@ class RunMetrics(TypedDict, total=False):
     seed: int
     epochs: int
     final_loss: float | None
-    seconds: Mapping[str, float]
+    seconds: Mapping[str, float] | float
     started: str
     embedding_dim: int
     threads: int
     notes: list[str]
-    hidden: Mapping[str, object]
+    hidden: HiddenMetrics
     pseudo_labels: int
-    table: Mapping[str, object]
+    table: TableMetrics
     versions: Mapping[str, object]
     commit: Mapping[str, object]
 
 
-def read_metrics(folder: Path) -> RunMetrics | None:
+def read_metrics(folder: Path, *, needs_all: bool = False) -> RunMetrics | None:
     """Return the content of ``metrics.json``; None if the folder is not a run folder of igsd.
 
-    Paths of data and labels are relative to the working folder.
+    Paths of data and labels are relative to the working folder. Entries that are damaged are left
+    out with a warning that names file and entry; with ``needs_all`` they raise ``StorageError``.
     """
+    path = folder / "metrics.json"
+    if not os.path.exists(path):
+        return None
     try:
-        values = json.loads((folder / "metrics.json").read_text())
-    except (OSError, ValueError):
+        values = read_json(path, "the description of a run")
+    except StorageError as error:
+        warn_user(str(error))
         return None
     if not isinstance(values, dict) or values.get("kind") != KIND:
         return None
+    for key in [*values]:
+        if (reason := fault({key: values[key]}, RunMetrics)) is not None:
+            text = f"{path} is damaged: {reason}"
+            if needs_all:
+                raise StorageError(
+                    f"{text} The run cannot be continued: start again with --force, or in another "
+                    "folder."
+                )
+            warn_user(f"{text} This entry is left out.")
+            del values[key]
     return _with_sources(values, lambda source: _from_here(folder, source))
 
 

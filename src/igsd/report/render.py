@@ -6,6 +6,7 @@ from itertools import groupby
 
 from igsd.errors import counted
 from igsd.experiments.records import in_words
+from igsd.progress import printable, raw
 from igsd.report.page.html import Html, scroll_box, tag
 from igsd.report.summary import NONE, Cell
 from igsd.report.tables import Row, Table
@@ -87,13 +88,13 @@ def print_table(
         return
     from rich import console, table
 
-    shown = table.Table(title=title or None, title_justify="left")
+    shown = table.Table(title=printable(title) or None, title_justify="left")
     for position, name in enumerate(header):
-        shown.add_column(name, justify="left" if position in left else "right")
+        shown.add_column(printable(name), justify="left" if position in left else "right")
     for line in lines:
-        shown.add_row(*line)
+        shown.add_row(*map(printable, line))
     # The names of graphs and classes are the user's: brackets in them are not markup.
-    console.Console(markup=False).print(shown)
+    console.Console(file=raw(sys.stdout), markup=False).print(shown)
 
 
 def link(cell: Cell) -> str | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,32 @@ def test_files_that_are_not_there_yet(tmp_path: Path) -> None:
     run = read_run(folder)
     assert run.vectors is None
     assert run.histories == {"seed 0": []}
+
+
+def test_damaged_files_cost_their_own_part(tmp_path: Path) -> None:
+    """Each of them had ended the whole page."""
+    folder = write_run(tmp_path, GRAPHS)
+    (folder / "model.safetensors").touch()
+    with open(folder / "embeddings.npy", "r+b") as file:
+        file.truncate(200)
+    (folder / "config.toml").write_bytes(b"\xff")
+    (folder / "history.csv").write_bytes(b"epoch,total\n0,\xff\n")
+    (folder / "pretraining.csv").write_text("epoch,total\n0\n1,x,y,z\n2,1e999\n")
+    (folder / "pseudo_labels.csv").write_text("class\n1\n")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        run = read_run(folder)
+        page = run_section(run, "run-1", "pca")
+    notes = " ".join(str(warning.message) for warning in warned)
+    for name in ("embeddings.npy", "history.csv is not shown", "config.toml is not"):
+        assert name in notes
+    assert run.histories == {"seed 0": []}
+    assert run.pretraining == {"seed 0": [{"epoch": 0}, {"epoch": 1}, {"epoch": 2}]}
+    assert run.pseudo_labels["rounds"] == []
+    assert "There is no map." in page
+    (folder / "metrics.json").write_bytes(b"\xff")
+    with pytest.warns(IGSDWarning, match=r"metrics\.json is not the description of a run"):
+        assert run_section(read_run(folder), "run-1", "pca")
 
 
 def test_another_folder(tmp_path: Path) -> None:

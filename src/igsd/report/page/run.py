@@ -1,6 +1,7 @@
 """``run_section``: a run folder as a section: curves, scores, map, neighbours, pseudo-labels."""
 
 import csv
+import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 from igsd.errors import IGSDError, StorageError, enumerated, warn_user
 from igsd.experiments.run_folder import RunFolder
 from igsd.files.columns import read_vectors
+from igsd.files.models import FILE_NAME as MODEL
 from igsd.files.models import RunMetrics
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
@@ -55,17 +57,23 @@ def read_run(path: str | Path) -> RunData:
     """
     folder = RunFolder(path)
     metrics = folder.metrics()
-    if metrics is None:
+    if metrics is None and not ((folder / "metrics.json").exists() and (folder / MODEL).exists()):
         raise StorageError(f"{folder.path} is not a run folder of igsd. `igsd train` makes one.")
+    metrics = metrics or {}
     seeds = [folder, *(RunFolder(p) for p in sorted(folder.path.glob("seed-*")) if p.is_dir())]
-    names = [f"seed {(seed.metrics() or {}).get('seed', 0)}" for seed in seeds]
+    places = [metrics.get("seed", 0), *(seed.path.name.removeprefix("seed-") for seed in seeds[1:])]
+    names = [f"seed {place}" for place in places]
     histories, before = (
         {name: _history(seed / file) for name, seed in zip(names, seeds, strict=True)}
         for file in ("history.csv", "pretraining.csv")
     )
-    embeddings = folder / "embeddings.npy"
-    vectors = read_vectors(embeddings) if embeddings.exists() else None
+    embeddings, vectors, broken = folder / "embeddings.npy", None, ""
+    try:
+        vectors = read_vectors(embeddings) if embeddings.exists() else None
+    except StorageError as error:
+        broken = f"There is no map. {error}"
     graphs, missing = _find_graphs(metrics, None if vectors is None else len(vectors))
+    missing = " ".join(filter(None, [broken, missing]))
     if missing:
         warn_user(f"Run {folder.path}: {missing}")
     rounds = _pseudo_labels(folder / "pseudo_labels.csv")
@@ -77,8 +85,7 @@ def run_section(run: RunData, name: str, method: str) -> Html:
     folder = run.path.name
     heading = f"Run {folder}" if folder == run.data else f"Run {folder}: {run.data}"
     facts = {k: v for k, v in run.metrics.items() if k not in ("kind", "table", "notes", "hidden")}
-    config = run.path / "config.toml"
-    settings = config.read_text(encoding="utf-8") if config.exists() else "Not written yet."
+    settings = _text(run.path / "config.toml") or "Not written yet."
     curves = (run.pretraining, run.histories, {"this run": run.pseudo_labels})
     return tag(
         "section",
@@ -133,7 +140,8 @@ def graph_texts(run: RunData, labels: MapClasses | MapNumbers, count: int) -> li
 
 def _map(run: RunData, name: str, method: str) -> Html:
     if run.vectors is None:
-        return tag("p", "The run has no embeddings yet: it is not finished.", class_="missing")
+        text = run.missing or "The run has no embeddings yet: it is not finished."
+        return tag("p", text, class_="missing")
     labels = graph_labels(run)
     texts = graph_texts(run, labels, len(run.vectors))
     shown = map_section(name, run.vectors, labels, texts, run.graphs, method)
@@ -190,9 +198,9 @@ def _history(path: Path) -> list[dict[str, float]]:
     return [{key: value for key, value in row.items() if math.isfinite(value)} for row in rows]
 
 
-def _number(text: str | None) -> float:
+def _number(text: object) -> float:
     try:
-        return float(text or "nan")
+        return float(str(text))
     except ValueError:
         return math.nan
 
@@ -201,18 +209,32 @@ def _pseudo_labels(path: Path) -> dict[str, list[int]]:
     """Return how many pseudo-labels each round gave, could be checked and were right."""
     counts: dict[int, list[int]] = {}
     for row in _rows(path):
-        entry = counts.setdefault(int(_number(row["round"])), [0, 0, 0])
+        if not math.isfinite(place := _number(row.get("round"))):
+            continue
+        entry = counts.setdefault(int(place), [0, 0, 0])
         is_known = bool(row.get("true"))
         entry[0] += 1
         entry[1] += is_known
-        entry[2] += is_known and row["true"] == row["class"]
+        entry[2] += is_known and row["true"] == row.get("class")
     rounds, names = sorted(counts), ("given", "checked", "right")
     columns = {name: [counts[r][place] for r in rounds] for place, name in enumerate(names)}
     return {"rounds": rounds} | columns
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
+def _rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a table by column; warns about a file that is not one."""
+    try:
+        return list(csv.DictReader(io.StringIO(_text(path), newline=""), restkey=""))
+    except csv.Error as error:
+        warn_user(f"{path} is not shown: {error}.")
         return []
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file, empty without one; warns about bytes that are not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it has bytes that are not UTF-8"
+        warn_user(f"{path} is not shown: {reason}.")
+        return ""
