@@ -90,6 +90,15 @@ def test_zip_that_declares_less_than_it_holds(tu_folder: Path, tmp_path: Path) -
         read_tu(path)
 
 
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent / "fuzzed").glob("*.zip")), ids=lambda path: path.stem
+)
+def test_what_a_fuzzer_found(path: Path) -> None:
+    """Each of these ended in an error of ``zipfile``."""
+    with pytest.raises(DataError):
+        read_tu(path)
+
+
 def test_truncated_zip(tu_folder: Path, tmp_path: Path) -> None:
     path = zip_folder(tu_folder, tmp_path / "cut.zip")
     whole = path.read_bytes()

@@ -68,7 +68,7 @@ class TUFiles:
             raise DataError(
                 f"{self.label(part)} cannot be read: {error}. Fetch or unpack the data again."
             ) from error
-        except (NotImplementedError, RuntimeError) as error:
+        except (NotImplementedError, RuntimeError, ValueError) as error:
             raise DataError(f"{self.label(part)} cannot be unpacked: {error}.") from error
 
 
@@ -122,7 +122,7 @@ def _zip_members(path: Path) -> list[str]:
             "zip with files such as DS_A.txt; fetch it again if it was downloaded."
         ) from error
     for entry in entries:
-        if _CLIMBS.search(entry.filename):
+        if not entry.filename or _CLIMBS.search(entry.filename):
             raise DataError(
                 f"{path} is refused as a whole: its member {entry.filename!r} would be outside "
                 "the folder. Use a copy from a source you trust."
