@@ -172,3 +172,8 @@ def test_a_constant_target_is_told() -> None:
     targets = np.array([[1.0, 2.0], [1.0, 3.0], [np.nan, 4.0]])
     with pytest.warns(IGSDWarning, match="known values of target logp are equal"):
         TargetScale.fit(targets, is_single=False, names=("logp", "mu"))
+
+
+def test_targets_beyond_those_of_models() -> None:
+    with pytest.raises(DataError, match=r"at most 3.4e\+38 .* Graph 1 has \[1.e\+300\]"):
+        read_targets([0.5, 1e300, float("nan")], 3)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from igsd.errors import ConfigError, DataError, StorageError
 from igsd.evaluation.folds import Fold, inner_folds, outer_folds, read_gckn_folds
+from igsd.files import bounded
 
 needs_data = pytest.mark.skipif(
     "IGSD_DATA" not in os.environ, reason="IGSD_DATA names no folder with the fold files"
@@ -111,6 +113,14 @@ def test_missing_member_and_broken_zip(folder):
     (folder / "gckn-folds.zip").write_bytes(b"not a zip")
     with pytest.raises(StorageError, match="cannot be read"):
         read_gckn_folds("PTC", y, folder=folder)
+
+
+def test_zip_bomb(folder, monkeypatch):
+    monkeypatch.setattr(bounded, "ALWAYS_READ", 1000)
+    with zipfile.ZipFile(folder / "gckn-folds.zip", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros.txt", b"0 " * 4_000_000)
+    with pytest.raises(DataError, match="100 times the size of the file"):
+        read_gckn_folds("PTC", np.arange(60) % 2, folder=folder)
 
 
 @pytest.mark.parametrize("dataset", ["PTC", "IMDB-BINARY"])

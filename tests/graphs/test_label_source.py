@@ -44,13 +44,49 @@ def test_an_array(tmp_path: Path) -> None:
         np.save(tmp_path / "y.npy", np.ones(shape))
         with pytest.raises(DataError, match=r"^\S+y.npy must hold one label"):
             read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
-    with open(tmp_path / "y.npy", "wb") as file:
-        np.savez(file, a=np.ones(4))
-    with pytest.raises(DataError, match="it holds several arrays"):
-        read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
     np.save(tmp_path / "y.npy", np.arange(4)[:, None])
     found = read_label_file(tmp_path / "y.npy", make_graphs(4), "MUTAG")
     assert found.texts == [["0", "1", "2", "3"]]
+
+
+def test_a_damaged_array(tmp_path: Path) -> None:
+    path = tmp_path / "y.npy"
+    np.save(path, np.arange(4))
+    whole = path.read_bytes()
+    with open(path, "wb") as file:
+        np.savez(file, a=np.ones(4))
+    zipped = path.read_bytes()
+    np.save(path, np.array([1, "a", None, 2], dtype=object), allow_pickle=True)
+    for content, message in (
+        (zipped, r"a zip of several arrays \(.npz\)"),
+        (path.read_bytes(), "is a pickle"),
+        (whole[:-1], "is damaged: it does not have the 4 values"),
+        (whole[:60], "holds no readable labels"),
+        (whole.replace(b"(4,)", b"(-4,"), "holds no readable labels"),
+        (b"", "holds no readable labels"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(StorageError, match=rf"^\S+y.npy .*{message}"):
+            read_label_file(path, make_graphs(4), "MUTAG")
+    np.save(path, np.zeros(4, "M8[s]"))
+    with pytest.raises(DataError, match=r"text. Got datetime64"):
+        read_label_file(path, make_graphs(4), "MUTAG")
+    np.save(path, np.array([b"a", b"b", b"a", b""]))
+    assert read_label_file(path, make_graphs(4), "MUTAG").texts == [["a", "b", "a", ""]]
+
+
+def test_large_classes_stay_apart(tmp_path: Path) -> None:
+    """They were once read as floats, which have 53 bits."""
+    values = np.array([2**64 - 1, 2**64 - 2, 2**53, 2**53 + 1], np.uint64)
+    np.save(tmp_path / "y.npy", values)
+    found = find_labels(make_graphs(4), "MUTAG", str(tmp_path / "y.npy"))
+    assert found.y == [str(value) for value in values.tolist()]
+
+
+def test_a_column_named_twice() -> None:
+    graphs = replace(make_graphs(4), targets=np.ones((4, 2)), target_names=("a", "b"))
+    with pytest.raises(DataError, match=r"'a' is named 2 times\. Name each column once"):
+        find_labels(graphs, "MUTAG", "a,b,a")
 
 
 @pytest.mark.parametrize("name", ["", "kind\n"])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from igsd.graphs.labels import (
     GraphLabels,
     LabelTexts,
     check_enough,
+    class_of_text,
     drop_missing,
     read_labels,
 )
@@ -111,3 +113,27 @@ def test_text_among_measured_numbers() -> None:
 @pytest.mark.parametrize("texts", [["1", "2", ">5"], ["1.5", "a", "b"], ["1", "2", "2", "1.0"]])
 def test_few_whole_numbers_and_text_are_classes(texts: list[str]) -> None:
     assert read_labels(LabelTexts(("y",), [texts]), "auto", warn=False).are_classes
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.0", 1),
+        ("1e2", 100),
+        ("9007199254740993.0", 2**53 + 1),
+        ("18446744073709551615", 2**64 - 1),
+        ("1.5", "1.5"),
+        ("nan", "nan"),
+        ("1e-99999999999999999999", "1e-99999999999999999999"),
+    ],
+)
+def test_whole_numbers_are_exact(text: str, expected: int | str) -> None:
+    assert class_of_text(text) == expected
+
+
+def test_numbers_beyond_those_of_models_are_refused() -> None:
+    texts = LabelTexts(("y",), [["0.5", "1e300", "", "-1e39"]], [2, 3, 4, 5])
+    with pytest.raises(DataError, match=r"'y' must be between .* \(line 3\), '-1e39' \(line 5\)"):
+        read_labels(texts, "auto", warn=False)
+    with pytest.raises(DataError, match=r"'1e300' \(graph 1\)"):
+        read_labels(replace(texts, lines=None), "numbers", warn=False)

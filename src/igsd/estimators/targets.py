@@ -9,7 +9,7 @@ import numpy as np
 
 from igsd.errors import DataError, counted, enumerated, warn_user
 from igsd.files.arrays import Header
-from igsd.graphs.labels import MARKERS, drop_missing, is_minus_one
+from igsd.graphs.labels import LARGEST, MARKERS, drop_missing, is_minus_one
 
 
 def encode_classes(y: Any, num_graphs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +97,7 @@ def _plain(value: Any, place: int) -> Any:
         return value
     if isinstance(value, numbers.Real):
         if float(value).is_integer():
-            return int(float(value))
+            return int(value)
         raise DataError(
             f"A class must be text or a whole number. Graph {place} has {value}. To predict "
             "numbers, use a regressor."
@@ -158,7 +158,7 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
     """Return (targets [G, t] float64, NaN if unknown; whether there is one per graph).
 
     ``y``: numbers [G] or [G, t], None or NaN if unknown. Raises ``DataError`` if the length is
-    wrong, and for values that are not numbers or infinite.
+    wrong, and for values that are not numbers, infinite or beyond ``LARGEST``.
     """
     if y is None:
         raise DataError(
@@ -180,9 +180,12 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
             f"{len(values)} for {counted(num_graphs, 'graph')}."
         )
     targets = values.reshape(num_graphs, -1)
-    if np.isinf(targets).any():
-        place = int(np.argwhere(np.isinf(targets))[0][0])
-        raise DataError(f"Targets must be finite or NaN. Graph {place} has {targets[place]}.")
+    if (is_bad := (np.abs(targets) > LARGEST).any(axis=1)).any():
+        place = int(np.argmax(is_bad))
+        raise DataError(
+            f"Targets must be finite and at most {LARGEST:.3g} (32-bit floats), or NaN. "
+            f"Graph {place} has {targets[place]}."
+        )
     return targets, values.ndim == 1
 
 

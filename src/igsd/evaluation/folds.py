@@ -8,14 +8,16 @@ order that MUTAG's folds count in to the order of the TU files.
 import os
 import warnings
 import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from igsd.errors import ConfigError, DataError, StorageError, counted
+from igsd.errors import ConfigError, DataError, IGSDError, StorageError, counted
 from igsd.evaluation.inputs import IntArray
+from igsd.files.bounded import check_members
 
 OUTER_FOLDS, INNER_FOLDS = 10, 5
 NUM_PUBLISHED, VALIDATION_PARTS = 10, 9
@@ -150,11 +152,14 @@ def _read(path: Path, member: str) -> IntArray:
     """Return the integers of one zip member, read in place; nothing is extracted."""
     try:
         with zipfile.ZipFile(path) as archive:
+            check_members(path, archive.infolist())
             text = archive.read(member).decode("ascii")
         return np.array(text.split(), dtype=np.int64)
     except (FileNotFoundError, NotADirectoryError):
         raise StorageError(f"There is no fold file {path}. {_HOW_TO_GET}") from None
+    except IGSDError:
+        raise
     except KeyError:
         raise StorageError(f"{path} has no member {member}. {_HOW_TO_GET}") from None
-    except (OSError, zipfile.BadZipFile, ValueError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError) as error:
         raise StorageError(f"{path} cannot be read at {member}: {error}. {_HOW_TO_GET}") from error

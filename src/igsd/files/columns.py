@@ -94,8 +94,12 @@ def _finite(chunks: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
         yield rows
 
 
-def _read_npy(source: Path) -> np.ndarray:
-    """Return the array in a ``.npy`` file, its checksum verified where igsd wrote one."""
+def read_npy(source: Path, what: str) -> np.ndarray:
+    """Return the array in a ``.npy`` file, its checksum verified where igsd wrote one.
+
+    ``what`` the file should hold, for messages; the caller checks shape and type. Raises
+    ``StorageError`` for several arrays, Python objects, and a file with too little or too much.
+    """
     with open(source, "rb") as file:
         if file.read(2) == b"PK":
             raise StorageError(
@@ -109,18 +113,14 @@ def _read_npy(source: Path) -> np.ndarray:
             size = dtype.itemsize * math.prod(shape)
         except Exception as error:  # the header is parsed as Python, which fails in many ways
             reason = str(error).partition("\n")[0]
-            raise StorageError(f"{source} holds no readable embeddings: {reason}.") from error
-        if dtype.kind not in "fiu" or len(shape) != 2:
+            raise StorageError(f"{source} holds no readable {what}: {reason}.") from error
+        if dtype.hasobject or not dtype.itemsize:
+            raise StorageError(f"{source} must hold {what} as numbers or text. Got {dtype}.")
+        left = source.stat().st_size - file.tell() - size
+        if min(shape, default=0) < 0 or left not in (0, len(_TRAILER) + 4):
             raise StorageError(
-                f"{source} must hold a table of numbers [graphs, features]. "
-                f"Got shape {shape} of {dtype}."
-            )
-        start = file.tell()
-        left = source.stat().st_size - start - size
-        if min(shape) < 0 or left not in (0, len(_TRAILER) + 4):
-            raise StorageError(
-                f"{source} is damaged: it does not have the {shape[0]} x {shape[1]} numbers that "
-                "it declares. Copy it again, or create it again."
+                f"{source} is damaged: it does not have the {' x '.join(map(str, shape)) or 1} "
+                "values that it declares. Copy it again, or create it again."
             )
         data = file.read(size)
         trailer = file.read()
@@ -198,12 +198,17 @@ def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
         )
     refuse_pickle(source)
     try:
-        values = _read_npy(source) if suffix == ".npy" else _read_table(source)
+        values = read_npy(source, "embeddings") if suffix == ".npy" else _read_table(source)
     except (OSError, ValueError, EOFError) as error:
         if isinstance(error, StorageError | DataError):
             raise
         reason = str(error).partition("\n")[0]
         raise StorageError(f"{source} holds no readable embeddings: {reason}.") from error
+    if values.dtype.kind not in "fiu" or values.ndim != 2:
+        raise StorageError(
+            f"{source} must hold a table of numbers [graphs, features]. "
+            f"Got shape {values.shape} of {values.dtype}."
+        )
     is_bad = ~(np.abs(values) <= np.finfo(np.float32).max).all(axis=1)
     if is_bad.any():
         raise StorageError(

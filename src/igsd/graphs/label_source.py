@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from igsd.errors import DataError, counted, enumerated, nearest
+from igsd.errors import DataError, StorageError, counted, enumerated, nearest
 from igsd.files.arrays import refuse_pickle
+from igsd.files.columns import read_npy
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
@@ -62,16 +63,20 @@ def _lines(path: Path, is_array: bool) -> list[str]:
         if not is_array:
             text = path.read_text(encoding="utf-8-sig").removesuffix("\n")
             return [line.strip() for line in text.split("\n")]
-        array = np.load(path, allow_pickle=False)
-        if not isinstance(array, np.ndarray):
-            raise ValueError("it holds several arrays")
-    except (OSError, ValueError, EOFError) as error:
+        array = read_npy(path, "labels")
+        if array.dtype.kind == "S":
+            array = np.char.decode(array, "utf-8")
+    except StorageError:
+        raise
+    except (OSError, ValueError) as error:
         raise DataError(f"{path} cannot be read as a file of labels: {error}.") from error
     if array.ndim == 0 or array.size != len(array):
         raise DataError(
             f"{path} must hold one label for each graph, [G]. Got an array of shape "
             f"{list(array.shape)}. Save that column alone."
         )
+    if array.dtype.kind not in "biufU":
+        raise DataError(f"{path} must hold labels as numbers or text. Got {array.dtype}.")
     return ["" if value != value else str(value) for value in array.reshape(-1).tolist()]  # NaN
 
 

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,9 @@ MARKERS = ("?", "-", "na", "n/a", "#n/a", "nan", "none", "null")
 """Words that mean no value, as an empty cell does, in any case."""
 
 Task = Literal["auto", "classes", "numbers"]
+
+LARGEST = float(np.finfo(np.float32).max)
+"""The largest number to predict: models hold 32-bit floats."""
 
 # Whole numbers with more different values than this are counts rather than classes.
 _MOST_CLASSES = 20
@@ -63,8 +67,14 @@ def is_minus_one(value: object) -> bool:
 
 def class_of_text(text: str) -> int | str:
     """Return the class that a cell names: whole numbers are the same however written, 1.0 as 1."""
-    value = number_of(text)
-    return int(value) if value is not None and value.is_integer() else text
+    if number_of(text) is None:
+        return text
+    try:
+        value = Decimal(text)  # exact, whereas a float has 53 bits: large classes stay apart
+    except InvalidOperation:  # an exponent beyond any float
+        return text
+    whole = int(value)
+    return whole if value == whole else text
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,9 @@ class GraphLabels:
 
 def read_labels(columns: LabelTexts, task: Task, *, warn: bool) -> GraphLabels:
     """Return the labels in columns of text; ``warn``: warn of what ``drop_missing`` drops."""
+    name, times = Counter(columns.names).most_common(1)[0]
+    if times > 1:
+        raise DataError(f"The label column {name!r} is named {times} times. Name each column once.")
     pairs = list(zip(columns.names, columns.texts, strict=True))
     texts = [[v or "" for v in drop_missing(column, name, warn=False)] for name, column in pairs]
     # Decided by most of the cells: one ``>5`` must not turn numbers into classes.
@@ -142,18 +155,30 @@ def number_labels(columns: LabelTexts) -> GraphLabels:
     values = []
     for name, texts in zip(columns.names, columns.texts, strict=True):
         values.append([number_of(text) if text else math.nan for text in texts])
-        if bad := [graph for graph, value in enumerate(values[-1]) if value is None]:
-            places = [f"line {columns.lines[i]}" if columns.lines else f"graph {i}" for i in bad]
-            shown = [f"{texts[i]!r} ({place})" for i, place in zip(bad, places, strict=True)]
+        is_large = [value is not None and abs(value) > LARGEST for value in values[-1]]
+        if shown := _cells(columns, texts, is_large):
+            raise DataError(
+                f"Numbers in the label column {name!r} must be between -{LARGEST:.3g} and "
+                f"{LARGEST:.3g} (32-bit floats). Got {enumerated(shown)}. Empty such "
+                "cells, or write all numbers in another unit."
+            )
+        if bad := _cells(columns, texts, [value is None for value in values[-1]]):
             filled = counted(sum(1 for text in texts if text), "filled cell")
             raise DataError(
                 f"The label column {name!r} must hold finite numbers or nothing here. Of {filled}, "
-                f"{'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: {enumerated(shown)}. "
+                f"{'1 is' if len(bad) == 1 else f'{len(bad)} are'} neither: {enumerated(bad)}. "
                 "Empty such cells or write numbers; if all cells name classes, say --task classes, "
                 "or task='classes' in Python."
             )
     table = np.array(values, dtype=np.float64).T
     return GraphLabels(table[:, 0] if len(values) == 1 else table, False, columns.names)
+
+
+def _cells(columns: LabelTexts, texts: list[str], is_bad: list[bool]) -> list[str]:
+    """Return the text and place of every bad cell of a column, as messages show them."""
+    place, numbers = ("line", columns.lines) if columns.lines else ("graph", range(len(texts)))
+    cells = zip(texts, numbers, is_bad, strict=True)
+    return [f"{text!r} ({place} {number})" for text, number, bad in cells if bad]
 
 
 def check_enough(labels: GraphLabels) -> None:
