@@ -3,7 +3,7 @@
 import math
 import numbers
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def _plain(value: Any, place: int) -> Any:
         return value
     if isinstance(value, numbers.Real):
         if float(value).is_integer():
-            return int(value)
+            return int(cast(Any, value))
         raise DataError(
             f"A class must be text or a whole number. Graph {place} has {value}. To predict "
             "numbers, use a regressor."
