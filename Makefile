@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 THREADS := OMP_NUM_THREADS=1
 
-.PHONY: run test check shape bench readme performance docs clean
+.PHONY: run test check shape bench torture torture-all readme performance docs clean
 
 run: .venv/installed
 	$(BIN)/igsd evaluate --recipe molecules MUTAG --seeds 3
@@ -25,12 +25,21 @@ shape: .venv/installed
 bench: .venv/installed-dev
 	$(THREADS) $(BIN)/python -m benchmarks
 
+# An attack: killed, raced, mutated, flooded and lied to. Some ten minutes on two free cores.
+torture: .venv/installed-dev
+	$(THREADS) $(BIN)/python -m tests.torture --record
+
+# The same with 10,000 mutants and 100 kills.
+torture-all: .venv/installed-dev
+	$(THREADS) $(BIN)/python -m tests.torture --record --size all
+
 # The tables of README.md from the records in results/.
 readme: .venv/installed
 	$(BIN)/python -m igsd.report.readme results README.md docs/results.md
 
 performance: .venv/installed-dev
 	$(BIN)/python -m benchmarks.render results/benchmarks docs/performance.md
+	$(BIN)/python -m benchmarks.render results/torture docs/reliability.md
 
 # The documentation site, in site/; nothing is loaded from the network.
 docs: .venv/installed-docs

@@ -34,6 +34,7 @@ NAMES = (
     "startup",
     "million",
     "mpnn",
+    "gine",
     "wl",
     "pygcl",
     "learned",

@@ -17,6 +17,8 @@ from igsd.files.atomic import write_json
 
 KIND = "igsd benchmarks"
 FOLDER = Path("results") / "benchmarks"
+TORTURE = "torture"
+_KINDS = {KIND: "make bench", f"igsd {TORTURE}": f"make {TORTURE}"}
 
 
 def make_record(rows: Sequence[Row], seconds: float, load: Sequence[float]) -> dict[str, Any]:
@@ -38,6 +40,12 @@ def make_record(rows: Sequence[Row], seconds: float, load: Sequence[float]) -> d
     }
 
 
+def make_torture_record(rows: Sequence[dict[str, Any]], size: str, seed: int) -> dict[str, Any]:
+    """Return the record of ``make torture``: what was tried and what failed, on no machine."""
+    known = {"kind": f"igsd {TORTURE}", "date": now(), "commit": commit(), "versions": versions()}
+    return {**known, "size": size, "seed": seed, "rows": list(rows)}
+
+
 def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write a record, whole or not at all."""
     write_json(path, record)
@@ -48,23 +56,23 @@ def default_path(record: dict[str, Any], folder: Path = FOLDER) -> Path:
     return folder / f"{record['date'][:19].replace(':', '-')}.json"
 
 
-def read_all(folder: Path) -> list[dict[str, Any]]:
+def read_all(folder: Path, kind: str = KIND) -> list[dict[str, Any]]:
     """Return the records in a folder, oldest first; raises ``StorageError`` where there is none."""
     paths = sorted(folder.glob("*.json"))
     if not paths:
-        raise StorageError(f"There is no record in {folder}; `make bench` writes one.")
-    return [read_record(path) for path in paths]
+        raise StorageError(f"There is no record in {folder}; `{_KINDS[kind]}` writes one.")
+    return [read_record(path, kind) for path in paths]
 
 
-def read_record(path: Path) -> dict[str, Any]:
+def read_record(path: Path, kind: str = KIND) -> dict[str, Any]:
     """Return the record in a file; raises ``StorageError`` for any other file."""
     try:
         record = json.loads(path.read_text())
-        if record["kind"] == KIND:
+        if record["kind"] == kind:
             return record
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    raise StorageError(f"{path} is not a record of the benchmarks.")
+    raise StorageError(f"{path} is not a record of `{_KINDS[kind]}`.")
 
 
 def processor() -> str:

@@ -1,8 +1,9 @@
-"""``python -m benchmarks.render``: the table of ``docs/performance.md``, from the records.
+"""``python -m benchmarks.render``: the tables of two pages from their records.
 
-Each row is the newest that was measured, whether in a run of all benchmarks or of some. Rewrites
-what stands between the markers and leaves the rest alone; with ``--check`` it writes nothing and
-exits with 1 where the page and the records differ.
+``docs/performance.md`` shows each row of the benchmarks as last measured, whether in a run of all
+or of some; ``docs/reliability.md`` the last whole run of ``make torture-all``, or of ``make
+torture`` if there is none. Rewrites what stands between the markers and leaves the rest alone; with
+``--check`` it writes nothing and exits with 1 where a page and the records differ.
 """
 
 from __future__ import annotations
@@ -10,14 +11,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from benchmarks.record import read_all
+from benchmarks.record import TORTURE, read_all
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
 from igsd.report.readme import read_page, replace_between, update_pages
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+TORTURE_BEGIN, TORTURE_END = (
+    BEGIN.replace("benchmarks", TORTURE),
+    END.replace("benchmarks", TORTURE),
+)
 
 
 def render(records: Sequence[dict[str, Any]]) -> str:
@@ -50,6 +56,23 @@ def _run(record: dict[str, Any], name: str) -> str:
     )
 
 
+def render_torture(records: Sequence[dict[str, Any]]) -> str:
+    """Return the Markdown of the newest of the largest runs of ``make torture``."""
+    record = next((r for r in reversed(records) if r["size"] == "all"), records[-1])
+    lines = ["| attack | tried | failed |", "|:---|---:|---:|"]
+    for row in record["rows"]:
+        failed = f"skipped: {row['skipped']}" if row["skipped"] else row["failed"]
+        lines.append(f"| {row['name']} | {row['tried']} | {failed} |")
+    tried, failed = (sum(row[key] for row in record["rows"]) for key in ("tried", "failed"))
+    lines.append(f"| **together** | **{tried}** | **{failed}** |")
+    command = "make torture-all" if record["size"] == "all" else "make torture"
+    versions = ", ".join(f"{name} {value}" for name, value in record["versions"].items() if value)
+    source = (record["commit"]["id"] or "unknown")[:12]
+    changed = " with changes" if record["commit"]["dirty"] else ""
+    about = f"`{command}` on {record['date'][:10]}, commit {source}{changed}. {versions}."
+    return "\n".join([*lines, "", about])
+
+
 def replace_table(text: str, table: str) -> str:
     """Return ``text`` with ``table`` between the markers; raises ``StorageError`` without them.
 
@@ -59,11 +82,20 @@ def replace_table(text: str, table: str) -> str:
     return replace_between(text, BEGIN, END, table)
 
 
+def render_page(page: Path, records: Path) -> dict[Path, str]:
+    """Return a page with its table, which the name of the folder of records tells."""
+    text = read_page(page)
+    if records.name != TORTURE:
+        return {page: replace_table(text, render(read_all(records)))}
+    table = render_torture(read_all(records, f"igsd {TORTURE}"))
+    return {page: replace_between(text, TORTURE_BEGIN, TORTURE_END, table)}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Bring the page up to date and return the exit code; 1: ``--check`` found a difference."""
     return update_pages(
         arguments,
-        lambda page, records: {page: replace_table(read_page(page), render(read_all(records)))},
+        render_page,
         module="benchmarks.render",
         about="Writes the table of the records in RECORDS into PAGE.",
         command="make performance",

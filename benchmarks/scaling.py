@@ -15,7 +15,7 @@ from benchmarks.side import Side
 from benchmarks.timing import Measured, alternate
 from benchmarks.training import SETTINGS, load, recorded_training
 from igsd.graphs.graphset import GraphSet
-from igsd.training.loop import run_training
+from igsd.training.loop import RandomStream, run_training
 from igsd.views.cache import diffusion_view
 
 DATA, BAR, REPEATS = "NCI1", 1.15, 2
@@ -49,7 +49,7 @@ def growing_side(data: str, copies: int) -> Callable[[], dict[str, float]]:
 
     def work() -> dict[str, float]:
         task.seen.clear()
-        run_training(task, optimizer, fabric)
+        run_training(task, optimizer, fabric, RandomStream(0))
         return {"graphs": len(graphs), "views": views}
 
     return work

@@ -17,7 +17,7 @@ from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network
 from igsd.settings.igsd import Config
 from igsd.training.fit import view_of
-from igsd.training.loop import make_fabric, run_training, set_up, trainable
+from igsd.training.loop import RandomStream, make_fabric, run_training, set_up, trainable
 from igsd.training.task import EpochBatches, Task, epoch_batches
 from igsd.views.source import Source
 
@@ -105,7 +105,7 @@ def epoch_of(task: RecordedTask, optimizer: Any, fabric: Any) -> Callable[[], li
 
     def epoch() -> list[float]:
         task.seen.clear()
-        run_training(task, optimizer, fabric)
+        run_training(task, optimizer, fabric, RandomStream(0))
         return [float(loss) for loss in task.seen]
 
     return epoch

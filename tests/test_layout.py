@@ -148,7 +148,7 @@ def test_nothing_is_seeded_for_everybody() -> None:
         assert not called & {"np.random.seed", "numpy.random.seed", "random.seed"}, name_of(path)
         if "torch.manual_seed" in called:
             # Allowed only where the caller's state comes back afterwards.
-            assert "torch.random.fork_rng" in called, name_of(path)
+            assert "torch.random.set_rng_state" in called, name_of(path)
 
 
 def test_no_catch_all_files() -> None:

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from igsd.baselines.kernels.wl import WLKernel
-from igsd.errors import ConfigError, IGSDError
+from igsd.errors import ConfigError, IGSDError, StorageError, TrainingError
 from igsd.limits import (
     LimitError,
     MemoryLimitError,
     TimeLimitError,
     check_time,
     free_memory,
+    library_errors,
     limits,
     reserve,
 )
@@ -65,3 +67,32 @@ def test_a_kernel_leaves_what_was_there() -> None:
     with limits(memory_gib=1e-6), pytest.raises(LimitError):
         kernel.kernel(graphs)
     assert kernel.kernel(graphs).shape == (20, 20)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (MemoryError(), MemoryLimitError, "Out of memory. Use a smaller batch_size"),
+        (
+            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 8 bytes\nat"),
+            MemoryLimitError,
+            "Out of memory .* smaller batch_size",
+        ),
+        (RuntimeError("CUDA out of memory."), MemoryLimitError, "smaller batch_size"),
+        (ValueError("array is too big; x"), MemoryLimitError, "smaller batch_size"),
+        (np.linalg.LinAlgError("Singular matrix"), TrainingError, "Singular matrix.*singular"),
+        (OverflowError("int too large"), ConfigError, "too large to compute with"),
+    ],
+)
+def test_what_a_library_cannot_compute_is_a_sentence(
+    error: Exception, kind: type[Exception], text: str
+) -> None:
+    with pytest.raises(kind, match=text), library_errors():
+        raise error
+
+
+def test_other_errors_stay_as_they_are() -> None:
+    for error in (RuntimeError("a bug"), ValueError("a bug"), StorageError("out of memory")):
+        with pytest.raises(type(error)) as found, library_errors():
+            raise error
+        assert found.value is error

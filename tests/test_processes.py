@@ -197,7 +197,7 @@ def test_ctrl_c_while_children_start_is_heard_after_it() -> None:
 
 
 def test_exit_codes() -> None:
-    told = KeyboardInterrupt("Stopped. To go on: ...")
+    told = KeyboardInterrupt("Stopped. To continue: ...")
     assert exit_code_of(told) == 130
     told.__cause__ = Terminated()
     assert exit_code_of(told) == 143
@@ -235,7 +235,7 @@ def test_training_is_stopped_and_can_go_on(tmp_path: Path) -> None:
     command = ["-m", "igsd", "train", str(toy), "-o", str(run), "--quiet", *ENDLESS]
     code, err = stopped(tmp_path, command, (run / "checkpoint.safetensors").exists)
     again = shlex.join(["igsd", "train", str(toy), "-o", str(run), "--resume"])
-    assert (code, err) == (143, f"igsd: Stopped. To go on: {again}\n")
+    assert (code, err) == (143, f"igsd: Stopped. To continue: {again}\n")
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 _PUBLIC = dict.fromkeys(("IGSD", "IGSDClassifier", "IGSDRegressor"), "igsd.estimators")
 _PUBLIC |= dict.fromkeys(("load_model", "make_method"), "igsd.baselines.registry")
 _PUBLIC |= {"GraphSet": "igsd.graphs.graphset", "load_dataset": "igsd.graphs.datasets"}
-_PUBLIC |= {"open_data": "igsd.graphs.open"}
+_PUBLIC |= {"open_data": "igsd.graphs.open", "pretrained": "igsd.estimators.molecules"}
 
 __all__ = [
     "IGSD",
@@ -24,6 +24,7 @@ __all__ = [
     "load_model",
     "make_method",
     "open_data",
+    "pretrained",
 ]
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from igsd.baselines.registry import load_model, make_method
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
+    from igsd.estimators.molecules import pretrained
     from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet
     from igsd.graphs.open import open_data

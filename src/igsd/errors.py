@@ -51,10 +51,11 @@ class ParameterError(ConfigError):
 
 def need(extra: str, module: str, what: str = "This") -> Any:
     """Return an optional module for the purpose ``what``; ``ConfigError`` names a missing extra."""
+    package = module.split(".")[0]
     try:
+        importlib.import_module(package)
         return importlib.import_module(module)
     except ImportError as error:
-        package = module.split(".")[0]
         raise ConfigError(
             f'{what} needs {package}, which is not installed: pip install "igsd[{extra}]".'
         ) from error
@@ -90,19 +91,24 @@ def warn_user(text: str, category: type[IGSDWarning] = IGSDWarning) -> None:
 def nearest(name: str, valid: Iterable[str]) -> str:
     """Return a sentence with the valid names closest to ``name``, or all if none is close."""
     names = sorted(valid)
-    return did_you_mean(name, names) or f"Valid names: {', '.join(names)}."
+    return did_you_mean(name, names) or f"Valid names: {enumerated(names, most=100)}."
 
 
 def did_you_mean(name: str, valid: Iterable[str]) -> str:
     """Return a question with the valid names closest to ``name``, empty if none is close."""
     by_lower = {valid_name.lower(): valid_name for valid_name in sorted(valid)}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name.lower()[:200], by_lower, n=3, cutoff=0.5)
     return f"Did you mean {' or '.join(repr(by_lower[c]) for c in close)}?" if close else ""
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """Return the number with its noun: ``1 graph``, ``2 graphs``."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return at most ``most`` characters of a text that others wrote, for a message."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def enumerated(items: Sequence[Any], most: int = 5) -> str:

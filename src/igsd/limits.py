@@ -6,12 +6,13 @@ announced; for those ``igsd.processes`` runs a method in a process of its own an
 """
 
 import contextlib
+import re
 import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from igsd.errors import IGSDError, ParameterError
+from igsd.errors import ConfigError, IGSDError, ParameterError, TrainingError, shortened
 
 GIB = 2.0**30
 
@@ -60,7 +61,10 @@ def limits(*, memory_gib: float | None = None, seconds: float | None = None) -> 
         _current.reset(token)
 
 
-def reserve(num_bytes: float, what: str) -> None:
+_SMALLER = "Use fewer or smaller graphs, a method that is not quadratic, or a larger limit."
+
+
+def reserve(num_bytes: float, what: str, way_out: str = _SMALLER) -> None:
     """Raise ``MemoryLimitError`` if ``what`` needs more bytes than allowed."""
     allowed, rule = _current.get().memory, "the memory limit"
     if allowed is None:
@@ -68,8 +72,46 @@ def reserve(num_bytes: float, what: str) -> None:
     if num_bytes > allowed:
         raise MemoryLimitError(
             f"OMR: {what} needs {num_bytes / GIB:.1f} GiB, and {rule} is {allowed / GIB:.1f} GiB. "
-            "Use fewer or smaller graphs, a method that is not quadratic, or a larger limit."
+            f"{way_out}"
         )
+
+
+_NO_MEMORY = re.compile(
+    "allocate memory|out of memory|not enough memory|bad_alloc|calculation overflowed|array is too "
+    "big|[Mm]aximum allowed (size|dimension)"
+)
+
+
+@contextlib.contextmanager
+def library_errors() -> Iterator[None]:
+    """Raise an ``IGSDError`` with a way out for what NumPy, SciPy and PyTorch cannot compute.
+
+    That is: too little memory, a number too large for its type, and a singular system.
+    """
+    try:
+        yield
+    except IGSDError:
+        raise
+    except Exception as error:
+        name, reason = type(error).__name__, shortened(str(error).partition("\n")[0], 200)
+        is_memory = isinstance(error, RuntimeError | ValueError) and _NO_MEMORY.search(str(error))
+        if is_memory or isinstance(error, MemoryError) or name == "OutOfMemoryError":
+            raise MemoryLimitError(
+                f"Out of memory{f' ({reason})' if reason else ''}. Use a smaller batch_size, "
+                "hidden_dim or num_layers, fewer --jobs, or part of the data."
+            ) from error
+        if name.lstrip("_") in ("LinAlgError", "ArpackError", "ArpackNoConvergence"):
+            raise TrainingError(
+                f"A system of equations cannot be solved ({reason}): it is singular, or its "
+                "numbers are too extreme. Use values nearer to the defaults for settings such as "
+                "teleport, heat_time, eta and gamma, or look for extreme numbers in the data."
+            ) from error
+        if isinstance(error, OverflowError) or "Overflow when unpacking" in reason:
+            raise ConfigError(
+                f"A number is too large to compute with ({reason}). Use a smaller value for the "
+                "settings that differ from their defaults, or look for extreme numbers in the data."
+            ) from error
+        raise
 
 
 def check_time(what: str) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
 
 from igsd.errors import ConfigError, IGSDError, TrainingError
-from igsd.limits import GIB, MemoryLimitError, TimeLimitError, limits
+from igsd.limits import GIB, MemoryLimitError, TimeLimitError, library_errors, limits
 
 
 class Terminated(KeyboardInterrupt):
@@ -239,11 +239,9 @@ def _child(
                 importlib.import_module(name)
         sender.send(resident_bytes(os.getpid()))
         start = time.perf_counter()
-        with limits(**limit):
+        with limits(**limit), library_errors():
             value = function(*arguments)
         sender.send(Measured(value, time.perf_counter() - start, peak_bytes()))
-    except MemoryError:
-        sender.send(MemoryLimitError("OMR: the system ran out of memory."))
     except IGSDError as error:
         sender.send(error)
     except Exception as error:

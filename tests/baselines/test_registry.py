@@ -22,6 +22,7 @@ from igsd.baselines.registry import (
     note_on_vectors,
     setting_names,
     takes_recipe,
+    untrained_copy,
 )
 from igsd.errors import ConfigError, IGSDError, StorageError
 from igsd.estimators import IGSD, IGSDClassifier
@@ -235,3 +236,15 @@ def test_folders_without_a_model(tmp_path: Path) -> None:
         load_model(tmp_path / "run")
     with pytest.raises(StorageError, match="no model at"):
         load_model(tmp_path / "nothing")
+
+
+def test_an_untrained_copy_is_the_encoder_that_training_starts_from(graphs: GraphSet) -> None:
+    config = Config().updated(TINY | {"seed": 3})
+    untrained = untrained_copy(IGSD.from_config(config)).fit(graphs)
+    assert untrained.history_ == []
+    assert untrained.get_params()["random_state"] == 3
+    vectors = untrained.transform(graphs)
+    assert np.array_equal(vectors, untrained_copy(IGSD.from_config(config)).fit_transform(graphs))
+    assert not np.array_equal(vectors, IGSD.from_config(config).fit_transform(graphs))
+    other = untrained_copy(IGSD.from_config(config.updated({"seed": 4}))).fit_transform(graphs)
+    assert not np.array_equal(vectors, other)

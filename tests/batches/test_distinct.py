@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,12 +9,13 @@ import torch
 
 from igsd.batches.batch import Collator
 from igsd.batches.distinct import DistinctBatch, distinct_batch
-from igsd.batches.features import FeatureMap
-from igsd.encoders.encoder import GNNEncoder
+from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.encoders.encoder import GNNEncoder, distinct_depth
 from igsd.graphs.build import from_edges
 from igsd.graphs.datasets import load_dataset
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import HOST, make_graphs, odd_graphs
+from tests.small_molecules import make_molecules
 
 
 def both(graphs: GraphSet, parts: str, levels: int = 3) -> tuple[DistinctBatch, object]:
@@ -63,6 +65,14 @@ def test_there_are_no_more_rows_than_nodes() -> None:
 )
 def test_which_encoders_take_it(kind: str, readout: str, takes: bool) -> None:
     assert GNNEncoder(kind, 2, 4, 2, readout=readout).takes_distinct is takes
+
+
+def test_links_that_are_seen_differ() -> None:
+    features = FeatureMap.fit(make_graphs(), "degree")
+    encoder = GNNEncoder("gin", features.dim, 4, 2)
+    assert distinct_depth(encoder, features) == 2
+    links = LinkFeatures.fit(make_molecules(), 0)
+    assert distinct_depth(encoder, replace(features, links=links)) == 0
 
 
 @pytest.mark.slow

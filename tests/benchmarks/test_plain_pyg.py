@@ -26,7 +26,7 @@ from benchmarks.training import (
     untrained,
 )
 from igsd.graphs.graphset import GraphSet
-from igsd.training.loop import run_training
+from igsd.training.loop import RandomStream, run_training
 from igsd.training.task import epoch_batches
 
 
@@ -74,7 +74,7 @@ def test_an_epoch_with_optimiser_and_teacher() -> None:
     model, loader = plain_side(graphs)
     adam = torch.optim.Adam(student_parameters(model), lr=SETTINGS.learning_rate)
     theirs = train_epoch(model, adam, loader)
-    run_training(task, optimizer, fabric)
+    run_training(task, optimizer, fabric, RandomStream(0))
     ours = [float(loss) for loss in task.seen]
     assert len(ours) == 2
     assert ours == pytest.approx(theirs, rel=1e-3)

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks import render
-from benchmarks.record import default_path, make_record, read_all, write_record
+from benchmarks.record import (
+    default_path,
+    make_record,
+    make_torture_record,
+    read_all,
+    write_record,
+)
 from benchmarks.row import Row
 from igsd.errors import StorageError
 
@@ -22,6 +28,34 @@ def test_the_page_is_up_to_date() -> None:
     if not list(records.glob("*.json")):
         pytest.skip("no benchmarks are recorded yet")
     assert render.main([str(records), str(ROOT / "docs" / "performance.md"), "--check"]) == 0
+
+
+def test_the_page_on_reliability_is_up_to_date() -> None:
+    records = ROOT / "results" / "torture"
+    if not list(records.glob("*.json")):
+        pytest.skip("no attack is recorded yet")
+    assert render.main([str(records), str(ROOT / "docs" / "reliability.md"), "--check"]) == 0
+
+
+def test_the_largest_attack_is_shown(tmp_path: Path) -> None:
+    folder, page = tmp_path / "torture", tmp_path / "page.md"
+    row = {"name": "kills: train", "tried": 20, "failed": 0, "skipped": ""}
+    disk = {"name": "disks: full", "tried": 0, "failed": 0, "skipped": "no mount"}
+    for date, size, rows in (
+        ("2026-01-01", "all", [row | {"tried": 100}, disk]),
+        ("2026-01-02", "usual", [row]),
+    ):
+        record = make_torture_record(rows, size, 0) | {"date": f"{date}T00:00:00+00:00"}
+        write_record(default_path(record, folder), record)
+    page.write_text(f"before\n{render.TORTURE_BEGIN}\n{render.TORTURE_END}\nafter\n")
+    assert render.main([str(folder), str(page), "--check"]) == 1
+    assert render.main([str(folder), str(page)]) == 0
+    text = page.read_text()
+    assert "| kills: train | 100 | 0 |" in text
+    assert "| disks: full | 0 | skipped: no mount |" in text
+    assert "`make torture-all` on 2026-01-01" in text
+    with pytest.raises(StorageError, match="not a record of `make bench`"):
+        read_all(folder)
 
 
 def test_a_difference_is_found_and_mended(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_wrong_questions(igsd: Run, toy: Path, unlabelled: Path, tmp_path: Path)
         (["--method", "w1", toy], "no method 'w1'"),
         (["--method", "wl", toy, "-o", "r"], "no run folder"),
         (["--method", "wl", toy, "--recipe", "paper"], "Leave out --recipe paper"),
-        (["--recipe", "paper", toy, "--limit-seconds", "3"], "is for --methods"),
+        (["--recipe", "paper", toy, "--limit-seconds", "3"], "needs --methods"),
         (["--method", "wl", toy, "--label-rate", "0.1"], "protocols semi"),
     ):
         code, _, err = igsd("evaluate", *arguments, *FAST)

@@ -9,6 +9,7 @@ import pytest
 
 from igsd.baselines.references.histogram import LabelDegreeHistogram
 from igsd.estimators import IGSD
+from igsd.files.arrays import read_arrays, write_arrays
 from igsd.files.columns import read_vectors
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
@@ -127,16 +128,18 @@ def test_wrong_models(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> No
     (tmp_path / "short").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "m.safetensors").write_bytes(pickle.dumps({"weights": [1.0]}))
-    old = whole.replace(rb"\"version\": 1", rb"\"version\": 9", 1)
-    assert old != whole
-    (tmp_path / "old").write_bytes(old)
-    (tmp_path / "no-key").write_bytes(whole.replace(rb"\"features\"", rb"\"featurez\"", 1))
+    arrays, header = read_arrays(trained / "model.safetensors", "model")
+    write_arrays(tmp_path / "old", arrays, header | {"version": 9})
+    header.pop("features")
+    write_arrays(tmp_path / "no-key", arrays, header)
+    (tmp_path / "bit").write_bytes(whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:])
     (tmp_path / "no-array").write_bytes(whole[:-8])
     for model, text in (
         ("short", "short"),
         ("empty", "not a model"),
         ("m.safetensors", "pickle"),
         ("old", "format 9"),
+        ("bit", "bit is damaged: its content has another checksum"),
         ("nothing", "no model at nothing. A model is a run folder made by `igsd train`"),
         ("no-key", "damaged, or a model of another version: 'features' is missing"),
         ("no-array", "does not fit into the file. Copy it again"),

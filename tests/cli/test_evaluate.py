@@ -93,8 +93,8 @@ def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) ->
         ([toy], "or --method NAME"),
         ([trained, toy, toy], "takes MODEL"),
         (["--recipe", "molecules", trained, toy], "DATA alone"),
-        ([trained, toy, "--records", "r"], "--records is for training"),
-        ([trained, toy, "--set", "epochs=1"], "--set is for training"),
+        ([trained, toy, "--records", "r"], "--records applies to training"),
+        ([trained, toy, "--set", "epochs=1"], "--set applies to training"),
         ([trained, toy, "--seeds", "0"], "at least 1"),
         ([trained, toy, "--json", str(tmp_path)], "is a folder"),
         ([trained, toy, "--protocol", "gckn"], "published folds"),
@@ -104,7 +104,7 @@ def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) ->
         (["--recipe", "molecules", toy, "--set", "devices=2"], "devices=1"),
         (["--recipe", "molecules", toy, "--protocol", "gckn"], "published folds"),
         (["v.npy", toy], "7 embeddings"),
-        (["nan.npy", toy], "embeddings in nan.npy must be finite"),
+        (["nan.npy", toy], "nan.npy must hold finite numbers"),
         ([trained, toy, "--labels", "active"], "no labels of that name"),
     ):
         code, _, err = igsd("evaluate", *arguments, *FAST)

@@ -108,7 +108,7 @@ def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str], tmp_path: 
         # A log file said nothing until the first run had ended, which may take hours.
         begin = capsys.readouterr().err
         display.end(batch(0), [record(0.9)])
-    assert begin == "2 runs left, for how long is not known yet\nwl on A, seed 0 ...\n"
+    assert begin == "2 runs left, duration not known yet\nwl on A, seed 0 ...\n"
     err = capsys.readouterr().err
     assert err.startswith("1/2 wl on A, seed 0: 90.0 %, 0.0 s; 1 run left, about 20 s")
 

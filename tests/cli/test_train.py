@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from igsd.errors import StorageError, TrainingError
 from igsd.estimators import IGSD
@@ -139,8 +140,8 @@ def test_an_interrupted_run_resumes_to_the_same_model(
 ) -> None:
     real = loop._one_step
 
-    def one_step(task: Any, optimizer: Any, fabric: Any, progress: Any) -> None:
-        real(task, optimizer, fabric, progress)
+    def one_step(task: Any, optimizer: Any, fabric: Any, progress: Any, drawing: Any) -> None:
+        real(task, optimizer, fabric, progress, drawing)
         if progress.epoch == 1:
             os.kill(os.getpid(), signal.SIGINT)
 
@@ -263,10 +264,10 @@ def test_a_failure_after_a_checkpoint_keeps_it(
 ) -> None:
     real = loop._one_step
 
-    def one_step(task: Any, optimizer: Any, fabric: Any, progress: Any) -> None:
+    def one_step(task: Any, optimizer: Any, fabric: Any, progress: Any, drawing: Any) -> None:
         if progress.epoch == 1:
             raise TrainingError("The loss is no longer finite")
-        real(task, optimizer, fabric, progress)
+        real(task, optimizer, fabric, progress, drawing)
 
     monkeypatch.setattr(loop, "_one_step", one_step)
     code, _, err = igsd("train", toy, "-o", "r", "--set=checkpoint_every=1", *SETTINGS)
@@ -286,7 +287,7 @@ def test_a_disk_that_is_full_at_the_end(
         patch.setattr(RunFolder, "write_model", full)
         code, _, err = igsd(*run)
     assert (code, "The disk is full." in err) == (2, True)
-    assert ("The training is kept. To go on: igsd train" in err) == (epochs > 0)
+    assert ("The checkpoint is kept. To continue: igsd train" in err) == (epochs > 0)
     assert (tmp_path / "r").exists() == (epochs > 0)
     assert igsd(*run, "--resume")[0] == 0
     assert names(tmp_path / "r") == FINISHED
@@ -295,3 +296,15 @@ def test_a_disk_that_is_full_at_the_end(
 def test_labels_are_not_needed(igsd: Run, unlabelled: Path, tmp_path: Path) -> None:
     assert igsd("train", unlabelled, "-o", "r", "--quiet", *SETTINGS)[0] == 0
     assert names(tmp_path / "r") == FINISHED
+
+
+def test_resume_with_another_number_of_threads_is_said(
+    igsd: Run, toy: Path, tmp_path: Path
+) -> None:
+    assert igsd("train", toy, "-o", "r", "--quiet", *SETTINGS)[0] == 0
+    place = tmp_path / "r" / "metrics.json"
+    metrics = json.loads(place.read_text())
+    assert metrics["threads"] == torch.get_num_threads()
+    place.write_text(json.dumps(metrics | {"status": "unfinished", "threads": 64}))
+    code, _, err = igsd("train", toy, "-o", "r", "--resume", "--quiet")
+    assert (code, "began with 64 threads" in err) == (0, True)

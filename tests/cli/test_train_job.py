@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 
+from igsd.baselines.kernels.wl import WLConfig, WLKernel
 from igsd.cli.train import TrainJob, find_job
 from igsd.errors import ConfigError, StorageError
 from igsd.estimators import IGSDClassifier
+from igsd.experiments.records import Identity
 from igsd.experiments.run_folder import RunFolder
+from igsd.files.models import read_model, write_model
+from igsd.graphs.graphset import GraphSet
+from igsd.settings.fields import RENAMED
 from igsd.settings.igsd import Config
 from igsd.settings.text import load_recipe
 
@@ -52,6 +57,28 @@ def test_jobs_of_other_methods(toy: Path, tmp_path: Path, monkeypatch: pytest.Mo
         job_of(toy, method="mlg", **resume)
     with pytest.raises(ConfigError, match="iterations 2, and 3 was given"):
         job_of(toy, "iterations=3", **resume)
+
+
+def test_a_run_a_record_and_a_kernel_from_before_a_setting_was_renamed(
+    toy: Path, toy_graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(RENAMED, "rounds", "iterations")
+    config = WLConfig(iterations=2)
+    RunFolder("run").create({"method": "wl", "recipe": "molecules"}, config)
+    written = Path("run/config.toml").read_text()
+    Path("run/config.toml").write_text(written.replace("iterations =", "rounds ="))
+    assert job_of(toy, output="run", resume=True).config == config
+
+    stored = {"rounds" if key == "iterations" else key: v for key, v in config.to_json().items()}
+    record = {"config": stored, "data": {"checksum": "abc"}, "algorithm": 1, "protocol": {}}
+    assert Identity(config, "abc", {}, algorithm=1).differences(record) == []
+
+    WLKernel(iterations=2).fit(toy_graphs).save("kernel")
+    tensors, header = read_model("kernel", "WLKernel")
+    header["settings"]["rounds"] = header["settings"].pop("iterations")
+    write_model("kernel", tensors, header)
+    assert WLKernel.load("kernel").iterations == 2
 
 
 @pytest.mark.parametrize(

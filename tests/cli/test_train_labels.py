@@ -31,7 +31,7 @@ def test_from_labels_to_predictions(igsd: Run, toy: Path, tmp_path: Path) -> Non
     settings += ["--set=self_training_share=1"]
     code, out, err = igsd("train", toy, *LABELS, *settings, "-o", "run", "--label-rate", 0.5)
     assert code == 0, err
-    assert "4 graphs whose label was hidden" in out
+    assert "4 graphs with hidden labels predicted correctly" in out
     run = tmp_path / "run"
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["status"] == "finished"
@@ -105,7 +105,7 @@ def test_a_disk_that_is_full_at_the_end_keeps_the_training(
     with monkeypatch.context() as patch:
         patch.setattr(RunFolder, "write_model", full)
         code, _, err = igsd("train", toy, *LABELS, "-o", "r")
-    assert (code, "The disk is full. The training is kept. To go on:" in err) == (2, True)
+    assert (code, "The disk is full. The checkpoint is kept. To continue:" in err) == (2, True)
     assert igsd("train", toy, *LABELS, "-o", "r", "--resume")[0] == 0
     assert (tmp_path / "r" / "model.safetensors").exists()
 

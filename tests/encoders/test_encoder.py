@@ -167,8 +167,8 @@ def test_tells_apart_what_the_degrees_tell_apart() -> None:
 
 
 def test_unknown_kind_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"'gine'.*'gin'"):
-        GNNEncoder("gine", 3, 8, 2)
+    with pytest.raises(ConfigError, match=r"'gins'.*'gin'"):
+        GNNEncoder("gins", 3, 8, 2)
 
 
 @pytest.mark.parametrize("concat", [True, False])

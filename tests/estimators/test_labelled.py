@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -208,3 +209,20 @@ def test_no_settings_of_classes() -> None:
     names = IGSDRegressor().get_params()
     assert not {"supcon_weight", "self_training", "pseudo_labels_for"} & set(names)
     assert names["self_weight"] == 1.0
+
+
+def test_threads_give_the_numbers_of_one() -> None:
+    """Trainings in several threads used to take each other's random numbers."""
+    graphs = [nx.path_graph(n) for n in range(3, 9)]
+
+    def vectors(seed: int) -> np.ndarray:
+        model = IGSDClassifier(
+            random_state=seed, epochs=2, pretraining_epochs=1, head_dropout=0.5, hidden_dim=8
+        )
+        return model.fit(graphs, [0, 1] * 3).transform(graphs)
+
+    alone = [vectors(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(vectors, [0, 1, 2, 3] * 3))
+    for number, found in enumerate(together):
+        np.testing.assert_array_equal(found, alone[number % 4])

@@ -139,7 +139,7 @@ def test_a_stopped_training_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ({"distance_bins": 1, "encoder": "mpnn"}, ConfigError, "0 .* or at least 2. Got 1"),
         ({"view": "bond-types", "embed_views": "both"}, ConfigError, "one for each kind of bond"),
         ({"set2set_steps": 0}, ConfigError, "at least 1"),
-        ({"view": "edge-perturb", "encoder": "mpnn"}, ConfigError, "bonds without a kind"),
+        ({"view": "edge-perturb", "encoder": "mpnn"}, ConfigError, "edges without a kind"),
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], error: Any, message: str) -> None:

@@ -123,7 +123,7 @@ def test_a_batch_that_has_ended_two_processes_is_failed(tmp_path: Path) -> None:
     path.write_text("..")
     (record,) = work_on(batch, options)[1]
     assert record["status"] == "failed"
-    assert "ended from outside" in str(record["error"])
+    assert "was killed" in str(record["error"])
 
 
 def test_threads_and_the_settings_of_before(
@@ -186,7 +186,7 @@ def test_a_process_that_is_killed_twice_is_a_failed_run(tmp_path: Path) -> None:
     assert len(pools) == 2
     assert ended.keys() == set(batches)
     assert ended[batches[0]][0]["status"] == "failed"
-    assert "ended from outside" in ended[batches[0]][0]["error"]
+    assert "was killed" in ended[batches[0]][0]["error"]
     # The other batch died with the first, and then was run alone.
     assert ended[batches[1]][0]["status"] == "ok"
 

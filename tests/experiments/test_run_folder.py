@@ -154,7 +154,7 @@ def train(folder: RunFolder, error: BaseException, *, is_new: bool = True) -> No
 
 def test_a_stop_says_how_to_go_on(tmp_path: Path) -> None:
     folder = begun(tmp_path)
-    with pytest.raises(KeyboardInterrupt, match="To go on: igsd train X"):
+    with pytest.raises(KeyboardInterrupt, match="To continue: igsd train X"):
         train(folder, KeyboardInterrupt())
     assert folder.state == "unfinished"
 
@@ -174,7 +174,7 @@ def test_a_checkpoint_is_kept(tmp_path: Path) -> None:
     folder = begun(tmp_path, checkpoint=True)
     with pytest.raises(TrainingError, match=r"^No\.$"):
         train(folder, TrainingError("No."))
-    with pytest.raises(StorageError, match=r"kept. To go on: igsd train X"):
+    with pytest.raises(StorageError, match=r"kept. To continue: igsd train X"):
         train(folder, StorageError("The disk is full."))
     assert folder.state == "unfinished"
 

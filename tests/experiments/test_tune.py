@@ -202,7 +202,7 @@ def test_a_recipe_is_read_as_a_configuration(tmp_path: Path) -> None:
     config = Config(epochs=7, view="heat", seed=3, accelerator="auto", learning_rate=1e-4)
     path = tmp_path / "recipe.toml"
     path.write_text(recipe_toml(config, "Found on 'two\nlines'"))
-    assert path.read_text().startswith("# Found on 'two lines'\n\n# The run\nepochs = 7")
+    assert path.read_text().startswith("# Found on 'two lines'\n\n# The run\n")
     settings = read_settings(path)
     runtime = {e.name for e in Config.settings() if e.metadata["group"] == "runtime"}
     assert settings.keys() == {e.name for e in Config.settings()} - runtime - {"seed"}

@@ -162,7 +162,7 @@ def test_what_is_left_in_words() -> None:
     estimates, sizes = Estimates(), {"A": 10, "B": 10}
     batches = [batch("A", 0, 1), batch("A", 2)]
     assert estimates.left([], sizes, 1) == "nothing left"
-    assert estimates.left(batches, sizes, 1) == "3 runs left, for how long is not known yet"
+    assert estimates.left(batches, sizes, 1) == "3 runs left, duration not known yet"
     estimates.add(Path("r/nested/A/wl/seed-9.json"), record(60.0))
     assert estimates.left(batches, sizes, 1) == "3 runs left, about 3 min"
     assert estimates.left(batches, sizes, 9) == "3 runs left, about 2 min"

@@ -2,7 +2,8 @@
 
 ``files/`` is written once and then kept: writing it again would test nothing. A new kind of
 estimator gets its file by ``python -m tests.golden.write --files``, which leaves the others alone.
-Pictures of run folders are left out.
+Pictures of run folders are left out. ``checksums/`` has one file of each kind in the format that
+carries checksums: a later change of a format adds such a folder of its own.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from tests.golden.subjects import (
 )
 
 MODELS, RUNS, EXPECTED = FILES / "models", FILES / "trained", FILES / "expected"
+CHECKSUMS = FILES / "checksums"
 
 TINY: dict[str, Any] = {"epochs": 2, "batch_size": 32, "num_layers": 2, "hidden_dim": 4}
 TINY |= {"head_hidden_dim": 8, "head_dim": 4, "discriminator_dim": 4, "edge_hidden_dim": 4}
@@ -123,6 +125,25 @@ def write_missing() -> None:
         if not (RUNS / f"{name}-stopped").exists():
             with _ctrl_c_after(steps):
                 _train(RUNS / f"{name}-stopped", name, code=130)
+    if not CHECKSUMS.exists():
+        _write_checksums()
+
+
+def _write_checksums() -> None:
+    """Write a set, a model, vectors, a stopped run and a record in the format with checksums."""
+    CHECKSUMS.mkdir()
+    open_graphs("QM9").take(np.arange(10)).save(CHECKSUMS / "qm9.graphs")
+    igsd.load_model(MODELS / "igsd").save(CHECKSUMS / "igsd")
+    first_graphs("MUTAG").save(CHECKSUMS / "mutag.graphs")
+    for suffix in ("npy", "csv", "parquet"):
+        embed = ["embed", str(CHECKSUMS / "igsd"), str(CHECKSUMS / "mutag.graphs"), "--quiet"]
+        main([*embed, "-o", str(CHECKSUMS / f"vectors.{suffix}")])
+    with _ctrl_c_after(STOPPED["igsd"]):
+        _train(CHECKSUMS / "igsd-stopped", "igsd", code=130)
+    runs = ["compare", "MUTAG", "--methods", "histogram", "--seeds", "1", "--jobs", "1", "--quiet"]
+    plot = ["--plot", str(CHECKSUMS / "plot.png")]
+    main([*runs, *plot, "--records", str(CHECKSUMS / "records")])
+    (CHECKSUMS / "plot.png").unlink()
 
 
 def _keep(name: str, found: dict[str, np.ndarray]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import igsd
 from igsd.evaluation.result import ProtocolResult
 from igsd.experiments.exhibits import exhibit_names, find_exhibits
-from igsd.experiments.records import Identity, is_fresh, read_record
+from igsd.experiments.records import Identity, algorithm_version, is_fresh, read_record
 from igsd.experiments.run import Options, Run
 from igsd.experiments.work import plan_exhibits
 from igsd.report.records import RecordFolder
@@ -44,7 +44,8 @@ def pin_of(place: str) -> list[Any]:
     assert record is not None, place
     assert is_fresh(record), place
     config = _like(record).updated(record["config"])
-    identity = Identity(config, record["data"]["checksum"], record["protocol"])
+    version = algorithm_version(record.get("method", "igsd"))
+    identity = Identity(config, record["data"]["checksum"], record["protocol"], version)
     assert identity.differences(record) == [], place
     learned = {key: v for key, v in config.learned().items() if key in record["config"]}
     parts = [learned, identity.checksum, identity.protocol, identity.algorithm, record["status"]]

@@ -13,7 +13,11 @@ import pytest
 
 import igsd
 from igsd.cli.main import main
+from igsd.experiments.records import read_record
+from igsd.files.arrays import read_arrays
+from igsd.files.columns import read_vectors
 from tests.golden.old_files import (
+    CHECKSUMS,
     FILES,
     MODELS,
     RUNS,
@@ -27,6 +31,7 @@ from tests.golden.old_files import (
 )
 
 QM9_CHECKSUM = "3f9bae9b2073310c0e04a5beddcd1d82dc0aba72231ce0fbff07b9d5ab8c95d2"
+FIGURES = [85.6, 66.5]
 DATA_OF = {name: data for name, data, _, _ in kinds()}
 
 
@@ -101,3 +106,39 @@ def test_a_stopped_training_goes_on_to_the_same_end(name: str, tmp_path: Path) -
     assert not (folder / "model.safetensors").exists()
     assert main([*arguments(name), "-o", str(folder), "--resume"]) == 0
     assert_as_before(igsd.load_model(folder), f"run-{name.partition('-')[0]}")
+
+
+@pytest.mark.parametrize("file", ["qm9.graphs", "igsd", "igsd-stopped/checkpoint.safetensors"])
+def test_these_files_have_checksums(file: str) -> None:
+    kind = {"qm9.graphs": "graph set", "igsd": "model"}.get(file, "checkpoint")
+    assert read_arrays(CHECKSUMS / file, kind, needs_checksum=True)[0] != {}
+
+
+def test_a_set_with_checksums() -> None:
+    old = igsd.open_data(FILES / "qm9.graphs").take(np.arange(10))
+    assert igsd.open_data(CHECKSUMS / "qm9.graphs").checksum == old.checksum
+
+
+def test_a_model_and_vectors_with_checksums() -> None:
+    model = igsd.load_model(CHECKSUMS / "igsd")
+    assert_as_before(model, "igsd")
+    wanted = read_expected("igsd")["transform"]
+    for suffix in ("npy", "csv", "parquet"):
+        found = read_vectors(CHECKSUMS / f"vectors.{suffix}")
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5 * np.abs(wanted).mean())
+
+
+def test_a_stopped_training_with_checksums_goes_on(tmp_path: Path) -> None:
+    folder = shutil.copytree(CHECKSUMS / "igsd-stopped", tmp_path / "run")
+    assert main([*arguments("igsd"), "-o", str(folder), "--resume"]) == 0
+    assert_as_before(igsd.load_model(folder), "run-igsd")
+
+
+def test_a_record(tmp_path: Path) -> None:
+    path = CHECKSUMS / "records" / "nested" / "MUTAG" / "histogram" / "seed-0.json"
+    record = read_record(path)
+    assert record is not None
+    assert [round(100 * row["mean"], 1) for row in record["rows"]] == FIGURES
+    page = tmp_path / "page.html"
+    assert main(["report", str(CHECKSUMS / "records"), "-o", str(page)]) == 0
+    assert f"{FIGURES[0]:.1f}" in page.read_text()

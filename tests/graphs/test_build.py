@@ -124,3 +124,9 @@ def test_sets_that_do_not_belong_together() -> None:
         join_sets([make_graphs(), make_graphs(labels=False)])
     with pytest.raises(DataError, match="'node_label_names' of set 1"):
         join_sets([make_graphs(), make_graphs(node_label_names=("A", "B", "C"))])
+
+
+def test_more_nodes_than_a_graph_can_have() -> None:
+    """NumPy's own error came before: the array is too big."""
+    with pytest.raises(DataError, match="a graph has fewer than 2147483648"):
+        build([2**62, 2], [(0, 1)])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,17 @@ def test_failures_leave_nothing(tmp_path: Path, page: str, missing: int, message
         pytest.raises(DataError, match=message),
     ):
         download(address + page, tmp_path / "out", max_bytes=limit)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("page", ["/drips", "/drips-header"])
+def test_a_server_that_sends_a_byte_now_and_then(tmp_path: Path, page: str) -> None:
+    """A timeout of the socket starts again with every byte."""
+    with serving({page: b"x" * 1000}) as address:
+        start = time.monotonic()
+        with pytest.raises(DataError, match=r"not downloaded after 0.5 seconds, the limit"):
+            download(address + page, tmp_path / "out", max_seconds=0.5)
+        assert time.monotonic() - start < 5
     assert list(tmp_path.iterdir()) == []
 
 

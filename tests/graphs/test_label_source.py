@@ -171,7 +171,7 @@ def test_markers_of_missing_values(tmp_path: Path) -> None:
         assert find_labels(graphs, data, "kind").y == ["a", None, "b", "a"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert find_labels(graphs, data, "kind", told=False).y[1] is None
+        assert find_labels(graphs, data, "kind", warn=False).y[1] is None
     with pytest.warns(IGSDWarning, match=r"are taken as missing: 'NA' \(1\), '\?' \(1\)"):
         found = find_labels(graphs, data, "logS")
     np.testing.assert_array_equal(found.y, [0.5, NAN, NAN, 1])

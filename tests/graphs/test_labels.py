@@ -19,7 +19,7 @@ from igsd.graphs.labels import (
 
 
 def kept(values: list[Any]) -> list[Any]:
-    return drop_missing(values, "y", told=False)
+    return drop_missing(values, "y", warn=False)
 
 
 def test_words_for_a_missing_label() -> None:
@@ -102,12 +102,12 @@ def test_text_among_measured_numbers() -> None:
     )
     columns = LabelTexts(("logS",), [texts], list(range(2, 8)))
     with pytest.raises(DataError, match=message):
-        read_labels(columns, "auto", told=False)
-    assert read_labels(columns, "classes", told=False).y == ["0", "1.5", ">5", "3", None, "low"]
+        read_labels(columns, "auto", warn=False)
+    assert read_labels(columns, "classes", warn=False).y == ["0", "1.5", ">5", "3", None, "low"]
     with pytest.raises(DataError, match=r"1 is neither: 'x' \(graph 21\)"):
-        read_labels(LabelTexts(("n",), [[*map(str, range(21)), "x"]]), "auto", told=False)
+        read_labels(LabelTexts(("n",), [[*map(str, range(21)), "x"]]), "auto", warn=False)
 
 
 @pytest.mark.parametrize("texts", [["1", "2", ">5"], ["1.5", "a", "b"], ["1", "2", "2", "1.0"]])
 def test_few_whole_numbers_and_text_are_classes(texts: list[str]) -> None:
-    assert read_labels(LabelTexts(("y",), [texts]), "auto", told=False).are_classes
+    assert read_labels(LabelTexts(("y",), [texts]), "auto", warn=False).are_classes

@@ -8,8 +8,11 @@ from torch.nn.functional import cross_entropy
 from igsd.batches.distinct import DistinctBatch
 from igsd.batches.features import FeatureMap
 from igsd.encoders.encoder import GNNEncoder
-from igsd.model.network import Step, StepLabels
+from igsd.limits import MemoryLimitError
+from igsd.model.igsd import IGSDModel
+from igsd.model.network import Dims, Step, StepLabels, build_network
 from igsd.settings.groups import View
+from igsd.settings.igsd import Config
 from igsd.views.source import Source
 from tests.small_graphs import HOST, make_graphs
 
@@ -56,3 +59,19 @@ def test_the_supervised_loss_is_the_mean_over_both_pools(with_pseudo: bool) -> N
     if with_pseudo:
         expected = 0.75 * expected + 0.25 * cross_entropy(outputs[3:], pseudo)
     torch.testing.assert_close(step.supervised(outputs, with_pseudo=with_pseudo), expected)
+
+
+def test_a_network_that_does_not_fit_is_refused_before_it_is_built() -> None:
+    settings = Config(num_layers=1000, hidden_dim=65_536)
+    message = r"network of [\d,]+ weights needs .* smaller values than hidden_dim=65536, num_l"
+    with pytest.raises(MemoryLimitError, match=message):
+        build_network(IGSDModel, settings, Dims(FEATURES))
+
+
+def test_counting_weights_leaves_the_random_state_alone() -> None:
+    settings, networks = Config(num_layers=2, hidden_dim=4), []
+    for build in (IGSDModel, lambda *given: build_network(IGSDModel, *given)):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(3)
+            networks.append(build(settings, Dims(FEATURES)).state_dict())
+    assert all(torch.equal(networks[0][key], networks[1][key]) for key in networks[0])

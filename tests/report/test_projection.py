@@ -5,16 +5,11 @@ import sys
 import numpy as np
 import pytest
 
-from igsd.cli.report import MAPS
 from igsd.errors import ConfigError
-from igsd.report.projection import MAP_METHODS, main_directions, project
+from igsd.report.projection import main_directions, project
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.normal(size=(30, 5))
-
-
-def test_the_command_line_offers_them_all() -> None:
-    assert MAPS == MAP_METHODS
 
 
 def test_pca_names_the_variance() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from igsd.baselines.registry import METHODS, TASKS
+from igsd.errors import ConfigError
 
 OLD: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("old_settings.json").read_text()
@@ -65,3 +66,12 @@ def test_every_setting_is_in_a_group_and_explained(name: str) -> None:
     for entry in CLASSES[name].settings():
         assert entry.metadata["group"] in CLASSES[name].groups
         assert len(entry.metadata["help"]) > 5
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_absurd_numbers_are_refused_by_every_setting(name: str) -> None:
+    """``num_layers=100000000`` once ran until the memory was used up."""
+    for entry in CLASSES[name].settings():
+        if type(entry.default) in (int, float):
+            with pytest.raises(ConfigError, match=f"'{entry.name}' .* (at most|less than) "):
+                CLASSES[name]().updated({entry.name: type(entry.default)(10**18)})

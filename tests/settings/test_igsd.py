@@ -13,7 +13,7 @@ from igsd.baselines.few_labels.infograph import InfoGraphConfig, InfoGraphStarCo
 from igsd.baselines.few_labels.mean_teacher import MeanTeacherConfig
 from igsd.errors import ConfigError
 from igsd.settings.fields import Settings
-from igsd.settings.groups import FIXED_VIEWS, RANDOM_VIEWS
+from igsd.settings.groups import RANDOM_VIEWS
 from igsd.settings.igsd import Config, SemiConfig, SemiRegressionConfig
 from igsd.settings.text import load_recipe, recipe_names
 
@@ -69,17 +69,6 @@ def test_settings_that_mpnn_has_no_use_for_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name}=False would change nothing"):
         Config(encoder="mpnn", **{name: False})
     assert not getattr(Config(encoder="gcn", **{name: False}), name)
-
-
-def test_mpnn_takes_every_view_but_one_that_makes_new_bonds() -> None:
-    for view in (*FIXED_VIEWS, *RANDOM_VIEWS):
-        if view != "edge-perturb":
-            assert Config(encoder="mpnn", view=view).view == view
-    words = r"view='edge-perturb'.*encoder='mpnn'.*view='edge-drop', or encoder='gin'"
-    for cls in (Config, SemiConfig):
-        with pytest.raises(ConfigError, match=words):
-            cls(encoder="mpnn", view="edge-perturb")
-    assert Config(view="edge-perturb").encoder == "gin"
 
 
 @pytest.mark.parametrize("view", RANDOM_VIEWS)

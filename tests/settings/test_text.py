@@ -24,6 +24,20 @@ def test_a_file_that_is_not_toml_is_refused(tmp_path: Path, content: bytes) -> N
         read_settings(path)
 
 
+def test_a_file_that_is_nested_too_deeply_or_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text("epochs = " + "[" * 100_000)
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        read_settings(path)
+    path.write_text("epochs = 3\n" + "#" * 1_000_000)
+    with pytest.raises(ConfigError, match="larger than 1000 kB"):
+        read_settings(path)
+    path.write_text(f"epochs = {'9' * 10_000}")
+    with pytest.raises(ConfigError, match="is not a TOML file"):
+        read_settings(path)
+    assert parse_settings(["epochs=" + "[" * 10_000]) == {"epochs": "[" * 10_000}
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing\.toml"):
         read_settings(tmp_path / "nothing.toml")

@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from igsd.errors import ConfigError, TrainingError
 from igsd.settings.igsd import Config
 from igsd.training.loop import (
+    RandomStream,
+    draws,
     epoch_logger,
     make_adam,
     make_fabric,
     run_training,
-    seeded_fabric,
     set_up,
     trainable,
 )
@@ -94,7 +95,7 @@ class Parabola:
 def train(task: Parabola, **others: Any) -> list[dict[str, float]]:
     fabric = make_fabric(Config())
     optimizer = torch.optim.SGD(task.module.parameters(), lr=0.25)
-    return run_training(task, optimizer, fabric, **others).history
+    return run_training(task, optimizer, fabric, RandomStream(0), **others).history
 
 
 def test_steps_and_history() -> None:
@@ -175,7 +176,7 @@ def test_the_seed_holds_inside_and_the_callers_state_comes_back() -> None:
     before = torch.random.get_rng_state()
     drawn = []
     for seed in (3, 3, 4):
-        with seeded_fabric(Config(seed=seed)):
+        with RandomStream(seed):
             drawn.append(torch.rand(2).tolist())
     assert drawn[0] == drawn[1] != drawn[2]
     assert torch.equal(torch.random.get_rng_state(), before)
@@ -183,17 +184,45 @@ def test_the_seed_holds_inside_and_the_callers_state_comes_back() -> None:
 
 def test_a_device_that_is_not_there() -> None:
     config = Config().updated({"accelerator": "abacus"})
-    with pytest.raises(TrainingError, match="accelerator='abacus'"), seeded_fabric(config):
-        pass
+    with pytest.raises(TrainingError, match="accelerator='abacus'"):
+        make_fabric(config)
 
 
 def test_module_and_optimiser_are_set_up_with_the_groups_given() -> None:
     config = Config(learning_rate=0.5, weight_decay=0.25)
     module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
     groups = [{"params": list(part.parameters()), "share": 0.5} for part in module]
-    with seeded_fabric(config) as fabric:
-        forward, optimizer = set_up(module, fabric, config, groups)
+    fabric = make_fabric(config)
+    fabric.launch()
+    forward, optimizer = set_up(module, fabric, config, groups)
     for group, part in zip(optimizer.param_groups, module, strict=True):
         assert (group["lr"], group["weight_decay"], group["share"]) == (0.5, 0.25, 0.5)
         assert [p.shape for p in group["params"]] == [p.shape for p in part.parameters()]
     assert forward(torch.zeros(3, 2)).shape == (3, 1)
+
+
+def test_a_stream_goes_on_where_it_stopped() -> None:
+    with RandomStream(3):
+        whole = torch.rand(4).tolist()
+    stream = RandomStream(3)
+    parts = []
+    for _ in range(2):
+        torch.rand(7)  # somebody else draws in between
+        with stream:
+            parts += torch.rand(2).tolist()
+    assert parts == whole
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [(nn.Dropout(0.5), True), (nn.Dropout(0.0), False), (nn.Linear(2, 2), False)],
+)
+def test_what_draws(module: nn.Module, expected: bool) -> None:
+    assert draws(nn.Sequential(nn.Linear(2, 2), module)) is expected
+
+
+def test_a_module_of_ones_own_may_draw() -> None:
+    class Own(nn.Module):
+        pass
+
+    assert draws(Own())

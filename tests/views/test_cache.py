@@ -281,6 +281,29 @@ def test_a_file_of_other_content_is_not_taken(graphs: GraphSet, computed: list[V
     assert len(computed) == 1
 
 
+@pytest.mark.parametrize(
+    ("part", "place", "value"),
+    [
+        ("row_ptr", 1, -5),
+        ("row_ptr", -1, 10**9),
+        ("col", 0, 10**6),
+        ("col", 0, -1),
+        ("weight", 0, np.nan),
+    ],
+)
+def test_a_view_that_lies_is_not_taken(
+    graphs: GraphSet, computed: list[View], part: str, place: int, value: float
+) -> None:
+    """With true checksums, such a file ended in a segmentation fault."""
+    good, key = cached_view(graphs, SPEC), view_key(graphs, SPEC)
+    arrays = {name: np.array(array) for name, array in vars(good).items()}
+    arrays[part][place] = value
+    write_arrays(view_path(key), arrays, {"kind": "view", "key": key})
+    with pytest.warns(UserWarning, match=f"{part!r} does not fit the graphs"):
+        assert same(good, cached_view(graphs, SPEC))
+    assert len(computed) == 2
+
+
 def test_a_folder_that_cannot_be_made_costs_a_warning(
     graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -393,6 +393,16 @@ class TestMolecules:
         for place, category in categories(found).items():
             assert categories(found)[place[::-1]] == category
 
+    def test_each_molecule_changes_by_its_own_kind(self) -> None:
+        made = molecule_source("edge-drop")
+        molecules = made.batch(ALL)
+        views = made.two_views(ALL, (0, 0), ("attribute-mask", "edge-drop"), 0.5)
+        for g in range(len(MOLECULES)):
+            # One view of each molecule is masked and keeps its links.
+            assert _links_of(molecules, g) in [_links_of(view, g) for view in views]
+        assert all(len(view.category) < len(molecules.category) for view in views)
+        assert all((view.x == 0).all(dim=1).any() for view in views)
+
     def test_hidden_atoms_keep_their_links(self) -> None:
         molecules, found = with_view(molecule_source("attribute-mask", drop_rate=0.5))
         assert categories(found) == categories(molecules)

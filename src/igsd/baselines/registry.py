@@ -17,7 +17,7 @@ TASKS = ("vectors", "classes", "numbers")
 
 @dataclass(frozen=True)
 class Method:
-    """Where the estimators of a method are, and what makes it this method.
+    """A method: its estimators, titles and fixed settings.
 
     ``vectors``, ``classes``, ``numbers``: module and class of the estimator for each task, empty
     where the method has none; imported on first use. ``title``: its name in a table of vectors,
@@ -236,6 +236,15 @@ def build(name: str, config: Any, task: str = "vectors", **others: Any) -> Any:
     return method(name, task).estimator(task).from_config(config, **known)
 
 
+def untrained_copy(estimator: Any) -> Any:
+    """Return an unfitted estimator with the same settings and seed that does not train.
+
+    A random message-passing encoder already tells many graphs apart, so the gain of training is
+    measured against this.
+    """
+    return type(estimator).from_config(estimator.config().updated(METHODS["untrained"].settings))
+
+
 def has_kernel(estimator: Any) -> bool:
     """Return whether an estimator has a kernel matrix: score that, not its features."""
     return hasattr(estimator, "kernel")
@@ -280,15 +289,24 @@ def name_of(estimator: Any) -> str | None:
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Return the fitted estimator of any method, from a run folder or a file written by ``save``.
 
+    A name of ``igsd.pretrained`` stands for the model in the package, unless there is such a path.
     Raises ``StorageError`` for anything else.
     """
     from igsd.files.arrays import read_header
-    from igsd.files.models import model_path
+    from igsd.files.models import SHIPPED, model_path
 
+    if str(path) in SHIPPED and not os.path.exists(path):
+        from igsd.estimators.molecules import pretrained
+
+        return pretrained(str(path))
     source = model_path(path)
     kind = str((read_header(source) or {}).get("estimator", "IGSD"))
     for known in METHODS.values():
         for task in TASKS:
             if getattr(known, task).endswith(f":{kind}"):
                 return known.estimator(task).load(source)
+    if kind == "MoleculeEncoder":
+        from igsd.estimators.molecules import MoleculeEncoder
+
+        return MoleculeEncoder.load(source)
     raise StorageError(f"{path} holds a model of the unknown kind {kind!r}.")

@@ -3,7 +3,7 @@
 One row with a count gives the same result from far fewer entries.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -143,6 +143,6 @@ def merged(collator: Collator, edges: Adjacency) -> tuple[Collator, Adjacency, N
         return collator, edges, None
     dense, first = collator.features.dense, groups.first
     dense = None if dense is None else dense[first]
-    features = NodeFeatures(collator.features.codes[first], dense, collator.features.dim)
+    features = replace(collator.features, codes=collator.features.codes[first], dense=dense)
     smaller = Collator(groups.node_ptr, features, collator.device, groups.counts)
     return smaller, merge_adjacency(edges, collator.node_ptr, groups), groups

@@ -127,6 +127,8 @@ class Collator:
     def node_features(self, nodes: np.ndarray) -> Tensor:
         """Return the dense features [n, d] of these nodes."""
         codes = np.asarray(self.features.codes[nodes])
+        if self.features.table is not None:
+            return torch.from_numpy(self.features.table[codes[:, 0]]).to(self.device)
         x = torch.zeros(len(nodes), self.features.dim)
         rows, parts = np.nonzero(codes >= 0)
         x[torch.from_numpy(rows), torch.from_numpy(codes[rows, parts])] = 1.0

@@ -10,6 +10,15 @@ import numpy as np
 
 from igsd.errors import ConfigError, DataError, ParameterError, counted, enumerated, warn_user
 from igsd.files.arrays import Header
+from igsd.graphs.chemistry import (
+    ATOM_DIM,
+    BOND_NAMES,
+    atom_table,
+    bond_table,
+    check_chemical,
+    chemical,
+    is_chemical,
+)
 from igsd.graphs.graphset import GraphSet, Name
 
 COORDINATES = ("x", "y", "z")
@@ -34,6 +43,9 @@ class LinkFeatures:
     def fit(cls, graphs: GraphSet, num_bins: int = 20) -> Self:
         """Return the features for these graphs; distances are used if there are coordinates.
 
+        Bonds of a chemical set are known by their order, ring, conjugation and stereo, also those
+        that do not occur in ``graphs``.
+
         ``num_bins``: one below 1 Angstrom, one above 6, and equal steps between; 0 ignores
         distances. Raises ``ConfigError`` for another number below 2.
         """
@@ -43,6 +55,7 @@ class LinkFeatures:
                 f"Got {num_bins!r} instead."
             )
         bond_names = graphs.edge_label_names if graphs.edge_labels is not None else ()
+        bond_names = BOND_NAMES if is_chemical(graphs) else bond_names
         if num_bins == 0 or coordinates(graphs) is None:
             return cls(bond_names)
         return cls(bond_names, tuple(np.linspace(1.0, 6.0, num_bins - 1).tolist()))
@@ -65,6 +78,9 @@ class LinkFeatures:
     def table(self) -> np.ndarray:
         """Return the vector of every category, [num_categories, dim] float32."""
         bonds = np.eye(len(self.bond_names) + 1, len(self.bond_names), dtype=np.float32)
+        if self.bond_names == BOND_NAMES:
+            known = bond_table()
+            bonds = np.concatenate([known, np.zeros_like(known[:1])])
         parts = [np.repeat(bonds, self.num_bins, axis=0)]
         if self.boundaries is not None:
             bins = np.eye(self.num_bins, dtype=np.float32)
@@ -131,6 +147,8 @@ def coordinates(graphs: GraphSet) -> np.ndarray | None:
 
 
 PARTS = ("label", "degree", "attributes", "constant")
+CHEMISTRY = "chemistry"
+"""All that ``igsd.graphs.chemistry`` sees of an atom; stands alone, instead of other parts."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +156,14 @@ class NodeFeatures:
     """Node features in packed form.
 
     ``codes`` [N, c] int64: for each one-hot part the column of its 1, or -1 if the part is zero.
-    ``dense`` [N, a] float32: the columns after the one-hot ones. ``dim``: the full width.
+    ``dense`` [N, a] float32: the columns after the one-hot ones. ``dim``: the full width. With
+    ``table`` [T, dim] float32, ``codes`` [N, 1] are its rows: the kind of each node.
     """
 
     codes: np.ndarray
     dense: np.ndarray | None
     dim: int
+    table: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -154,6 +174,8 @@ class FeatureMap:
     - ``degree``: one-hot of min(degree, ``degree_cap``), at most the largest degree in training.
     - ``attributes``: the numbers of a node, standardised by the training set.
     - ``constant``: a single 1, for graphs without other features.
+    - ``chemistry``: one-hots of element, degree, charge, hydrogens, aromaticity, ring,
+      hybridisation and stereo of an atom, for molecules read from SMILES; stands alone.
 
     ``links``: the features of links, None for an encoder that does not use them.
     """
@@ -194,12 +216,17 @@ class FeatureMap:
             "degree": self.degree_cap + 1,
             "attributes": len(self.attribute_mean),
             "constant": 1,
+            CHEMISTRY: ATOM_DIM,
         }
         return sum(widths[part] for part in self.parts)
 
     def transform(self, graphs: GraphSet) -> NodeFeatures:
         """Return the features of every node; raises ``DataError`` if a part is missing."""
         codes, dense, offset = [], None, 0
+        if self.parts == (CHEMISTRY,):
+            graphs = self.prepared(graphs)
+            kinds = np.asarray(graphs.node_labels).reshape(-1, 1)
+            return NodeFeatures(kinds, None, self.dim, atom_table(graphs.node_label_names))
         for part in self.parts:
             if part == "label":
                 labels = self._label_codes(graphs)
@@ -215,6 +242,13 @@ class FeatureMap:
                 dense = self._standardised(graphs)
         table = np.stack(codes, axis=1) if codes else np.zeros((graphs.num_nodes, 0), np.int64)
         return NodeFeatures(table, dense, self.dim)
+
+    def prepared(self, graphs: GraphSet) -> GraphSet:
+        """Return the graphs with the labels that this map reads: those of chemistry, or their own.
+
+        Raises ``DataError`` for graphs that are not molecules where molecules are needed.
+        """
+        return chemical(graphs) if self.parts == (CHEMISTRY,) else graphs
 
     def to_json(self) -> Header:
         """Return the map as plain values."""
@@ -259,12 +293,16 @@ def choose_parts(graphs: GraphSet, nodes: str) -> tuple[str, ...]:
         if graphs.node_labels is not None:
             return ("label", "degree")
         return ("attributes",) if graphs.node_attributes is not None else ("degree",)
+    if nodes == CHEMISTRY:
+        check_chemical(graphs)
+        return (CHEMISTRY,)
     asked = nodes.split("+")
     if not set(asked) <= set(PARTS) or len(set(asked)) < len(asked):
         raise ParameterError(
             "node_features",
             "IGSD",
-            f"must be 'auto' or different names out of {', '.join(PARTS)}, joined by '+'. "
+            f"must be 'auto', 'chemistry' or different names out of {', '.join(PARTS)}, joined by "
+            "'+'. "
             f"Got {nodes!r} instead.",
         )
     lacking = {"label": graphs.node_labels, "attributes": graphs.node_attributes}

@@ -196,18 +196,19 @@ class MoleculeCollator(Collator):
         links, categories = self._links(indices, ptr, nodes)
         return self._batch(self.node_features(nodes), ptr, links, categories)
 
-    def thinned(self, x: Tensor, indices: np.ndarray, keep: Keep) -> MoleculeBatch:
-        """Return the molecules ``indices``, features x, with the links that ``keep`` chooses."""
-        ptr, nodes = self._nodes(indices)
-        links, categories = self._links(indices, ptr, nodes)
-        mask = keep(links, ptr)
-        return self._batch(x, ptr, links.only(mask), categories[mask])
+    def changed(
+        self, x: Tensor, indices: np.ndarray, keep: np.ndarray, keep_links: Keep
+    ) -> MoleculeBatch:
+        """Return the molecules ``indices``, features x, with only some atoms and links.
 
-    def induced(self, x: Tensor, indices: np.ndarray, keep: np.ndarray) -> MoleculeBatch:
-        """Return the molecules ``indices`` with only the nodes of ``keep`` [n] bool."""
+        ``keep`` [n] bool: the atoms; ``keep_links``: which links stay if both their atoms do.
+        """
         ptr, nodes = self._nodes(indices)
         links, categories = self._links(indices, ptr, nodes)
-        stays = keep[links.rows()] & keep[links.global_columns(ptr)]
+        stays = keep_links(links, ptr)
+        if keep.all():
+            return self._batch(x, ptr, links.only(stays), categories[stays])
+        stays &= keep[links.rows()] & keep[links.global_columns(ptr)]
         before = pointers(keep)
         left, row_ptr = before[ptr], pointers(stays)[links.row_ptr]
         columns = before[links.global_columns(ptr)[stays]]

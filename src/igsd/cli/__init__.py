@@ -3,6 +3,7 @@
 COMMANDS = {
     "data": "list, show and import data sets",
     "train": "train a model on graphs, with few labels or none",
+    "pretrain": "train an encoder of molecules on a corpus of SMILES",
     "embed": "write the vectors of graphs to a file",
     "predict": "write the predicted class or value of each graph to a file",
     "evaluate": "score a model, embeddings, or a recipe over seeds",

@@ -26,9 +26,10 @@ seconds to fit a method and represent the graphs, the processor seconds of that,
 of its process (about 400 MiB of it are Python and its libraries), and draws it as a picture.
 
 Each method runs in its own process. If it exceeds its time the table says '> limit', if it exceeds
-its memory 'OMR' (out of memory), and the others go on. Every finished run leaves a record,
-DIR/PROTOCOL/DATA/METHOD/seed-N.json (DATA+COLUMN with --labels), and is skipped when the same
-command is given again, so Ctrl-C loses no more than the run under way.
+its memory 'OMR' (out of memory), and the others continue. Every finished run leaves a
+record, DIR/PROTOCOL/DATA/METHOD/seed-N.json (for igsd RECIPE instead of METHOD; DATA+COLUMN with
+--labels), and is skipped when the same command is given again, so Ctrl-C loses no more than the run
+under way.
 
 A setting KEY applies to every method that has it, METHOD.KEY to one; `igsd train --method METHOD
 --help` lists them. A method with changed settings is called METHOD+KEY-VALUE in the table (METHOD+

@@ -106,7 +106,7 @@ def _check(args: Namespace) -> None:
     """Reject invalid combinations of options."""
     splits, inputs = args.protocol in SPLIT_PROTOCOLS, repr(" ".join(args.inputs))
     if args.labels is not None and (args.targets is not None or args.protocol == "qm9"):
-        raise ConfigError("--labels names classes: numbers to predict are named by --targets.")
+        raise ConfigError("--labels names classes; use --targets for numbers to predict.")
     if args.targets is not None and args.protocol not in ("qm9", "semi"):
         text = "semi-paper is for classes." if splits else "--targets is for qm9 and semi."
         raise ConfigError(f"Numbers are scored by the protocols semi and qm9; {text}")
@@ -132,7 +132,7 @@ def _check(args: Namespace) -> None:
             raise ConfigError("Methods leave records and no run folder: use --records.")
         return
     limits = {"--limit-seconds": args.limit_seconds, "--limit-memory": args.limit_memory}
-    running.refuse(limits, "is for --methods NAME.")
+    running.refuse(limits, "needs --methods NAME.")
     if args.recipe is None and len(args.inputs) != 2:
         raise ConfigError(
             "igsd evaluate takes MODEL (or EMBEDDINGS) and DATA, or DATA alone with --recipe NAME "
@@ -142,7 +142,7 @@ def _check(args: Namespace) -> None:
     if args.recipe is None:
         training = {"--records": args.records, "-o": args.output, "--config": args.config}
         training |= {"--set": args.settings, "--force": args.force or None}
-        running.refuse(training, "is for training: give it together with --recipe NAME.")
+        running.refuse(training, "applies to training: add --recipe NAME.")
 
 
 def _score_model(args: Namespace) -> int:

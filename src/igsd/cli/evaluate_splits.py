@@ -93,12 +93,13 @@ def _class_table(args: Namespace, run: Run, graphs: GraphSet, good: Good) -> Sho
     shares, tested = f"{100 * run.label_rate:g} % of the training labels shown", len(split.test)
     title += f"{shares} ({len(split.labelled)}), {tested} graphs tested"
     table = score_table(records, shown, names, title, over="splits", third="best split")
+    few_tested = tested < _FEW_TESTED
     unknown = int((np.asarray(graphs.classes) < 0).sum())
     which = f"{unknown} of {counted(len(graphs), 'graph')}"
     notes = {
         "semi is the last epoch; semi-paper the best epoch on the test part": shown == _PROTOCOLS,
         f"the class of {which} is unknown: trained on without a label, not tested": unknown,
-        f"one of {tested} tested graphs is {100 / tested:.0f} points": tested < _FEW_TESTED,
+        f"each of the {tested} test graphs counts for {100 / tested:.0f} points": few_tested,
         "the protocol asks for at least 5 splits": max(map(len, good.values())) < 5,
     }
     lines = [f"note: {note}" for note, applies in notes.items() if applies]

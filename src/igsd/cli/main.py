@@ -17,6 +17,7 @@ from typing import Any
 from igsd import __version__
 from igsd.cli import COMMANDS
 from igsd.errors import IGSDError, IGSDWarning, ParameterError
+from igsd.limits import library_errors
 from igsd.processes import exit_code_of, signals_stop
 
 _DESCRIPTION = """\
@@ -71,7 +72,7 @@ def _run(
         args = make_parser(arguments).parse_args(arguments)
         begin()
         handlers.enter_context(signals_stop())
-        with warnings_as_notes():
+        with warnings_as_notes(), library_errors():
             code = args.run(args)
         sys.stdout.flush()
         return code
@@ -81,10 +82,6 @@ def _run(
         return _fail(str(error), 2)
     except KeyboardInterrupt as stop:
         return _fail(str(stop) or "Stopped.", exit_code_of(stop))
-    except MemoryError:
-        return _fail(
-            "Out of memory. Try a smaller --set batch_size, fewer --jobs, or part of the data.", 2
-        )
     except BrokenPipeError:
         # The reader (`head`, a pager) has seen enough; the flush at exit must not complain again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

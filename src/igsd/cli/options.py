@@ -48,7 +48,11 @@ def add_data_argument(parser: Any) -> None:
 
 def add_model_and_data(parser: argparse.ArgumentParser) -> None:
     """Add MODEL and DATA."""
-    parser.add_argument("model", metavar="MODEL", help="run folder, or file written by save")
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="run folder, file written by save, or molecules: the encoder in the package",
+    )
     add_data_argument(parser)
 
 
@@ -104,6 +108,11 @@ def add_settings_arguments(parser: Any, *, chooses: bool = True) -> None:
     text = f"a shipped configuration: {', '.join(recipe_names())}; {choice} molecules if nodes "
     text += "have labels or attributes, else social"
     parser.add_argument("--recipe", metavar="NAME", help=text)
+    add_settings_files(parser)
+
+
+def add_settings_files(parser: Any) -> None:
+    """Add ``--config`` and ``--set``."""
     text = "TOML file with settings that override the recipe"
     parser.add_argument("--config", metavar="FILE.toml", help=text)
     text = "a setting that overrides recipe and file; can be repeated"

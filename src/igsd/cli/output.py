@@ -18,7 +18,7 @@ def say_note(text: str) -> None:
 
 
 def open_model(path: str) -> Any:
-    """Load a model for its vectors, with a note if they are not vectors of its own."""
+    """Load a model; print a note if its columns are similarities to training graphs."""
     model = load_model(path)
     if (note := note_on_vectors(model)) is not None:
         say_note(note)

@@ -9,11 +9,10 @@ from igsd.cli.output import say_note
 from igsd.errors import ConfigError
 from igsd.files.atomic import known_suffix, write_text
 from igsd.report.page.document import make_page
+from igsd.report.projection import MAP_METHODS
 
 RECORDS = "results"
 """The default folder of records."""
-
-MAPS = ("pca", "umap", "tsne")
 
 _DESCRIPTION = """\
 Makes one HTML file from the records in RECORDS: the tables and figures of the paper with our
@@ -40,7 +39,7 @@ def add_parser(commands: Any) -> None:
     text = "a run folder to show; can be repeated"
     parser.add_argument("--run", metavar="RUN", dest="runs", help=text, **REPEATED)
     text = "how a run's embedding is projected to two dimensions (default: pca; the others need "
-    parser.add_argument("--map", choices=MAPS, help=f'{text}pip install "igsd[maps]")')
+    parser.add_argument("--map", choices=MAP_METHODS, help=f'{text}pip install "igsd[maps]")')
 
 
 def run(args: Namespace) -> int:
@@ -54,7 +53,7 @@ def run(args: Namespace) -> int:
         records = RECORDS
     # A folder that is named twice, whatever its spelling, is one run.
     runs = list({Path(path).resolve(): path for path in reversed(args.runs)}.values())[::-1]
-    page = make_page(records, runs, args.map or MAPS[0])
+    page = make_page(records, runs, args.map or MAP_METHODS[0])
     if records is not None:
         _say_if_empty(Path(records))
     write_text(args.output, page)

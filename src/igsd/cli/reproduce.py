@@ -1,4 +1,4 @@
-"""``igsd reproduce``: a table or figure of the paper, run as far as it is not, and printed."""
+"""``igsd reproduce``: make the missing runs of a table or figure of the paper, and print it."""
 
 import shlex
 import sys
@@ -23,10 +23,10 @@ from igsd.report.tables import fill
 
 _DESCRIPTION = """\
 Makes the runs that a table or figure of the paper still lacks, and prints it, our results beside
-the paper's. Each run leaves a record, DIR/PROTOCOL/DATA/METHOD/seed-N.json. Runs with a record are
-skipped, so the same command continues after Ctrl-C or a crash, which lose no more than the runs
-under way; commands that run at the same time in one folder share the work. Records made by an older
-version of the algorithm are marked stale and made again.
+the paper's. Each run leaves a record, DIR/PROTOCOL/DATA/METHOD/seed-N.json (for igsd RECIPE instead
+of METHOD). Runs with a record are skipped, so the same command continues after Ctrl-C or a crash,
+which lose no more than the runs under way; commands that run at the same time in one folder share
+the work. Records made by an older version of the algorithm are marked stale and made again.
 
 NAME is one of:
   table-1           self-supervised methods and kernels, six data sets
@@ -114,8 +114,9 @@ def _say_problems(work: Work) -> None:
         say_note(problem)
     if work.others:
         first, why = next(iter(work.others.items()))
-        kept = f"{counted(len(work.others), 'record')} of other settings than these runs"
-        say_note(f"kept: {kept} (the first: {first}: {why}); --force makes such runs again.")
+        were = "was" if len(work.others) == 1 else "were"
+        kept = f"{counted(len(work.others), 'record')} with other settings than these runs {were}"
+        say_note(f"{kept} kept (first: {first}: {why}); --force replaces them.")
     sys.stderr.flush()
 
 
@@ -131,7 +132,7 @@ def _list(work: Work, estimates: Estimates, processes: int) -> None:
     left = estimates.left(work.batches, work.sizes, processes)
     left = "nothing can be run" if work.is_impossible else left
     blocked = len(work.others) + len(work.broken)
-    way_out = f"; {blocked} blocked by what is in their place (--force)"
+    way_out = f"; {blocked} blocked by other files (--force replaces them)"
     print(f"{left}; {len(work.done)} done already{way_out if blocked else ''}")
 
 

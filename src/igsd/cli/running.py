@@ -40,10 +40,11 @@ def add_running_arguments(parser: Any, *, jobs: str) -> None:
     text = "start no run after this time, e.g. 30m, 2h or 1h30m"
     parser.add_argument("--budget", metavar="TIME", action=Time, help=text)
     backends = ("local", "dask")
-    parser.add_argument("--backend", choices=backends, default="local", help="who makes the runs")
+    text = "where runs are executed"
+    parser.add_argument("--backend", choices=backends, default="local", help=text)
     parser.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask scheduler")
-    text = "time limit of a run; without labels: of fitting a method and computing its vectors "
-    text += "or kernel, a day by default. Beyond it the table says '> limit'"
+    text = "time limit of a run in seconds; without labels, of fitting a method and computing its "
+    text += "vectors or kernel (default there: a day). The table then says '> limit'"
     parser.add_argument("--limit-seconds", type=float, metavar="S", help=text)
     text = "memory limit of a run's process, with Python and its libraries (default: nearly all "
     text += "that is free); beyond it the table says 'OMR'"
@@ -69,9 +70,10 @@ def add_scoring_arguments(parser: ArgumentParser, protocols: Sequence[str]) -> N
 
 
 def parse_methods(text: str) -> list[str]:
-    """Return the distinct names in ``NAME,NAME,...``; ``all`` stands for every method.
+    """Return the distinct names in ``NAME,NAME,...``.
 
-    Raises ``ConfigError`` with the nearest names for an unknown one.
+    ``all`` stands for every method with ``in_all``. Raises ``ConfigError`` with the nearest
+    names for an unknown one.
     """
     names = names_in(text)
     if not names:
@@ -101,7 +103,7 @@ def check_running(args: Namespace) -> None:
     if (args.backend == "dask") != (args.scheduler is not None):
         raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
     if args.scheduler is not None:
-        reason = "is for this machine: a cluster has as many as it has workers."
+        reason = "is for this machine; on a cluster the number of workers decides."
         refuse({"--jobs": args.jobs}, reason)
         check_address(args.scheduler)
     if getattr(args, "json", None) not in (None, "-"):
@@ -191,7 +193,7 @@ def plan(args: Namespace, runs: Sequence[Run], graphs: GraphSet) -> tuple[Work, 
 
 
 def spread_out(args: Namespace, num_runs: int, graphs: GraphSet) -> tuple[Workers, Changes]:
-    """Return who makes the runs, and the options that follow from it.
+    """Choose the workers; return them with the options that depend on the choice.
 
     By default runs are made one after the other, and only their folds side by side, so that the
     measured seconds are of a method alone.

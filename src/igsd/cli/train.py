@@ -14,9 +14,9 @@ from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, RUNS, choose_recipe, is_auto
 from igsd.cli.output import open_graphs
-from igsd.errors import ConfigError, counted
+from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
-from igsd.experiments.environment import is_main_process, num_processes
+from igsd.experiments.environment import is_main_process, num_processes, num_threads
 from igsd.experiments.records import data_summary
 from igsd.experiments.run_folder import CHECKPOINT, RunFolder, latest_run_folder, new_run_folder
 from igsd.files.columns import write_columns
@@ -74,10 +74,10 @@ def add_parser(commands: Any) -> None:
     group.add_argument("--labels", metavar="COLUMN|FILE", help=text)
     text = "show only this share of the labels of each class, e.g. 0.05 (default: all)"
     group.add_argument("--label-rate", type=float, default=1.0, metavar="SHARE", help=text)
-    text = "what the labels are (default: numbers if most are numbers and one has a fraction or "
-    text += "there are more than 20 different ones, else classes; classes of the data set are "
+    text = "kind of labels (default: numbers if most cells are numbers and one has a fraction or "
+    text += "more than 20 values differ, else classes; a data set's own classes stay classes)"
     kinds = ("auto", "classes", "numbers")
-    group.add_argument("--task", choices=kinds, default="auto", help=f"{text}classes)")
+    group.add_argument("--task", choices=kinds, default="auto", help=text)
     parser.add_argument("--log-dir", metavar="DIR", help="write TensorBoard curves there")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
 
@@ -228,6 +228,13 @@ def _rest_of(
     if is_finished:
         return folder
     labels, recipe = _read_labels(args, graphs, task), recipe or choose_recipe(args.recipe, graphs)
+    threads = metrics.get("threads", num_threads())
+    if threads != num_threads():
+        warn_user(
+            f"The run in {folder.path} began with {counted(threads, 'thread')} and continues with "
+            f"{num_threads()}: sums are rounded in another order, so its result will differ from "
+            f"that of an uninterrupted run. OMP_NUM_THREADS={threads} continues it as it began."
+        )
     used, checkpoint = _shown_labels(args, graphs, config, labels), folder / CHECKPOINT
     ours = folder if is_main_process() else None
     return TrainJob(graphs, method, recipe, config, labels, used, ours, checkpoint, is_new=False)
@@ -271,7 +278,7 @@ def _stored_config(
                 "recipe is not known. Give it with --recipe NAME, or start again with --force."
             )
         return configure(method, recipe, changes, task)
-    config = defaults(method, task).updated(read_settings(path))
+    config = defaults(method, task).from_json(read_settings(path))
     changed = config.updated(changes)
     stored, requested = config.learned(), changed.learned()
     for key in changes:
@@ -333,6 +340,7 @@ def _header(args: Namespace, job: TrainJob) -> RunMetrics:
     """Return what ``metrics.json`` says about a run from the start."""
     data: Any = data_summary(job.graphs) | {"source": args.data}
     header: RunMetrics = {"recipe": job.recipe, "method": job.method, "data": data}
+    header["threads"] = num_threads()
     if job.labels is not None and job.used is not None:
         header["labels"] = {"source": args.labels, "names": list(job.labels.names)}
         header["labels"] |= {"task": job.labels.task, "rate": args.label_rate}
@@ -355,7 +363,8 @@ def _print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:
     """Print how well the model predicts the labels that were hidden from it."""
     if "accuracy" in score:
         graphs = counted(score["graphs"], "graph")
-        print(f"of the {graphs} whose label was hidden, {100 * score['accuracy']:.1f} % right")
+        correct = f"{100 * score['accuracy']:.1f} % of the {graphs} with hidden labels"
+        print(f"{correct} predicted correctly")
     elif "mae" in score:
         pairs = zip(names, score["mae"], strict=True)
         errors = ", ".join(f"{name} {value:.4g}" for name, value in pairs)

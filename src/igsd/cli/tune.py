@@ -23,14 +23,14 @@ _SHOWN = 10
 _DESCRIPTION = """\
 Searches the paper's grids for settings that suit DATA, by Optuna's TPE sampler, and writes the best
 as a recipe: RUN/recipe.toml, for --config of train, evaluate and compare. The first trial is the
-recipe as it is, even if the paper's grid lacks a value of it, so that the best is never worse by
-the searched score; only a --grid that leaves out the recipe's value is kept to.
+recipe itself, even if the paper's grid lacks one of its values, so the best trial never scores
+below it. If your own --grid lacks the recipe's value, the first trial uses the first value listed.
 
 The score comes from inside training parts, on seeds (100, 101, ...) that no table uses:
   nested  without labels: the SVM's accuracy on the inner folds, mean over the outer folds (default)
   semi    few labels: accuracy after the last epoch on splits of one split's training part
-It chose the recipe, so it is a little too good, and so is any later score of the recipe on the same
-graphs: their classes took part in the choice. Test on graphs that are not in DATA.
+The score selects the recipe, so it is optimistic, and so is any later score on the same graphs.
+Test on graphs that are not in DATA.
 
 RUN also holds trials.csv and Optuna's trials.journal. Every trial is written when it ends; the same
 command continues after Ctrl-C, with the same trials as if nothing had happened, and more --trials

@@ -134,9 +134,9 @@ def encode_with_nodes(encoder: Any, batch: Batch) -> tuple[Tensor, Tensor]:
 def distinct_depth(encoder: nn.Module, features: FeatureMap) -> int:
     """Return the number of layers if equal neighbourhoods can be computed once, else 0.
 
-    They can if layers and readouts are plain sums and node features are one-hot.
+    They can if layers and readouts are plain sums, node features are one-hot and links are alike.
     """
-    discrete = "attributes" not in features.parts
+    discrete = "attributes" not in features.parts and features.links is None
     if discrete and isinstance(encoder, GNNEncoder) and encoder.takes_distinct:
         return len(encoder.layers)
     return 0

@@ -25,7 +25,7 @@ _PSEUDO = ("graphs", "codes", "confidence", "rounds")
 class LabelEstimator(NeuralEstimator):
     """Fits a network on graphs of which some have a label.
 
-    Learned besides: ``pseudo_labels_`` and ``pretraining_history_`` (losses of the pretraining).
+    Also learned: ``pseudo_labels_`` and ``pretraining_history_`` (losses of the pretraining).
     """
 
     _weights_prefix: ClassVar[str] = "network."

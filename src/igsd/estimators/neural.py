@@ -15,11 +15,12 @@ from igsd.estimators.base import ConfiguredEstimator
 from igsd.files import arrays, models
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
-from igsd.model.network import Dims, Network, Step
+from igsd.model.network import Dims, Network, Step, build_network
 from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
 from igsd.training.fit import Fitted, Watched, fit, view_of
+from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
 DISTINCT_CHUNK_NODES = 250_000
@@ -99,9 +100,9 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             estimator.set_params(encoder=encoder)
         with models.whole_model(path):
             estimator._set_state(tensors, header)
-            with torch.random.fork_rng(devices=[]):
+            with RandomStream(config.seed):
                 dims = Dims(features, estimator._num_outputs(), encoder)
-                network = cls.network_class(config, dims)
+                network = build_network(cls.network_class, config, dims)
         prefix = cls._weights_prefix
         weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
         try:

@@ -62,7 +62,7 @@ def given_columns(metrics: Mapping[str, Any], graphs: GraphSet, data: str) -> Co
     if os.path.isfile(labels.get("source", "")) and graphs.checksum != trained_on:
         return {}
     try:
-        found = find_labels(graphs, data, labels["source"], labels["task"], told=False)
+        found = find_labels(graphs, data, labels["source"], labels["task"], warn=False)
     except (DataError, KeyError):
         return {}
     if found.are_classes:

@@ -172,7 +172,8 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
             f"{error}."
         ) from error
     if values.ndim not in (1, 2) or 0 in values.shape:
-        raise DataError(f"y must have shape [graphs] or [graphs, targets]. Got {values.shape}.")
+        shape = values.shape
+        raise DataError(f"y must be numbers [graphs] or [graphs, targets]. Got shape {shape}.")
     if len(values) != num_graphs:
         raise DataError(
             "y must have one target, or one row of targets, per graph, NaN where unknown. Got "

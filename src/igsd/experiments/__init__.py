@@ -1,4 +1,4 @@
-"""Experiments: what is run, and a record of every run. Three nouns: Exhibit, Run, Record."""
+"""Experiments: an Exhibit names Runs, and every Run leaves a Record."""
 
 ALGORITHM = 2
 """Version of what is trained and scored. Raise it when the same settings give other numbers."""
@@ -6,9 +6,9 @@ ALGORITHM = 2
 SPLIT_PROTOCOLS = {
     "semi": """\
 few labels: 10 % test, 5 % of the training part labelled; methods are trained inside each
-split, for a number of epochs fixed in advance. Labels are hidden for you. Graphs of an
-unknown class (--targets: number) are trained on without one and never tested; the shares
-are of the others""",
+split, for a number of epochs fixed in advance. The protocol hides the other labels.
+Graphs whose class (with --targets: number) is unknown are trained on without a label and
+never tested; both shares refer to the other graphs""",
     "qm9": """\
 properties of molecules: 5,000 labelled, 10,000 for validation and for the test each; mean
 absolute error, and its ratio to --method supervised (mean-teacher, infograph,

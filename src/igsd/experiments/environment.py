@@ -1,4 +1,4 @@
-"""The environment of a result: versions, commit, memory, time, and which process this is."""
+"""The environment of a result: versions, commit, time, threads, and which process this is."""
 
 import os
 import platform
@@ -39,6 +39,13 @@ def commit() -> dict[str, str | bool | None]:
 def now() -> str:
     """Return the time in UTC, to the second, in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def num_threads() -> int:
+    """Return the number of threads that torch computes with in this process."""
+    import torch
+
+    return torch.get_num_threads()
 
 
 def num_processes() -> int:

@@ -40,7 +40,7 @@ Ended = tuple[Batch, list[Record]]
 
 @dataclass(frozen=True)
 class Workers:
-    """Who makes the runs: ``count`` processes here, or the workers of a Dask ``scheduler``."""
+    """Where runs are executed: in ``count`` processes here, or on Dask by a ``scheduler``."""
 
     count: int = 1
     scheduler: str | None = None
@@ -54,7 +54,7 @@ class Workers:
 
 
 class Display:
-    """What the executor tells a command about its batches; the base class shows nothing."""
+    """Progress callbacks of the executor; the base class ignores them."""
 
     def start(self, batch: Batch) -> None:
         """Note that a batch starts."""
@@ -78,8 +78,8 @@ def execute_runs(
     ``budget``: the seconds after which nothing is started. A batch is also skipped if another
     command has made its runs or is making them, or if a run with another seed exceeded its limits.
     A batch whose process is killed is tried once more, then its runs are recorded as failed. Raises
-    ``ConfigError`` if a cluster cannot be used, ``StorageError`` if records cannot be written. What
-    was under way when this is left has no record.
+    ``ConfigError`` if a cluster cannot be used, ``StorageError`` if records cannot be written.
+    Batches that are running when the caller stops iterating leave no record.
     """
     queue = _Queue(options, display or Display(), budget)
     if options.records is not None:
@@ -171,7 +171,10 @@ class _Queue:
 
 
 def lock_path(batch: Batch, options: Options) -> Path | None:
-    """Return the locked file beside a batch's first record: a dot per process that began it."""
+    """Return the lock file beside a batch's first record.
+
+    It holds a dot for each process that started the batch.
+    """
     if options.records is None:
         return None
     path = batch[0].path(options.records)
@@ -216,7 +219,7 @@ def work_on(batch: Batch, options: Options, parent: int | None = None) -> Ended:
 
 def killed(batch: Batch, options: Options) -> list[Record]:
     """Return the records of a batch whose process was killed."""
-    text = "The process of the run was ended from outside, perhaps for want of memory."
+    text = "The process of the run was killed, possibly because memory ran out."
     graphs = batch[0].graphs()
     return [run.failed(graphs, options, text) for run in batch]
 
@@ -275,7 +278,7 @@ def _side_by_side(
 
 
 def _keep(batch: Batch, records: Sequence[Record], options: Options) -> None:
-    """Write records that a worker wrote on another machine."""
+    """Write the records of workers that have another disk."""
     for record in records if options.records is not None else ():
         path = replace(batch[0], seed=record["seed"]).path(options.records or Path())
         if not path.exists():
@@ -303,7 +306,7 @@ def _allow_children() -> None:
 
 @contextlib.contextmanager
 def _threads(count: int | None) -> Iterator[None]:
-    """Compute with so many threads, here and in processes started inside the block."""
+    """Limit PyTorch and BLAS to ``count`` threads, here and in processes started in the block."""
     if count is None:
         yield
         return

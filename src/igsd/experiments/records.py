@@ -17,7 +17,7 @@ from igsd.experiments import ALGORITHM, environment
 from igsd.files.atomic import write_json
 from igsd.files.models import DataMetrics
 from igsd.graphs.graphset import GraphSet
-from igsd.settings.fields import Settings
+from igsd.settings.fields import Settings, present_names
 
 KIND = "igsd record"
 
@@ -50,7 +50,7 @@ class Record(TypedDict, total=False):
 
     ``status``: ``ok``, ``failed`` (see ``error``), or ``limit`` with the ``word`` a table prints
     (OMR or > limit). ``seconds``: wall time by part of the run; ``cpu_seconds``: processor time of
-    fitting and embedding, child processes included (missing in records before version 0.2). Records
+    fitting and embedding, child processes included (missing in older records). Records
     of IGSD by a recipe may lack ``method``.
     """
 
@@ -98,8 +98,9 @@ class Identity:
 
         Settings added since it was stored take their default; those that no longer exist count.
         """
-        config = self.config.known(record["config"])
-        gone = {key: value for key, value in record["config"].items() if key not in config}
+        stored_config = present_names(record["config"])
+        config = self.config.known(stored_config)
+        gone = {key: value for key, value in stored_config.items() if key not in config}
         learned = type(self.config)().updated(config).learned() | gone
         checksum = record["data"]["checksum"]
         stored = _facts(checksum, record["algorithm"], record["protocol"], learned)
@@ -216,8 +217,6 @@ def start_record(
     identity: Identity, graphs: GraphSet, *, method: str, recipe: str, seed: int
 ) -> Record:
     """Return what is known about a run before it starts."""
-    import torch
-
     return {
         "kind": KIND,
         "algorithm": identity.algorithm,
@@ -231,7 +230,7 @@ def start_record(
         "config": identity.config.to_json(),
         "commit": environment.commit(),
         "versions": environment.versions(),
-        "threads": torch.get_num_threads(),
+        "threads": environment.num_threads(),
         "started": environment.now(),
         "rows": [],
     }

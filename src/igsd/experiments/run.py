@@ -16,7 +16,7 @@ from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import with_classes
 from igsd.graphs.open import open_data
-from igsd.limits import GIB, LimitError, MemoryLimitError
+from igsd.limits import GIB, LimitError, MemoryLimitError, library_errors
 
 DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"
 OTHER, BROKEN = "other settings", "broken"
@@ -32,7 +32,7 @@ _opened: dict[tuple[str, str], GraphSet] = {}
 
 @dataclass(frozen=True)
 class Options:
-    """Where runs are recorded and how they are executed; nothing here changes a number.
+    """Where runs are recorded and how they are executed; none of these affects a result.
 
     ``seconds`` and ``memory_gib``: limits of a run in its own process (see ``Protocol.execute``).
     ``force``: replace records of other runs. ``fold_jobs``: processes that score the folds.
@@ -52,7 +52,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Run:
-    """What makes a run this one.
+    """One method on one data set under one protocol with one seed, with its settings.
 
     ``data``: the name of the data set. ``changes``: settings that make a variant, which is part of
     the record's place; a key ``recipe`` names an unusual one. ``fixed``: settings that are not.
@@ -147,7 +147,7 @@ class Run:
         return scoring.has_many_twins(graphs) if self.twins is None else self.twins
 
     def identity(self, graphs: GraphSet) -> records.Identity:
-        """Return what makes another run the same as this one."""
+        """Return what a record must agree in to count as this run's."""
         settings = self.rules.settings(self, twins=self.scores_vectors and self.uses_twins(graphs))
         version = records.algorithm_version(self.method)
         return records.Identity(self.config(), graphs.checksum, settings, version)
@@ -221,13 +221,11 @@ class Run:
         """
         record = self._start(graphs, options)
         try:
-            record |= self.rules.execute(self, graphs, options, {} if memory is None else memory)
-            record["status"] = "ok"
+            with library_errors():
+                found = self.rules.execute(self, graphs, options, {} if memory is None else memory)
+            record |= {**found, "status": "ok"}
         except LimitError as error:
             record |= {"status": "limit", "word": error.word, "error": str(error)}
-        except MemoryError:
-            text = "OMR: there was not enough memory to score the method."
-            record |= {"status": "limit", "word": MemoryLimitError.word, "error": text}
         except Exception as error:
             record |= {"status": "failed", "error": records.failure(error)}
         return self._written(record, options)

@@ -15,15 +15,14 @@ from igsd.experiments.trained import Trained
 from igsd.files.atomic import atomic_file, check_writable, write_json, write_text
 from igsd.files.columns import write_npy
 from igsd.files.locks import owned
-from igsd.files.models import KIND, RunMetrics, read_metrics, stored_metrics
+from igsd.files.models import CHECKPOINT, FILE_NAME, KIND, RunMetrics, read_metrics, stored_metrics
+from igsd.limits import library_errors
 from igsd.settings.fields import Settings
-
-CHECKPOINT = "checkpoint.safetensors"
 
 FILES = (
     "metrics.json",
     "config.toml",
-    "model.safetensors",
+    FILE_NAME,
     "embeddings.npy",
     "history.csv",
     "pretraining.csv",
@@ -123,20 +122,22 @@ class RunFolder:
         ``resume``: the command that continues the run.
         """
         try:
-            yield
+            with library_errors():
+                yield
         except KeyboardInterrupt as stop:
-            raise KeyboardInterrupt(f"Stopped. To go on: {resume}") from stop
+            raise KeyboardInterrupt(f"Stopped. To continue: {resume}") from stop
         except IGSDError as error:
             has_checkpoint = (self / CHECKPOINT).exists()
             if isinstance(error, StorageError) and has_checkpoint:
-                raise StorageError(f"{error} The training is kept. To go on: {resume}") from error
+                kept = f"The checkpoint is kept. To continue: {resume}"
+                raise StorageError(f"{error} {kept}") from error
             if is_new and not has_checkpoint:
                 self.clear()
             raise
 
     def write_model(self, model: Any, vectors: np.ndarray) -> None:
         """Write a fitted model, its embeddings [G, d] and its losses, of pretraining apart."""
-        model.save(self / "model.safetensors")
+        model.save(self / FILE_NAME)
         with atomic_file(self / "embeddings.npy") as file:
             write_npy(file, [vectors], vectors.shape, vectors.dtype.str)
         write_text(self / "history.csv", _history_csv(getattr(model, "history_", [])))

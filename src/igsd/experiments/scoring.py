@@ -38,7 +38,7 @@ Scored = tuple[str, ProtocolResult]
 
 @dataclass(frozen=True)
 class Vectors:
-    """What an SVM compares graphs by.
+    """The input of the SVM: vectors, or a kernel matrix.
 
     ``kernel``: ``rbf`` compares vectors ``values`` [G, d] by their distances, ``linear`` by their
     products; ``precomputed``: ``values`` is the kernel of all pairs, [G, G]. ``head``: the model
@@ -221,7 +221,7 @@ def source_vectors(
             "graphs. There must be one row for each graph, in the same order."
         )
     inputs.check_features(vectors, f"embeddings in {source}")
-    notes = ["the untrained encoder of embeddings from a file is not known"]
+    notes = ["embeddings from a file have no untrained encoder to compare with"]
     return {"igsd": Vectors(vectors)} | histogram, notes
 
 
@@ -229,7 +229,6 @@ def _model_vectors(
     model: Any, graphs: GraphSet, protocol: str, *, verbose: bool
 ) -> tuple[dict[str, Vectors], list[str]]:
     """Return (vectors, notes) of a model, and of its network before training if it has one."""
-    from igsd.baselines.references.histogram import untrained_twin
     from igsd.estimators.labelled import LabelEstimator
     from igsd.estimators.neural import NeuralEstimator
 
@@ -239,13 +238,13 @@ def _model_vectors(
     )  # models trained with labels are shown as IGSD
     if isinstance(model, LabelEstimator):
         notes.append(
-            "the model was trained with labels; on graphs whose labels it has seen this score is "
-            "too good: use protocol semi"
+            "the model was trained with labels; its score on graphs whose labels it has seen is "
+            "optimistic: use --protocol semi"
         )
     if not isinstance(model, NeuralEstimator) or isinstance(model, LabelEstimator):
         notes.insert(0, "there is no untrained network to compare with")
         return {name: delivered(model, graphs, protocol)}, notes
     rows = {name: delivered(model.set_params(verbose=verbose), graphs, protocol)}
     if name != "untrained":
-        rows["untrained"] = Vectors(untrained_twin(model).fit_transform(graphs))
+        rows["untrained"] = Vectors(registry.untrained_copy(model).fit_transform(graphs))
     return rows, notes

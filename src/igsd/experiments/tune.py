@@ -92,7 +92,8 @@ def make_grid(config: Config, given: Mapping[str, Sequence[Any]], fixed: Collect
     for key in given:
         if key == "seed":
             raise ConfigError(
-                "A seed is luck, not a setting to choose: leave seed out of the grid."
+                "seed cannot be searched: it is not a setting of the method. Leave it out of the "
+                "grid."
             )
         if key in fixed:
             raise ConfigError(f"{key} is both set to a value and in the grid: give one of them.")

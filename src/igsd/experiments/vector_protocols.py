@@ -44,7 +44,8 @@ class Protocol(ABC):
     def learner(self, run: Run) -> tuple[str, str]:
         """Return the registered name of the run's method, and the task that it is trained for.
 
-        Methods that can do nothing else learn vectors. Raises ``ConfigError`` for those of others.
+        A method that only gives vectors is trained for those. Raises ``ConfigError`` for a method
+        that the protocol does not have.
         """
         if self.methods and run.method not in self.methods:
             raise ConfigError(

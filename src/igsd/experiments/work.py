@@ -192,7 +192,7 @@ class Estimates:
         seconds = {batch: self.seconds(batch, sizes[batch[0].data]) for batch in batches}
         known = [value for value in seconds.values() if value is not None]
         if not known:
-            return f"{runs} left, for how long is not known yet"
+            return f"{runs} left, duration not known yet"
         # Side by side they take at least as long as the longest of them.
         least = max(sum(known) / max(workers, 1), max(known))
         unknown = sum(len(batch) for batch in batches if seconds[batch] is None)

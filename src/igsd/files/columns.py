@@ -1,4 +1,4 @@
-"""Tables of columns as files: embeddings, predictions and neighbours, ``.csv`` or ``.parquet``."""
+"""Vectors, predictions and other columns as files: ``.npy``, ``.csv`` or ``.parquet``."""
 
 import csv
 import io
@@ -6,6 +6,7 @@ import json
 import math
 import os
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -227,9 +228,9 @@ def _read_table(source: Path) -> np.ndarray:
             sums = (pa.parquet.read_metadata(source).metadata or {}).get(_SUMS_KEY.encode())
     except (pa.ArrowException, OSError, MemoryError) as error:
         raise StorageError(f"{source} holds no readable embeddings: {error}.") from error
-    for name in table.column_names:
-        if table.column_names.count(name) > 1:
-            raise StorageError(f"{source} has several columns called {name!r}. Rename all but one.")
+    name, times = max(Counter(table.column_names).items(), key=lambda i: i[1], default=("", 0))
+    if times > 1:
+        raise StorageError(f"{source} has several columns called {name!r}. Rename all but one.")
     if sums is not None and json.loads(sums) != _column_sums(table):
         raise StorageError(
             f"{source} is damaged: its columns have other checksums than when they were written. "

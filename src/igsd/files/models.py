@@ -55,6 +55,7 @@ class RunMetrics(TypedDict, total=False):
     seconds: Mapping[str, float]
     started: str
     embedding_dim: int
+    threads: int
     notes: list[str]
     hidden: Mapping[str, object]
     pseudo_labels: int
@@ -148,8 +149,13 @@ def _relative(path: Path, start: Path) -> str:
 VERSION = 1
 FILE_NAME = "model.safetensors"
 """The name of the model inside a run folder."""
+SHIPPED = ("molecules",)
+"""The names of the models in the package, for ``igsd.pretrained`` and wherever a model is named."""
 
-_OF_A_RUN = ("metrics.json", "checkpoint.safetensors")
+CHECKPOINT = "checkpoint.safetensors"
+"""The name of the checkpoint inside a run folder."""
+
+_OF_A_RUN = ("metrics.json", CHECKPOINT)
 
 
 def write_model(

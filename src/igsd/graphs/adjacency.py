@@ -40,6 +40,26 @@ class Adjacency:
         offsets = np.repeat(node_ptr[:-1], np.diff(self.row_ptr[node_ptr]))
         return self.col.astype(np.int64) + offsets
 
+    def broken_part(self, node_ptr: np.ndarray) -> str | None:
+        """Return the name of an array of a file that points at nothing, None if all are sound.
+
+        Native code reads them unchecked. Weights must be finite.
+        """
+        row_ptr, col, weight = self.row_ptr, self.col, self.weight
+        if not _is_pointer(node_ptr, len(row_ptr) - 1):
+            return "node_ptr"
+        if not _is_pointer(row_ptr, len(col)):
+            return "row_ptr"
+        if weight is not None and (len(weight) != len(col) or not np.isfinite(weight).all()):
+            return "weight"
+        starts = row_ptr[node_ptr]
+        filled = np.flatnonzero(starts[1:] > starts[:-1])
+        if not len(filled):
+            return None
+        # As unsigned numbers, negative ones are too large as well.
+        largest = np.maximum.reduceat(np.asarray(col).view(np.uint32), starts[filled])
+        return None if (largest < np.diff(node_ptr)[filled]).all() else "col"
+
     def take(self, node_ptr: np.ndarray, indices: np.ndarray) -> "Adjacency":
         """Return the rows of the chosen graphs, in the order of ``indices``."""
         nodes = ranges(node_ptr[indices], node_ptr[indices + 1])
@@ -77,6 +97,11 @@ def ranges(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
     lengths = stops - starts
     shifts = starts - (np.cumsum(lengths) - lengths)
     return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(shifts, lengths)
+
+
+def _is_pointer(values: np.ndarray, total: int) -> bool:
+    is_full = values.ndim == 1 and len(values) > 0 and values[0] == 0 and values[-1] == total
+    return bool(is_full) and bool((values[1:] >= values[:-1]).all())
 
 
 def pointers(lengths: np.ndarray) -> np.ndarray:

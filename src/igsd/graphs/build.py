@@ -22,6 +22,9 @@ from igsd.errors import DataError, counted
 from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.graphs.graphset import COLUMNS, NAMES, UNNAMED, Fields, GraphSet
 
+_MAX_NODES = 2**31
+"""Of a graph: its neighbours are 32-bit numbers."""
+
 
 def from_edges(
     node_counts: Sequence[int] | np.ndarray,
@@ -121,6 +124,11 @@ def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, n
         raise DataError(
             f"Graph {empty[0]} of {name!r} has no nodes; a graph needs at least one. "
             "Leave such graphs out, or give them a single node."
+        )
+    if (large := np.flatnonzero(np.diff(node_ptr) >= _MAX_NODES)).size:
+        raise DataError(
+            f"Graph {large[0]} of {name!r} has {np.diff(node_ptr)[large[0]]} nodes; a graph has "
+            f"fewer than {_MAX_NODES}."
         )
     if len(source) == 0:
         return

@@ -255,12 +255,10 @@ class GraphSet:
 
         Native code reads them unchecked.
         """
-        node_ptr, row_ptr, col = self.node_ptr, self.adjacency.row_ptr, self.adjacency.col
-        _require(_is_pointer(node_ptr, len(row_ptr) - 1), path, "node_ptr")
-        _require(_is_pointer(row_ptr, len(col)), path, "row_ptr")
-        lengths = {"node": len(row_ptr) - 1, "edge": len(col), "graph": len(self)}
+        broken = self.adjacency.broken_part(self.node_ptr)
+        _require(broken is None, path, broken or "")
+        lengths = {"node": self.num_nodes, "edge": self.adjacency.num_entries, "graph": len(self)}
         columns = [(key, getattr(self, key), lengths[kind]) for key, kind in COLUMNS.items()]
-        columns.append(("edge_weight", self.adjacency.weight, len(col)))
         for key, column, length in columns:
             _require(column is None or len(column) == length, path, key)
         for codes, names in (
@@ -270,12 +268,6 @@ class GraphSet:
         ):
             # Codes may have no names.
             _require(codes is None or _is_within(codes, -1, len(names) or 2**31), path, "labels")
-        starts = row_ptr[node_ptr]
-        filled = np.flatnonzero(starts[1:] > starts[:-1])
-        if len(filled):
-            # As unsigned numbers, negative ones are too large as well.
-            largest = np.maximum.reduceat(np.asarray(col).view(np.uint32), starts[filled])
-            _require(bool((largest < np.diff(node_ptr)[filled]).all()), path, "col")
 
     def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
         """Return indices or a mask as indices, int64; raises ``GraphIndexError``."""
@@ -334,11 +326,6 @@ def _pop_texts(arrays: dict[str, np.ndarray], key: str) -> tuple[str, ...] | Non
         return None
     raw = text.tobytes()
     return tuple(raw[a:b].decode() for a, b in itertools.pairwise(bounds.tolist()))
-
-
-def _is_pointer(values: np.ndarray, total: int) -> bool:
-    is_full = values.ndim == 1 and len(values) > 0 and values[0] == 0 and values[-1] == total
-    return bool(is_full) and bool((values[1:] >= values[:-1]).all())
 
 
 def _is_within(codes: np.ndarray, low: int, high: int) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from igsd.errors import DataError, counted, nearest
+from igsd.errors import DataError, counted, enumerated, nearest
 from igsd.files.arrays import refuse_pickle
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
@@ -81,14 +81,14 @@ def _may_be_name(lines: list[str]) -> bool:
 
 
 def find_labels(
-    graphs: GraphSet, data: str, asked: str, task: labels.Task = "auto", *, told: bool = True
+    graphs: GraphSet, data: str, asked: str, task: labels.Task = "auto", *, warn: bool = True
 ) -> labels.GraphLabels:
     """Return the labels of ``graphs`` that ``asked`` names.
 
     ``asked``: a file of labels (``read_label_file``), a column of the table ``data``, a target of
     the data set, several of those separated by commas, or ``class`` for its own classes.
     Missing labels follow ``igsd.graphs.labels.drop_missing``, except that the data set's own
-    classes are taken as they are; ``told=False`` suppresses its warnings. ``task``: by default
+    classes are taken as they are; ``warn=False`` suppresses its warnings. ``task``: by default
     numbers if most are numbers and one has a fraction or more than 20 are different, else classes.
 
     Raises ``DataError`` if there is no such label, for a file of another length, for text among
@@ -115,7 +115,7 @@ def find_labels(
         raise DataError(
             f"{asked!r} is not a file, and {graphs.name!r} has no labels of that name. {hint}"
         )
-    return labels.read_labels(columns, task, told=told)
+    return labels.read_labels(columns, task, warn=warn)
 
 
 def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
@@ -155,7 +155,7 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
     if not set(columns) & set(table.columns) and Path(asked).suffix:
         raise DataError(
             f"There is no file {asked}, and {data} has no column of that name. Its columns are: "
-            f"{', '.join(table.columns)}."
+            f"{table.listed}."
         )
     found = [table.column(name) for name in columns]
     smiles = tables.guess_smiles(table)
@@ -163,7 +163,11 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
         if name == smiles or tables.names_rows(name):
             what = "holds the molecules themselves" if name == smiles else "only names the rows"
             others = [c for c in table.columns if c != smiles and not tables.names_rows(c)]
-            rest = f"The others are: {', '.join(others)}" if others else "There is no other column"
+            rest = (
+                f"The others are: {enumerated(others, 30)}"
+                if others
+                else "There is no other column"
+            )
             raise DataError(
                 f"Column {name!r} of {table.path} {what}, so it is not a label. {rest}."
             )

@@ -19,15 +19,15 @@ Task = Literal["auto", "classes", "numbers"]
 _MOST_CLASSES = 20
 
 
-def drop_missing(values: Sequence[Any], name: str, *, told: bool = True) -> list[Any]:
+def drop_missing(values: Sequence[Any], name: str, *, warn: bool = True) -> list[Any]:
     """Return the labels of a column, or of ``y``, with None for those that are missing.
 
-    The one rule for missing labels: None, empty text and the words of ``MARKERS`` mark one, but
-    ``-`` beside ``+`` is its opposite. So does the whole number -1 beside two or more other classes
-    that are all whole numbers >= 0; otherwise it is a class (MUTAG's are -1 and 1). Numbers to
-    predict are passed as text, for which -1 has no such meaning.
+    A label is missing if it is None, empty or one of ``MARKERS``; ``-`` is a class if ``+`` also
+    occurs. The whole number -1 is missing beside two or more other classes that are all whole
+    numbers >= 0; otherwise it is a class (MUTAG's are -1 and 1). Numbers to predict are passed as
+    text, for which -1 has no such meaning.
 
-    ``told``: an ``IGSDWarning`` says what in ``name`` is taken as missing and how often, since a
+    ``warn``: an ``IGSDWarning`` says what in ``name`` is taken as missing and how often, since a
     class may be called like a marker; and that -1 is taken as a class, unless None marks what is
     missing.
     """
@@ -40,14 +40,14 @@ def drop_missing(values: Sequence[Any], name: str, *, told: bool = True) -> list
     num_minus_one = sum(map(is_minus_one, filled))
     if num_minus_one and whole and len(others) >= 2:
         missing[-1] = num_minus_one
-    if told and missing:
+    if warn and missing:
         listed = enumerated([f"{marker!r} ({count})" for marker, count in missing.most_common()])
         are = "is" if missing.total() == 1 else "are"
         warn_user(
             f"{missing.total()} of {counted(len(filled), 'label')} in {name!r} {are} taken as "
             f"missing: {listed}. If one of them is a class, give it another name."
         )
-    if told and num_minus_one and -1 not in missing and None not in values:
+    if warn and num_minus_one and -1 not in missing and None not in values:
         warn_user(
             f"-1 in {name!r} ({num_minus_one}) is taken as a class: it means no label only beside "
             "two or more other classes that are all whole numbers >= 0. Leave missing labels "
@@ -104,11 +104,11 @@ class GraphLabels:
         return ~np.isnan(self.y.reshape(len(self.y), -1)).all(axis=1)
 
 
-def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GraphLabels:
-    """Return the labels in columns of text; ``told``: warn of what ``drop_missing`` drops."""
+def read_labels(columns: LabelTexts, task: Task, *, warn: bool) -> GraphLabels:
+    """Return the labels in columns of text; ``warn``: warn of what ``drop_missing`` drops."""
     pairs = list(zip(columns.names, columns.texts, strict=True))
-    texts = [[v or "" for v in drop_missing(column, name, told=False)] for name, column in pairs]
-    # A column that is mostly numbers is one of numbers: a lone ``>5`` once made a class of each.
+    texts = [[v or "" for v in drop_missing(column, name, warn=False)] for name, column in pairs]
+    # Decided by most of the cells: one ``>5`` must not turn numbers into classes.
     is_classes = len(texts) == 1 and not are_numbers(texts[0])
     if (task == "auto" and is_classes) or task == "classes":
         name = columns.names[0]
@@ -118,8 +118,8 @@ def read_labels(columns: LabelTexts, task: Task, *, told: bool) -> GraphLabels:
                 "--task numbers (task='numbers' in Python) if they are numbers."
             )
         cells = [class_of_text(text) for text in columns.texts[0]]
-        return class_labels(drop_missing(cells, name, told=told), name)
-    if told:
+        return class_labels(drop_missing(cells, name, warn=warn), name)
+    if warn:
         for name, column in pairs:
             drop_missing(column, name)
     return number_labels(replace(columns, texts=texts))

@@ -15,11 +15,15 @@ from igsd.errors import ParameterError
 from igsd.losses.contrastive import consistency, infonce
 from igsd.losses.labels import pair_weights, supcon
 from igsd.model.network import Dims, Network, Step
-from igsd.settings.groups import Encoder, FewLabels, Projector
+from igsd.settings.groups import ENCODERS, Encoder, FewLabels, Projector
 
 
 def build_encoder(settings: Encoder, dims: Dims) -> Any:
-    """Return the configured encoder, untrained, or a copy of the user's own."""
+    """Return the configured encoder, untrained, or a copy of the user's own.
+
+    The user's own must have an integer attribute ``out_dim``, the width of its result; raises
+    ``ParameterError`` without one.
+    """
     own, features = dims.encoder, dims.features
     if own is not None:
         width = getattr(own, "out_dim", None)
@@ -27,8 +31,8 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
             raise ParameterError(
                 "encoder",
                 "IGSD",
-                "must be 'gin', 'gcn', 'mpnn' or an nn.Module with an integer attribute 'out_dim', "
-                f"the width of its result. Got out_dim={width!r} instead.",
+                f"must be {', '.join(map(repr, ENCODERS))} or an nn.Module with an integer "
+                f"attribute 'out_dim', the width of its result. Got out_dim={width!r} instead.",
             )
         return copy.deepcopy(own)
     if settings.encoder == "mpnn" and features.links is not None:

@@ -6,13 +6,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from torch import Tensor, cat, nn
+from torch import Tensor, cat, device, nn, random
 
 from igsd.batches.batch import Batch
 from igsd.batches.distinct import DistinctBatch, distinct_batch
 from igsd.batches.features import FeatureMap
 from igsd.batches.joint import gathered, num_processes
 from igsd.encoders.encoder import distinct_depth
+from igsd.limits import reserve
 from igsd.losses.labels import supervised
 from igsd.views.source import Place, Source
 
@@ -155,3 +156,23 @@ class Network(nn.Module):
     def outputs(self, step: Step) -> Tensor:
         """Return the logits [B, C], or the standardised numbers [B, t], of the graphs of a step."""
         raise NotImplementedError
+
+
+_SIZES = ("hidden_dim", "num_layers", "edge_hidden_dim", "head_hidden_dim", "head_dim")
+_COPIES = 4  # weights, their gradient, and two moments of Adam
+
+
+def build_network(network_class: type[Network], settings: Any, dims: Dims) -> Any:
+    """Return a network, untrained; raises ``MemoryLimitError`` if its weights would not fit.
+
+    They are counted on a network without memory; the user's own encoder has its memory already.
+    """
+    if dims.encoder is None:
+        with random.fork_rng(devices=[]), device("meta"):
+            size = sum(weights.numel() for weights in network_class(settings, dims).parameters())
+        values = {name: getattr(settings, name) for name in _SIZES if hasattr(settings, name)}
+        named = ", ".join(f"{name}={value}" for name, value in values.items())
+        copies = _COPIES if settings.epochs else 1
+        way_out = f"Use smaller values than {named}."
+        reserve(4.0 * copies * size, f"a network of {size:,} weights", way_out)
+    return network_class(settings, dims)

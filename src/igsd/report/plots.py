@@ -36,7 +36,7 @@ _MARKS = "o^sDvPX*"
 _DASHES = ("-", "--", ":", "-.", (0, (5, 3)), (0, (8, 3, 2, 3)), (0, (3, 5)), (0, (10, 3)))
 _MOST_MARKS, _MOST_CLASSES, _LETTERS = 40, 20, 100
 
-# What a format would add of itself and of the time to the same picture.
+# Metadata that would make equal plots differ.
 _METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "igsd",

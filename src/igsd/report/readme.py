@@ -80,7 +80,7 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
     if shown.columns:
         parts.append(markdown(shown))
     if missing:
-        parts.append(f"Nothing of these was run: {'; '.join(missing)}.")
+        parts.append(f"Not run: {'; '.join(missing)}.")
     return "\n\n".join([*parts, f"{table.source}."]), plot_of(table)
 
 
@@ -116,7 +116,7 @@ def summary_table(table: Table) -> Table:
         for title in ("IGSD", *_SUMMARISED)
         if title in rows
     ]
-    small.insert(1, Row("best other method", tuple(best)))
+    small.insert(1, Row("best other method of Table 1", tuple(best)))
     return Table("Accuracy %", table.columns, tuple(small), corner="accuracy %")
 
 

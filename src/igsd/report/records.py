@@ -83,7 +83,7 @@ class RecordFolder:
         return self._read(run.path(self.path).parent)
 
     def has_twins(self, run: Run) -> bool:
-        """Say whether any run on the same data was scored without indistinguishable graphs too."""
+        """Return whether a run on the same data was scored without indistinguishable graphs too."""
         folder = run.path(self.path).parent.parent
         places = sorted(folder.iterdir()) if folder.is_dir() else []
         records = (record for place in places for _, record in self._read(place))

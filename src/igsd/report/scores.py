@@ -69,12 +69,12 @@ class Comparison:
         return f"{self.data}, protocol {self.protocol}, {counted(num_seeds, 'seed')}"
 
     def has_scores(self) -> bool:
-        """Say whether any method has a score; where all exceeded their limits, none has."""
+        """Return whether any method has a score; where all exceeded their limits, none has."""
         pairs = zip(self.lines, self.cells, strict=True)
         return any(c.mean is not None for line, c in pairs if line.method != MAJORITY)
 
     def failed(self) -> bool:
-        """Say whether any run failed; one that only exceeded its limits did not."""
+        """Return whether any run failed; one that only exceeded its limits did not."""
         statuses = {record["status"] for line in self.lines for record in line.records}
         return summary.FAILED in statuses
 

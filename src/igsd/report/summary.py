@@ -306,7 +306,7 @@ def unsaved_records(per_seed: Sequence[Sequence[Scored]]) -> list[Record]:
 
 
 def is_good(record: Record) -> bool:
-    """Say whether the run of a record ended with a result."""
+    """Return whether the run of a record ended with a result."""
     return record["status"] == OK
 
 

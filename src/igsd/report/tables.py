@@ -127,7 +127,7 @@ def run_part(table: Table) -> tuple[Table, list[str]]:
 
 
 def belongs_to(run: Run, record: Record, first: Record) -> bool:
-    """Say whether a record is of the run as it is defined now, and of the data of ``first``."""
+    """Return whether a record is of the run as it is defined now, and of the data of ``first``."""
     return run.is_like(record, first["data"]["checksum"])
 
 

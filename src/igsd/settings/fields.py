@@ -18,7 +18,7 @@ RENAMED: dict[str, str] = {}
 GROUPS = {
     "run": "The run",
     "method": "The method",
-    "features": "What a node shows",
+    "features": "Node features",
     "view": "The augmented view (Eq. diffusion, or a random change of the graph)",
     "encoder": "The encoder (Eq. GNN)",
     "heads": "Projector and predictor",
@@ -29,7 +29,7 @@ GROUPS = {
     "runtime": "Where and how it runs",
 }
 
-_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views")
+_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views", "processes")
 
 _BOUNDS = {
     "low": ("at least", operator.ge),
@@ -37,6 +37,9 @@ _BOUNDS = {
     "high": ("at most", operator.le),
     "below": ("less than", operator.lt),
 }
+
+_MOST = {int: 1_000_000, float: 1e6}
+"""The largest value of a number whose field has no upper bound of its own."""
 
 _TYPES: dict[str, tuple[Any, str]] = {
     "int": (int, "a whole number"),
@@ -51,8 +54,11 @@ def setting(
 ) -> Any:
     """Return a dataclass field with its rule; ``bounds``: ``low``, ``above``, ``high``, ``below``.
 
-    ``low`` and ``high`` are allowed values, the other two are not.
+    ``low`` and ``high`` are allowed values, the other two are not. A number without an upper bound
+    gets a general one: absurd values are refused here, not by a library that runs out of memory.
     """
+    if type(default) in _MOST and not bounds.keys() & {"high", "below"}:
+        bounds["high"] = _MOST[type(default)]
     limits = [(*_BOUNDS[key], bound) for key, bound in bounds.items()]
     rule = {"group": group, "help": text, "choices": choices, "limits": limits}
     return field(default=default, metadata=rule)
@@ -106,7 +112,7 @@ class Settings:
 
         Raises ``ConfigError`` for a name that was never a setting of this method.
         """
-        return cls().updated({RENAMED.get(key, key): value for key, value in values.items()})
+        return cls().updated(present_names(values))
 
     def updated(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with some settings changed; raises ``ConfigError`` for an unknown name."""
@@ -139,6 +145,11 @@ class Settings:
     def to_json(self) -> Values:
         """Return the complete configuration as plain values."""
         return {entry.name: getattr(self, entry.name) for entry in self.settings()}
+
+
+def present_names(values: Mapping[str, Any]) -> Values:
+    """Return stored settings under their present names."""
+    return {RENAMED.get(key, key): value for key, value in values.items()}
 
 
 def type_name(entry: Field[Any]) -> str:

@@ -14,6 +14,7 @@ ENCODERS = {
     "gin": "igsd.encoders.gin:GINLayer",
     "gcn": "igsd.encoders.gcn:GCNLayer",
     "mpnn": "igsd.encoders.mpnn:MPNN",
+    "gine": "igsd.encoders.gine:GINELayer",
 }
 """Where each kind of layer is defined; ``mpnn`` is a whole encoder with its own readout."""
 
@@ -23,6 +24,7 @@ RANDOM_VIEWS = ("edge-drop", "node-drop", "edge-perturb", "attribute-mask", "sub
 """Views that are drawn again for every step."""
 
 _SCHEDULES, _PRECISIONS = ("constant", "cosine"), ("32-true", "bf16-mixed", "16-mixed")
+_WIDEST = 65_536
 
 
 class Training(Settings):
@@ -41,12 +43,12 @@ class Training(Settings):
     halve_every: int = setting(0, "run", "epochs until the step size halves; 0: never", low=0)
 
     accelerator: str = setting("auto", "runtime", "device kind, as Lightning Fabric names it")
-    devices: int = setting(1, "runtime", "processes, one device each", low=1)
+    devices: int = setting(1, "runtime", "processes, one device each", low=1, high=1024)
     precision: str = setting(
         "32-true", "runtime", "number format, as Lightning Fabric names it", choices=_PRECISIONS
     )
     sync_batch_norm: bool = setting(False, "runtime", "BatchNorm over the batches of all processes")
-    checkpoint_every: int = setting(200, "runtime", "steps between checkpoints", low=1)
+    checkpoint_every: int = setting(200, "runtime", "steps between checkpoints", low=1, high=10**9)
 
 
 class Batches(Settings):
@@ -59,9 +61,13 @@ class Features(Settings):
     """What an encoder sees of a node."""
 
     node_features: str = setting(
-        "auto", "features", "auto, or label, degree, attributes, constant joined by +"
+        "auto",
+        "features",
+        "auto; chemistry (of molecules); or label, degree, attributes, constant joined by +",
     )
-    degree_cap: int = setting(64, "features", "degrees from here on share a column", low=1)
+    degree_cap: int = setting(
+        64, "features", "larger degrees share one column", low=1, high=100_000
+    )
 
 
 class Diffusion(Settings):
@@ -69,10 +75,14 @@ class Diffusion(Settings):
 
     view: str = setting("ppr", "view", "kind of diffusion", choices=("ppr", "heat"))
     teleport: float = setting(0.2, "view", "alpha of PPR", above=0, below=1)
-    heat_time: float = setting(5.0, "view", "t of the heat kernel", above=0)
+    heat_time: float = setting(5.0, "view", "t of the heat kernel", above=0, high=1000)
     threshold: float = setting(1e-3, "view", "entries of S below this are dropped", low=0, below=1)
-    top_k: int = setting(0, "view", "largest entries kept per row or column instead; 0: off", low=0)
-    exact_limit: int = setting(2000, "view", "larger graphs are diffused by a series", low=0)
+    top_k: int = setting(
+        0, "view", "keep the k largest entries per row or column instead; 0: off", low=0
+    )
+    exact_limit: int = setting(
+        2000, "view", "larger graphs are diffused by a series", low=0, high=50_000
+    )
     cache_views: bool = setting(True, "view", "keep the diffusion of the training set on disk")
 
     @property
@@ -85,7 +95,9 @@ class View(Diffusion):
     """Which view of a graph is compared with the graph itself: a diffusion, or any other."""
 
     view: str = setting("ppr", "view", "kind of view", choices=(*FIXED_VIEWS, *RANDOM_VIEWS))
-    num_views: int = setting(1, "view", "K: kinds of bonds in bond-types, commonest first", low=1)
+    num_views: int = setting(
+        1, "view", "K: kinds of bonds in bond-types, commonest first", low=1, high=1000
+    )
     drop_rate: float = setting(0.2, "view", "share of edges or nodes changed", low=0, below=1)
 
     def __post_init__(self) -> None:
@@ -101,10 +113,14 @@ class Layers(Settings):
     """An encoder of layers that do not tell links apart."""
 
     encoder: str = setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
-    num_layers: int = setting(4, "encoder", "number of layers; of mpnn: message steps", low=1)
-    hidden_dim: int = setting(64, "encoder", "width of a layer", low=1)
+    num_layers: int = setting(
+        4, "encoder", "number of layers (mpnn: message steps)", low=1, high=1000
+    )
+    hidden_dim: int = setting(64, "encoder", "width of a layer", low=1, high=_WIDEST)
     encoder_batch_norm: bool = setting(True, "encoder", "BatchNorm in every layer; not in mpnn")
-    readout: str = setting("sum", "encoder", "sum, mean, max, or several joined by +; not mpnn's")
+    readout: str = setting(
+        "sum", "encoder", "sum, mean, max, or several joined by + (mpnn has its own)"
+    )
     concat_layers: bool = setting(True, "encoder", "join the readouts of all layers; not in mpnn")
 
 
@@ -112,35 +128,36 @@ class Encoder(Layers):
     """Any encoder."""
 
     encoder: str = setting(
-        "gin", "encoder", "kind of layer; mpnn: messages by bond", choices=tuple(ENCODERS)
+        "gin", "encoder", "kind of layer; gine, mpnn: messages by bond", choices=tuple(ENCODERS)
     )
-    edge_hidden_dim: int = setting(128, "encoder", "hidden width of mpnn's edge network", low=1)
-    distance_bins: int = setting(20, "encoder", "distances that mpnn tells apart; 0: none", low=0)
-    set2set_steps: int = setting(3, "encoder", "steps of mpnn's readout Set2Set", low=1)
+    edge_hidden_dim: int = setting(
+        128, "encoder", "hidden width of mpnn's edge network", low=1, high=_WIDEST
+    )
+    distance_bins: int = setting(
+        20, "encoder", "distances that mpnn tells apart; 0: none", low=0, high=10_000
+    )
+    set2set_steps: int = setting(3, "encoder", "steps of mpnn's readout Set2Set", low=1, high=1000)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.encoder != "mpnn":
-            return
         for name in ("encoder_batch_norm", "concat_layers"):
-            if not getattr(self, name):
+            if self.encoder == "mpnn" and not getattr(self, name):
                 raise ConfigError(
                     f"{name} is for the layers of gin and gcn: encoder='mpnn' has no BatchNorm and "
                     f"reads out the last step alone, so {name}=False would change nothing. Leave "
                     "it true, or use encoder='gin'."
                 )
-        if getattr(self, "view", None) == "edge-perturb":
-            raise ConfigError(
-                "view='edge-perturb' adds bonds without a kind, which encoder='mpnn' needs. Use "
-                "view='edge-drop', or encoder='gin'."
-            )
 
 
 class Projector(Settings):
     """The two-layer perceptron that follows the encoder."""
 
-    head_hidden_dim: int = setting(1024, "heads", "hidden width of projector and predictor", low=1)
-    head_dim: int = setting(256, "heads", "output width of projector and predictor", low=1)
+    head_hidden_dim: int = setting(
+        1024, "heads", "hidden width of projector and predictor", low=1, high=_WIDEST
+    )
+    head_dim: int = setting(
+        256, "heads", "output width of projector and predictor", low=1, high=_WIDEST
+    )
     head_batch_norm: bool = setting(True, "heads", "BatchNorm before the ReLU of both heads")
 
 
@@ -204,9 +221,9 @@ class FewLabels(Training, Features, Encoder):
     learning_rate: float = setting(0.01, "run", "step size of Adam at the start", above=0)
     halve_every: int = setting(50, "run", "epochs until the step size halves; 0: never", low=0)
     label_batch_size: int = setting(32, "run", "labelled graphs per step", low=2)
-    num_layers: int = setting(5, "encoder", "number of layers", low=1)
-    hidden_dim: int = setting(32, "encoder", "width of a layer", low=1)
-    head_norm: bool = setting(True, "labels", "standardise the columns that the output layer sees")
+    num_layers: int = setting(5, "encoder", "number of layers", low=1, high=1000)
+    hidden_dim: int = setting(32, "encoder", "width of a layer", low=1, high=_WIDEST)
+    head_norm: bool = setting(True, "labels", "standardise the inputs of the output layer")
     head_dropout: float = setting(0.0, "labels", "dropout before the output layer", low=0, below=1)
 
 
@@ -219,7 +236,7 @@ class Unlabelled(FewLabels):
 class SelfTraining(Settings):
     """Pseudo-labels."""
 
-    self_training: bool = setting(True, "self-training", "give pseudo-labels while training")
+    self_training: bool = setting(True, "self-training", "use pseudo-labels")
     self_training_start: int = setting(30, "self-training", "epoch of the first round", low=0)
     self_training_rounds: int = setting(20, "self-training", "rounds of labelling", low=1)
     self_training_threshold: float = setting(

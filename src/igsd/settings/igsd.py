@@ -27,6 +27,52 @@ class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Temperature, g.EMA, 
     self_weight: float = setting(1.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
 
 
+class PretrainConfig(SemiRegressionConfig):
+    """All settings of a pre-training on molecules whose targets RDKit computes."""
+
+    section: ClassVar[str] = "pretrain"
+    recipes: ClassVar[str | None] = None
+
+    epochs: int = setting(10, "run", "passes over the molecules", low=0)
+    learning_rate: float = setting(1e-3, "run", "step size of Adam at its highest", above=0)
+    warmup_epochs: int = setting(1, "run", "epochs over which the step size rises", low=0)
+    schedule: str = setting(
+        "cosine",
+        "run",
+        "step size after the warm-up; cosine: falls to 0 over the other epochs",
+        choices=("constant", "cosine"),
+    )
+    halve_every: int = setting(0, "run", "epochs until the step size halves; 0: never", low=0)
+    label_batch_size: int = setting(128, "run", "molecules per step", low=2)
+    node_features: str = setting(
+        "chemistry", "features", "chemistry; or label, degree, constant joined by +"
+    )
+    view: str = setting(
+        "attribute-mask", "view", "kind of view", choices=(*g.FIXED_VIEWS, *g.RANDOM_VIEWS)
+    )
+    encoder: str = setting("gine", "encoder", "kind of layer", choices=tuple(g.ENCODERS))
+    hidden_dim: int = setting(128, "encoder", "width of a layer", low=1)
+    head_hidden_dim: int = setting(256, "heads", "hidden width of projector and predictor", low=1)
+    head_dim: int = setting(128, "heads", "output width of projector and predictor", low=1)
+    self_weight: float = setting(0.02, "labels", "w: weight of Eq. InfoNCE", low=0.0)
+    self_epochs: int = setting(
+        0,
+        "labels",
+        "epochs with Eq. InfoNCE, its weight falling to 0 over them; 0: all, at one weight",
+        low=0,
+    )
+    descriptor_weight: float = setting(1.0, "labels", "weight of RDKit's descriptors", low=0.0)
+    fragment_weight: float = setting(
+        1.0, "labels", "weight of the counts of circular fragments (ECFP)", low=0.0
+    )
+    num_fragments: int = setting(
+        1024, "labels", "numbers that the fragments are hashed to", low=1, high=2**20
+    )
+    mix_weight: float = setting(1.0, "embedding", "lambda: share of the student", low=0, high=1)
+    half: bool = setting(True, "embedding", "round the weights to float16, which halves the file")
+    processes: int = setting(1, "runtime", "processes that read molecules", low=1)
+
+
 class SemiConfig(SemiRegressionConfig, g.SelfTraining):
     """All settings of semi-supervised IGSD for classes."""
 

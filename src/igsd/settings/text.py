@@ -12,6 +12,8 @@ from igsd.settings.igsd import Config, SemiConfig
 
 S = TypeVar("S", bound=Settings)
 
+_MOST_BYTES = 1_000_000
+
 
 def recipe_names(kind: str = "") -> list[str]:
     """Return the names of the shipped recipes; ``kind``: ``semi`` for training with few labels."""
@@ -54,10 +56,23 @@ def load_recipe(name: str, settings_class: type[S]) -> S:
 def read_settings(path: str | Path) -> Values:
     """Return the settings in a TOML file; raises ``ConfigError`` if it cannot be read."""
     try:
-        return tomllib.loads(Path(path).read_text())
+        with open(path, "rb") as file:
+            raw = file.read(_MOST_BYTES + 1)
+        if len(raw) > _MOST_BYTES:
+            raise ConfigError(
+                f"{path} is larger than {_MOST_BYTES // 1000} kB, the limit for a file of "
+                "settings. Is it another file?"
+            )
+        return tomllib.loads(raw.decode())
     except OSError as error:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise ConfigError(
+            f"{path} is nested too deeply. Settings are single values, not lists in lists."
+        ) from error
+    except (tomllib.TOMLDecodeError, ValueError) as error:  # also text or numbers that are not
+        if isinstance(error, ConfigError):
+            raise
         raise ConfigError(f"{path} is not a TOML file: {error}.") from error
 
 
@@ -72,6 +87,6 @@ def parse_settings(pairs: list[str]) -> Values:
             )
         try:
             settings[key.strip()] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # not TOML
             settings[key.strip()] = {"True": True, "False": False}.get(text.strip(), text.strip())
     return settings

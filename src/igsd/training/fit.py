@@ -10,13 +10,14 @@ import numpy as np
 from lightning_fabric import Fabric
 from torch import nn
 
-from igsd.batches.features import FeatureMap, LinkFeatures, choose_parts
+from igsd.batches.features import CHEMISTRY, FeatureMap, LinkFeatures, choose_parts
 from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
 from igsd.errors import ConfigError, DataError
+from igsd.graphs.chemistry import BOND_NAMES
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
-from igsd.model.network import Dims, Network
+from igsd.model.network import Dims, Network, build_network
 from igsd.settings.groups import Diffusion, Encoder, Features, Training, View
 from igsd.training import loop
 from igsd.training.self_training import PseudoLabels
@@ -67,7 +68,14 @@ def fit_features(graphs: GraphSet, settings: Any) -> FeatureMap:
     features = FeatureMap.fit(graphs, settings.node_features, settings.degree_cap)
     if not isinstance(settings, Encoder) or not sees_links(settings.encoder):
         return features
-    return replace(features, links=LinkFeatures.fit(graphs, settings.distance_bins))
+    return replace(features, links=fit_links(graphs, settings, features.parts))
+
+
+def fit_links(graphs: GraphSet, settings: Encoder, parts: tuple[str, ...] = ()) -> LinkFeatures:
+    """Return the features of links; only mpnn sees distances, and with them all pairs of atoms."""
+    if parts == (CHEMISTRY,):
+        return LinkFeatures(BOND_NAMES)
+    return LinkFeatures.fit(graphs, settings.distance_bins if settings.encoder == "mpnn" else 0)
 
 
 def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None:
@@ -86,10 +94,28 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
         choose_parts(graphs, settings.node_features)
     readout.parse_readout(settings.readout)
     if sees_links(settings.encoder):
-        LinkFeatures.fit(graphs, settings.distance_bins)
+        fit_links(graphs, settings)
+        _check_views_of_links(settings)
     if isinstance(settings, View) and settings.view == "bond-types":
         bond_types(graphs, settings.num_views)
     loop.make_fabric(settings)
+
+
+def _check_views_of_links(settings: Any) -> None:
+    """Raise ``ConfigError`` for views whose links have no kind, for an encoder that sees kinds."""
+    if getattr(settings, "view", "") == "edge-perturb":
+        raise ConfigError(
+            f"view='edge-perturb' adds edges without a kind, which encoder={settings.encoder!r} "
+            "needs. Use view='edge-drop', or encoder='gin'."
+        )
+    kinds = getattr(settings, "augmentations", "").split("+")
+    suitable = [kind for kind in kinds if kind not in ("edge-perturb", "ppr", "heat")]
+    if suitable != kinds:
+        raise ConfigError(
+            f"augmentations={settings.augmentations!r} adds edges without a kind, which "
+            f"encoder={settings.encoder!r} needs. Use augmentations="
+            f"{'+'.join(suitable) or 'edge-drop'!r}, or encoder='gin'."
+        )
 
 
 def fit(
@@ -113,8 +139,9 @@ def fit(
     """
     check_trainable(graphs, settings, name)
     options = _Options(name, encoder, watched, checkpoint, log_dir, verbose)
-    with loop.seeded_fabric(settings) as fabric:
-        return _fit(graphs, settings, network_class, labels, fabric, options)
+    fabric = loop.make_fabric(settings)
+    fabric.launch()
+    return _fit(graphs, settings, network_class, labels, fabric, options)
 
 
 def _fit(
@@ -127,7 +154,10 @@ def _fit(
 ) -> Fitted:
     features, path, before = fit_features(graphs, settings), options.checkpoint, []
     num_outputs = 0 if labels is None else labels.num_outputs
-    network = network_class(settings, Dims(features, num_outputs, options.encoder))
+    with loop.RandomStream(settings.seed, fabric.device) as stream:
+        network = build_network(
+            network_class, settings, Dims(features, num_outputs, options.encoder)
+        )
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
     if settings.epochs == 0:
@@ -151,6 +181,7 @@ def _fit(
         task,
         optimizer,
         fabric,
+        stream,
         checkpoint=path,
         checkpoint_every=settings.checkpoint_every,
         identity=identity | settings.learned() | options.identity,
@@ -193,8 +224,7 @@ def _pretrain(
     inner = replace(options, watched=None, checkpoint=path, log_dir=None)
     inner = replace(inner, title="pretraining", identity=identity)
     settings = settings.updated({"epochs": epochs, "halve_every": 0})
-    with loop.seeded(fabric, settings.seed):
-        fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
+    fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
     network.igsd.load_state_dict(fitted.network.state_dict())
     return fitted.history
 

@@ -3,13 +3,16 @@
 A checkpoint holds weights, optimiser, random state and progress in one file, written atomically.
 """
 
+from __future__ import annotations
+
 import math
 import os
+import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
@@ -19,7 +22,7 @@ from igsd.errors import ConfigError, StorageError, TrainingError, need
 from igsd.files.arrays import read_arrays, write_arrays
 from igsd.processes import StopSignals, kept_memory
 from igsd.progress import progress_bar
-from igsd.settings.fields import RENAMED
+from igsd.settings.fields import present_names
 from igsd.settings.groups import FewLabels, Training
 from igsd.training.task import Task
 
@@ -54,16 +57,14 @@ def save_checkpoint(
     optimizer: torch.optim.Optimizer,
     progress: Progress,
     identity: Mapping[str, Any],
-    device: torch.device,
+    stream: RandomStream,
 ) -> None:
     """Write all that is needed to resume. ``identity``: which run this is (settings, data)."""
     arrays = {f"model.{k}": _numpy(v) for k, v in module.state_dict().items()}
     for index, entries in optimizer.state_dict()["state"].items():
         for key, value in entries.items():
             arrays[f"optimizer.{index}.{key}"] = _numpy(torch.as_tensor(value))
-    arrays["random.host"] = _numpy(torch.random.get_rng_state())
-    if hasattr(on_device := torch.get_device_module(device), "get_rng_state"):
-        arrays["random.device"] = _numpy(on_device.get_rng_state(device))
+    arrays |= {f"random.{name}": _numpy(state) for name, state in stream.states.items()}
     header = {"kind": "checkpoint", "version": _VERSION, "identity": dict(identity)}
     write_arrays(path, arrays, header | {"progress": asdict(progress)})
 
@@ -74,7 +75,7 @@ def load_checkpoint(
     optimizer: torch.optim.Optimizer,
     identity: Mapping[str, Any],
     defaults: Mapping[str, Any],
-    device: torch.device,
+    stream: RandomStream,
 ) -> Progress | None:
     """Restore a run in place and return its progress, or None if there is no checkpoint.
 
@@ -100,10 +101,7 @@ def load_checkpoint(
             index, _, key = name.partition(".")
             state.setdefault(int(index), {})[key] = tensor
         optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
-        torch.random.set_rng_state(groups["random"]["host"])
-        on_device = torch.get_device_module(device)
-        if "device" in groups["random"] and hasattr(on_device, "set_rng_state"):
-            on_device.set_rng_state(groups["random"]["device"], device)
+        stream.states = {"host": groups["random"].pop("host"), **groups["random"]}
     except (KeyError, TypeError, AttributeError, RuntimeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise StorageError(
@@ -116,8 +114,7 @@ def load_checkpoint(
 def _check_identity(
     path: Any, found: Mapping[str, Any], wanted: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> None:
-    stored = {"method": wanted.get("method")} | dict(defaults)
-    stored |= {RENAMED.get(key, key): value for key, value in found.items()}
+    stored = {"method": wanted.get("method")} | dict(defaults) | present_names(found)
     for key in sorted(stored.keys() | wanted.keys()):
         if stored.get(key) != wanted.get(key):
             raise ConfigError(
@@ -158,6 +155,7 @@ def run_training(
     task: Task,
     optimizer: Any,
     fabric: Fabric,
+    stream: RandomStream,
     *,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: int = 200,
@@ -178,14 +176,15 @@ def run_training(
     """
     progress, run = Progress(before=list(before)), (identity or {}, defaults or {})
     if checkpoint is not None:
-        found = load_checkpoint(checkpoint, task.module, optimizer, *run, fabric.device)
+        found = load_checkpoint(checkpoint, task.module, optimizer, *run, stream)
         progress = found or progress
 
     def save() -> None:
         if checkpoint is not None and fabric.is_global_zero:
-            save_checkpoint(checkpoint, task.module, optimizer, progress, run[0], fabric.device)
+            save_checkpoint(checkpoint, task.module, optimizer, progress, run[0], stream)
 
     task.module.train()
+    drawing: AbstractContextManager[Any] = stream if draws(task.module) else nullcontext()
     with (
         kept_memory(),
         StopSignals() as stop,
@@ -193,7 +192,7 @@ def run_training(
     ):
         since_saved = 0
         while progress.epoch < task.epochs:
-            _one_step(task, optimizer, fabric, progress)
+            _one_step(task, optimizer, fabric, progress, drawing)
             since_saved += 1
             if progress.step == task.num_steps(progress.epoch):
                 entry = {"epoch": float(progress.epoch)}
@@ -216,8 +215,15 @@ def run_training(
     return progress
 
 
-def _one_step(task: Task, optimizer: Any, fabric: Fabric, progress: Progress) -> None:
-    parts = task.losses(progress.epoch, progress.step)
+def _one_step(
+    task: Task,
+    optimizer: Any,
+    fabric: Fabric,
+    progress: Progress,
+    drawing: AbstractContextManager[Any],
+) -> None:
+    with drawing:
+        parts = task.losses(progress.epoch, progress.step)
     # The mean over processes: they share one history, and all stop if one loss is not finite.
     values = {
         name: float(fabric.all_reduce(value.detach(), reduce_op="mean"))  # type: ignore[arg-type]
@@ -264,23 +270,56 @@ def make_fabric(config: Training) -> Fabric:
         raise TrainingError(f"Cannot use {asked} here: {error}") from error
 
 
-@contextmanager
-def seeded_fabric(config: Training) -> Iterator[Fabric]:
-    """Launch a Fabric, seeded inside the block; raises ``TrainingError`` without the device."""
-    fabric = make_fabric(config)
-    fabric.launch()
-    with seeded(fabric, config.seed):
-        yield fabric
+class RandomStream:
+    """The random numbers of one training.
+
+    Torch has one generator per process (and device), from which weights and dropout are drawn.
+    Inside ``with`` it holds this stream, and other trainings of the process wait; at the end the
+    state before is restored. So trainings in several threads give the numbers of one.
+    """
+
+    _one_at_a_time = threading.RLock()
+
+    def __init__(self, seed: int, device: torch.device | None = None) -> None:
+        self._on_device = None if device is None else torch.get_device_module(device)
+        self._device = device if hasattr(self._on_device, "get_rng_state") else None
+        self._outside: list[dict[str, torch.Tensor]] = []
+        with self._one_at_a_time:
+            outside = self._read()
+            torch.manual_seed(seed)
+            self.states = self._read()
+            self._write(outside)
+
+    def __enter__(self) -> Self:
+        self._one_at_a_time.acquire()
+        self._outside.append(self._read())
+        self._write(self.states)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.states = self._read()
+        self._write(self._outside.pop())
+        self._one_at_a_time.release()
+
+    def _read(self) -> dict[str, torch.Tensor]:
+        states = {"host": torch.random.get_rng_state()}
+        if self._device is not None:
+            states["device"] = cast(Any, self._on_device).get_rng_state(self._device)
+        return states
+
+    def _write(self, states: Mapping[str, torch.Tensor]) -> None:
+        torch.random.set_rng_state(states["host"])
+        if self._device is not None and "device" in states:
+            cast(Any, self._on_device).set_rng_state(states["device"], self._device)
 
 
-@contextmanager
-def seeded(fabric: Fabric, seed: int) -> Iterator[None]:
-    """Seed the random state inside the block; the state before it is restored at the end."""
-    accelerated = hasattr(torch.get_device_module(fabric.device), "get_rng_state")
-    devices = [fabric.device.index or 0] if accelerated else []
-    with torch.random.fork_rng(devices=devices, device_type=fabric.device.type):
-        torch.manual_seed(seed)
-        yield
+def draws(module: torch.nn.Module) -> bool:
+    """Return whether a forward pass may draw random numbers: dropout does, a user's module may."""
+    return any(
+        not type(part).__module__.startswith(("igsd.", "torch."))
+        or (isinstance(part, torch.nn.Dropout) and part.p > 0)
+        for part in module.modules()
+    )
 
 
 def set_up(

@@ -57,6 +57,10 @@ class Labels:
         """SHA-256 of all labels, as hexadecimal digits."""
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()
 
+    def of(self, indices: np.ndarray, device: torch.device) -> torch.Tensor:
+        """Return the labels of some graphs."""
+        return torch.from_numpy(self.values[indices]).to(device)
+
 
 def num_batches(num_graphs: int, batch_size: int) -> int:
     """Return the number of steps of an epoch, such that every batch has at least two graphs."""
@@ -205,7 +209,7 @@ class Task:
         device, store = self.source.device, self._store
         codes = store.codes[torch.from_numpy(pools[1]).to(store.codes.device)]
         labels = StepLabels(
-            targets=torch.from_numpy(self.labels.values[pools[0]]).to(device),
+            targets=self.labels.of(pools[0], device),
             pseudo=codes.to(device),
             pool_sizes=(len(batches.labelled), len(batches.pseudo)),
             class_counts=self._class_counts(batches.pseudo).to(device),

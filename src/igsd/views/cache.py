@@ -53,7 +53,7 @@ def cached_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
     """Return ``diffusion_view(graphs, settings)``, memory-mapped from the cache if it is there."""
     key = view_key(graphs, settings)
     path = view_path(key)
-    if (found := _read(path, key)) is not None:
+    if (found := _read(path, key, graphs.node_ptr)) is not None:
         return found
     view = diffusion_view(graphs, settings)
     try:
@@ -86,13 +86,15 @@ def _write(path: Path, key: Header, view: Adjacency) -> None:
     write_arrays(path, arrays, {"kind": "view", "key": key})
 
 
-def _read(path: Path, key: Header) -> Adjacency | None:
+def _read(path: Path, key: Header, node_ptr: np.ndarray) -> Adjacency | None:
     if not path.is_file():
         return None
     try:
         arrays, header = read_arrays(path, "view", schema=_SCHEMA, needs_checksum=True)
-        if header["key"] == key:
-            return Adjacency(*(np.asarray(arrays[name]) for name in ("row_ptr", "col", "weight")))
+        view = Adjacency(*(np.asarray(arrays[name]) for name in ("row_ptr", "col", "weight")))
+        if broken := view.broken_part(np.asarray(node_ptr)):
+            raise StorageError(f"{path} is damaged: {broken!r} does not fit the graphs.")
+        return view if header["key"] == key else None
     except (StorageError, OSError, KeyError) as error:
         warn_user(f"A cached view cannot be used and is computed again. {error}")
     return None

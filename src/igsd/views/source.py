@@ -29,7 +29,10 @@ Place = tuple[int, int]
 
 
 def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
-    """Return the ``num_views`` most common kinds of bonds; raises if there are too few."""
+    """Return the ``num_views`` most common kinds of bonds.
+
+    Raises ``DataError`` for graphs without edge labels, ``ConfigError`` if there are too few kinds.
+    """
     if graphs.edge_labels is None:
         raise DataError(
             f"view='bond-types' needs edge labels, but {graphs.name!r} has none. Use view='ppr'."
@@ -86,6 +89,7 @@ class Source:
         cache: bool = True,
         merge: bool = False,
     ) -> None:
+        graphs = features.prepared(graphs)
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
         self.seed, self.cache = seed, cache
@@ -164,17 +168,19 @@ class Source:
         """Return the graphs ``indices``, each under the view that ``kinds`` [B] names."""
         ptr, collator = self._ptr(indices), self.collator
         taken = self.edges.take(collator.node_ptr, indices)
-        if (kinds == "edge-drop").all():
-            if isinstance(collator, molecules.MoleculeCollator):
-                chosen = partial(kept_edges, graph_ids=indices, rate=rate, seed=seed)
-                return collator.thinned(x, indices, chosen)
+        drops_edges = kinds == "edge-drop"
+        if isinstance(collator, molecules.MoleculeCollator):
+            # Which links are dropped is decided among all links, not only among the bonds.
+            others = np.where(drops_edges, "graph", kinds)
+            _, keep, masked = change(taken, ptr, indices, others, rate, seed)
+            kept = partial(_kept_links, drops_edges, indices, rate, seed)
+            return collator.changed(_hidden(x, masked), indices, keep, kept)
+        if drops_edges.all():
             edges = edge_drop(taken, ptr, indices, rate, seed)
             starts = torch.from_numpy(ptr).to(x.device)
             return Batch(x, starts, collator.operator(edges, ptr, diagonal=False))
         adjacency, keep, masked = change(taken, ptr, indices, kinds, rate, seed)
-        hidden = x.masked_fill(torch.from_numpy(masked).to(x.device).unsqueeze(1), 0.0)
-        if isinstance(collator, molecules.MoleculeCollator):
-            return collator.induced(hidden, indices, keep)
+        hidden = _hidden(x, masked)
         is_diffused = np.isin(kinds, ("ppr", "heat"))
         if is_diffused.any():
             S = self.fixed_views[0][0].take(collator.node_ptr, indices[is_diffused])
@@ -186,3 +192,23 @@ class Source:
         operator.missing_loops = torch.from_numpy(is_plain).to(x.device)
         nodes, starts = (torch.from_numpy(a).to(x.device) for a in (left.nodes, left.node_ptr))
         return Batch(hidden[nodes], starts, operator)
+
+
+def _hidden(x: torch.Tensor, masked: np.ndarray) -> torch.Tensor:
+    """Return node features whose rows are zero where ``masked`` [n] bool."""
+    return x.masked_fill(torch.from_numpy(masked).to(x.device).unsqueeze(1), 0.0)
+
+
+def _kept_links(
+    drops: np.ndarray,
+    indices: np.ndarray,
+    rate: float,
+    seed: int,
+    links: Adjacency,
+    ptr: np.ndarray,
+) -> np.ndarray:
+    """Return which links stay, [E] bool, if the graphs with ``drops`` [B] bool lose some."""
+    if not drops.any():
+        return np.ones(links.num_entries, dtype=bool)
+    is_whole = np.repeat(~drops, np.diff(links.row_ptr[ptr]))
+    return is_whole | kept_edges(links, ptr, indices, rate, seed)

@@ -33,9 +33,9 @@ def test_the_loss_is_ntxent_of_both_projections(graphs: GraphSet, augmentations:
     ("settings", "message"),
     [
         ({"augmentations": "node-dropp"}, r"'augmentations' parameter of GraphCL.*'node-drop'"),
-        ({"augmentations": "ppr+heat"}, "one of ppr and heat"),
-        ({"augmentations": "ppr", "encoder": "mpnn"}, "neither with encoder='mpnn'"),
-        ({"encoder": "mpnn"}, "edge-perturb adds bonds without a kind"),
+        ({"augmentations": "ppr+heat"}, "ppr or heat, not both"),
+        ({"augmentations": "ppr", "encoder": "mpnn"}, "augmentations='edge-drop', or"),
+        ({"encoder": "gine"}, "Use augmentations='node-drop.attribute-mask.subgraph', or"),
     ],
 )
 def test_augmentations_that_cannot_be(graphs: GraphSet, settings: Any, message: str) -> None:

@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from igsd.baselines.references.histogram import LabelDegreeHistogram, untrained_twin
+from igsd.baselines.references.histogram import LabelDegreeHistogram
 from igsd.errors import IGSDWarning, StorageError
 from igsd.estimators import IGSD
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
-from igsd.settings.igsd import Config
 from tests.small_graphs import TINY, make_graphs
 
 
@@ -73,15 +72,3 @@ def test_an_igsd_model_is_no_histogram(tmp_path: Path) -> None:
     IGSD(**(TINY | {"epochs": 0})).fit(make_graphs()).save(tmp_path / "model")
     with pytest.raises(StorageError, match="not of LabelDegreeHistogram"):
         LabelDegreeHistogram.load(tmp_path / "model")
-
-
-def test_is_the_encoder_that_training_starts_from(graphs: GraphSet) -> None:
-    config = Config().updated(TINY | {"seed": 3})
-    untrained = untrained_twin(IGSD.from_config(config)).fit(graphs)
-    assert untrained.history_ == []
-    assert untrained.get_params()["random_state"] == 3
-    vectors = untrained.transform(graphs)
-    assert np.array_equal(vectors, untrained_twin(IGSD.from_config(config)).fit_transform(graphs))
-    assert not np.array_equal(vectors, IGSD.from_config(config).fit_transform(graphs))
-    other = untrained_twin(IGSD.from_config(config.updated({"seed": 4}))).fit_transform(graphs)
-    assert not np.array_equal(vectors, other)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from igsd.errors import DataError, IGSDWarning, StorageError
+from igsd.files import bounded
 from igsd.graphs.readers.table import (
     TextTable,
     is_table,
@@ -239,3 +241,40 @@ def test_a_column_that_nobody_asked_for_is_no_target_where_a_number_is_infinite(
     path = tmp_path / "t.csv"
     path.write_text("smiles,ratio,value\nCCO,inf,1\nCC,2,3\n")
     assert read_smiles_table(path).target_names == ("value",)
+
+
+def test_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "ALWAYS_READ", 100_000)
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"smiles,y\n" + b"C,1\n" * 500_000))
+    with pytest.raises(DataError, match=r"bomb.csv.gz is refused: its content has .* GiB or more"):
+        read_text_table(path)
+
+
+def test_many_columns_take_time_in_proportion(tmp_path: Path) -> None:
+    """100,000 columns once took time in proportion to their square."""
+    names, cells = (",".join(f"{kind}{i}" for i in range(100_000)) for kind in ("x", ""))
+    path = write(tmp_path / "wide.csv", f"smiles,{names}\nCC,{cells}\nCCO,{cells}\n")
+    start = time.process_time()
+    graphs = read_smiles_table(path)
+    assert time.process_time() - start < 10
+    assert graphs.targets is not None
+    assert graphs.targets.shape == (2, 100_000)
+    with pytest.raises(DataError, match=r"no column 'y'.* and 99971 more") as error:
+        read_text_table(path).column("y")
+    assert len(str(error.value)) < 1000
+
+
+def test_many_columns_and_short_rows(tmp_path: Path) -> None:
+    """Empty cells are not stored: 100,000 names and 100,000 rows would be 10 billion."""
+    path = write(tmp_path / "t.csv", "smiles" + ",x" * 100_000 + "\n" + "C\n" * 100_000)
+    with pytest.raises(DataError, match=r"100001 columns .* 100000 rows have 1.0 cells on average"):
+        read_text_table(path)
+
+
+@pytest.mark.parametrize("start", ["", '"'])
+def test_a_line_of_ten_million_letters(tmp_path: Path, start: str) -> None:
+    path = write(tmp_path / "t.csv", f"smiles,y\nCC,1\n{start}{'C' * 10**7},2\n")
+    with pytest.raises(DataError, match="cannot be read as a CSV or TSV table") as error:
+        read_smiles_table(path)
+    assert len(str(error.value)) < 1000

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from igsd.errors import DataError, StorageError
-from igsd.graphs.readers import tu as tu_files
+from igsd.files import bounded
 from igsd.graphs.readers.tu import find_tu_files, line_of, parse_numbers, read_tu
 from tests.graphs.tu_writer import write_tu, zip_folder
 
@@ -63,11 +63,31 @@ def test_names_with_dots_are_fine(tu_folder: Path, tmp_path: Path) -> None:
     assert find_tu_files(path).name == "TINY"
 
 
-def test_zip_bomb(tu_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_zip_bomb(
+    tu_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: int
+) -> None:
+    """A zip of a megabyte once took ten gigabytes."""
+    monkeypatch.setattr(bounded, "ALWAYS_READ", 100_000)
     path = zip_folder(tu_folder, tmp_path / "big.zip")
-    monkeypatch.setattr(tu_files, "MAX_UNPACKED", 50)
-    with pytest.raises(DataError, match=r"declares .* GiB unpacked"):
+    with zipfile.ZipFile(path, "a", kind) as archive:
+        archive.writestr("TINY_node_attributes.txt", b"1\n" * 500_000)
+    with pytest.raises(DataError, match=r"content has 0.00 GiB or more, .*a zip bomb"):
         find_tu_files(path)
+
+
+def test_zip_that_declares_less_than_it_holds(tu_folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "lies.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in tu_folder.iterdir():
+            content = file.read_bytes() + (b"1, 2\n" * 10**6 if "_A" in file.name else b"")
+            archive.writestr(file.name, content)
+    raw = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        size = archive.getinfo("TINY_A.txt").file_size.to_bytes(4, "little")
+    path.write_bytes(raw.replace(size, (10).to_bytes(4, "little")))
+    with pytest.raises(DataError, match=r"TINY_A\.txt cannot be read"):
+        read_tu(path)
 
 
 def test_truncated_zip(tu_folder: Path, tmp_path: Path) -> None:

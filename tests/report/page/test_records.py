@@ -86,7 +86,7 @@ def test_a_table_names_what_was_not_run() -> None:
     about: dict[str, Any] = {"name": "t", "about": "about", "source": "source"}
     made = table_section(Table("T", (Column("MUTAG"),), rows, **about))
     assert made.startswith('<section id="t"><h2>T</h2><p>about</p>')
-    assert "Nothing of these was run: b. <code>igsd reproduce t</code>" in made
+    assert "Not run: b. <code>igsd reproduce t</code>" in made
     assert made.endswith('<p class="source">source.</p></section>')
 
 

@@ -129,7 +129,7 @@ def test_a_run_with_everything(tmp_path: Path) -> None:
     assert "Losses and scores by epoch" in made
     assert "Self-training" in made
     assert '<td class="left">&lt;m&gt;</td><td>50.0</td><td>-</td><td>10.0</td>' in made
-    assert "Of the 3 graphs whose label was hidden: 50.0 % right." in made
+    assert "Of the 3 graphs with hidden labels: 50.0 % predicted correctly." in made
     assert "<img" not in made
     assert "<script>" not in made
 

@@ -22,7 +22,7 @@ class SupervisedRegressionConfig(FewLabels):
 class SupervisedConfig(SupervisedRegressionConfig, SelfTraining):
     """The same for classes, with optional pseudo-labels."""
 
-    self_training: bool = setting(False, "self-training", "give pseudo-labels while training")
+    self_training: bool = setting(False, "self-training", "use pseudo-labels")
 
 
 class SupervisedNetwork(Network):

@@ -29,7 +29,9 @@ class InfoGraphConfig(Unlabelled):
     section: ClassVar[str] = "infograph"
 
     information_weight: float = setting(0.1, "labels", "weight of node-graph information", low=0.0)
-    discriminator_dim: int = setting(64, "labels", "width of the vectors it compares", low=1)
+    discriminator_dim: int = setting(
+        64, "labels", "width of the vectors it compares", low=1, high=65_536
+    )
 
 
 class InfoGraphStarConfig(InfoGraphConfig):

@@ -17,7 +17,7 @@ from igsd.files.models import read_model, whole_model, write_model
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.limits import reserve
-from igsd.settings.fields import Settings, setting
+from igsd.settings.fields import Settings, present_names, setting
 
 
 class ShallowEstimator(ConfiguredEstimator[Any]):
@@ -81,7 +81,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         tensors, header = read_model(path, cls.__name__)
         with whole_model(path):
             stored = cls._stored(header)
-            estimator = cls(**stored["settings"])
+            estimator = cls(**present_names(stored["settings"]))
             estimator.config_ = estimator.config()
             arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
             estimator.state_ = {**stored["state"], **arrays}

@@ -61,8 +61,10 @@ def _start(unit: Rows, num_centres: int, rng: np.random.Generator) -> Rows:
 class GCKNConfig(KernelConfig):
     """The settings of GCKN."""
 
-    steps: int = setting(3, "method", "length of a walk", low=1)
-    num_anchors: int = setting(64, "method", "points that a layer is projected on", low=1)
+    steps: int = setting(3, "method", "length of a walk", low=1, high=1000)
+    num_anchors: int = setting(
+        64, "method", "points that a layer is projected on", low=1, high=65_536
+    )
     alpha: float = setting(4.0, "method", "1 / sigma^2 of both kernels", above=0)
     pooling: str = setting("sum", "method", "of walks and of nodes", choices=("sum", "mean"))
     num_samples: int = setting(20_000, "method", "walks and nodes that anchors come from", low=1)

@@ -116,9 +116,13 @@ def _gaussians(S: Array, gamma: float) -> Gaussians:
 class MultiscaleLaplacianConfig(KernelConfig):
     """The settings of the multiscale Laplacian kernel."""
 
-    levels: int = setting(3, "method", "scales", low=0)
-    dim: int = setting(10, "method", "main directions that node features are projected on", low=1)
-    num_samples: int = setting(50, "method", "nodes that neighbourhoods are compared with", low=1)
+    levels: int = setting(3, "method", "scales", low=0, high=100)
+    dim: int = setting(
+        10, "method", "main directions that node features are projected on", low=1, high=10_000
+    )
+    num_samples: int = setting(
+        50, "method", "nodes that neighbourhoods are compared with", low=1, high=100_000
+    )
     eta: float = setting(0.01, "method", "added to the Laplacian", above=0)
     gamma: float = setting(0.01, "method", "added to its inverse in feature space", above=0)
 

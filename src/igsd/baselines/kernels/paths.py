@@ -23,7 +23,7 @@ class RandomWalkConfig(PatternKernelConfig):
     """The settings of the random-walk kernel."""
 
     decay: float = setting(0.1, "method", "a walk of k steps counts for decay^k", above=0)
-    steps: int = setting(5, "method", "length of the longest walk", low=0)
+    steps: int = setting(5, "method", "length of the longest walk", low=0, high=1000)
 
 
 @settings_as_parameters(RandomWalkConfig)

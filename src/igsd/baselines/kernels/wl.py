@@ -45,7 +45,7 @@ def count_colours(graphs: GraphSet, colours: Keys) -> Patterns:
 class WLConfig(base.PatternKernelConfig):
     """The settings of the Weisfeiler-Lehman kernels."""
 
-    iterations: int = setting(5, "method", "height of the largest subtree", low=0)
+    iterations: int = setting(5, "method", "height of the largest subtree", low=0, high=1000)
 
 
 @settings_as_parameters(WLConfig)
@@ -80,8 +80,8 @@ class DeepGraphKernelConfig(base.KernelConfig):
     """The settings of deep graph kernels."""
 
     max_features: int = setting(4096, "method", "patterns that get a vector", low=1)
-    iterations: int = setting(2, "method", "height of the largest subtree", low=0)
-    dim: int = setting(128, "method", "width of a pattern's vector", low=1)
+    iterations: int = setting(2, "method", "height of the largest subtree", low=0, high=1000)
+    dim: int = setting(128, "method", "width of a pattern's vector", low=1, high=65_536)
 
 
 @settings_as_parameters(DeepGraphKernelConfig)
@@ -158,12 +158,12 @@ def embed(information: Any, dim: int) -> np.ndarray:
 class Graph2VecConfig(Settings):
     """The settings of graph2vec."""
 
-    dim: int = setting(128, "method", "width of a vector", low=1)
-    iterations: int = setting(2, "method", "height of the largest subtree", low=0)
+    dim: int = setting(128, "method", "width of a vector", low=1, high=65_536)
+    iterations: int = setting(2, "method", "height of the largest subtree", low=0, high=1000)
     epochs: int = setting(50, "method", "passes over the documents", low=1)
     learning_rate: float = setting(0.025, "method", "step size at the start", above=0)
     min_count: int = setting(5, "method", "words seen less often are not read", low=1)
-    negative: int = setting(5, "method", "negative samples for each word", low=1)
+    negative: int = setting(5, "method", "negative samples for each word", low=1, high=1000)
     sample: float = setting(0.0, "method", "frequency from which words are thinned; 0: none", low=0)
 
 

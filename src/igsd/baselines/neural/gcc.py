@@ -136,14 +136,22 @@ class EgoSource:
 class GCCConfig(Training, Batches, Layers, Temperature, EMA):
     """The settings of GCC. Node features describe the subgraph only, never node labels."""
 
-    degree_cap: int = setting(16, "features", "degrees from here on share a column", low=1)
-    eigenvectors: int = setting(16, "features", "eigenvectors that a node shows", low=1)
-    walk_steps: int = setting(48, "view", "steps of a random walk", low=1)
+    degree_cap: int = setting(
+        16, "features", "larger degrees share one column", low=1, high=100_000
+    )
+    eigenvectors: int = setting(
+        16, "features", "eigenvectors among the features of a node", low=1, high=1000
+    )
+    walk_steps: int = setting(48, "view", "steps of a random walk", low=1, high=10_000)
     restart: float = setting(0.5, "view", "chance to go back to the start", low=0, below=1)
-    egos: int = setting(16, "embedding", "nodes of a graph whose walks are pooled", low=1)
+    egos: int = setting(
+        16, "embedding", "nodes of a graph whose walks are pooled", low=1, high=10_000
+    )
     epochs: int = setting(40, "run", "passes over the graphs", low=0)
-    head_hidden_dim: int = setting(256, "heads", "hidden width of the projector", low=1)
-    head_dim: int = setting(64, "heads", "output width of the projector", low=1)
+    head_hidden_dim: int = setting(
+        256, "heads", "hidden width of the projector", low=1, high=65_536
+    )
+    head_dim: int = setting(64, "heads", "output width of the projector", low=1, high=65_536)
     temperature: float = setting(0.07, "loss", "temperature of InfoNCE", above=0)
     ema_decay: float = setting(0.99, "loss", "momentum of the encoder of keys", low=0, high=1)
     queue_size: int = setting(1024, "loss", "keys of past steps kept as negatives", low=1)

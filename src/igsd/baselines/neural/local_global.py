@@ -39,7 +39,9 @@ class LocalGlobal(nn.Module):
 class InfoGraphVectorsConfig(Training, Batches, Features, Encoder):
     """The settings of InfoGraph without labels."""
 
-    discriminator_dim: int = setting(64, "loss", "width of the vectors that are compared", low=1)
+    discriminator_dim: int = setting(
+        64, "loss", "width of the vectors that are compared", low=1, high=65_536
+    )
 
 
 class InfoGraphVectors(Network):

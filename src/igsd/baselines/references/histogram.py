@@ -16,7 +16,7 @@ from igsd.settings.fields import Settings, setting
 class HistogramConfig(Settings):
     """The settings of the histogram."""
 
-    degree_cap: int = setting(64, "method", "degrees from here on share a column", low=1)
+    degree_cap: int = setting(64, "method", "larger degrees share one column", low=1, high=100_000)
 
 
 @settings_as_parameters(HistogramConfig)
@@ -67,12 +67,3 @@ class LabelDegreeHistogram(ShallowEstimator):
         # An older format has settings and columns at the top of the header.
         settings = {"random_state": header["seed"], "degree_cap": header["degree_cap"]}
         return {"settings": settings, "state": {"features": header["features"]}, "notes": []}
-
-
-def untrained_twin(estimator: Any) -> Any:
-    """Return an unfitted estimator with the same settings and seed that does not train.
-
-    A random message-passing encoder already tells many graphs apart, so the gain of training is
-    measured against this.
-    """
-    return type(estimator).from_config(estimator.config().updated({"epochs": 0}))

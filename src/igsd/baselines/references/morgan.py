@@ -21,7 +21,7 @@ RADIUS, NUM_BITS = 2, 2048
 
 
 def has_smiles(names: Sequence[str] | None) -> bool:
-    """Say whether graphs are named by SMILES, judged by the first name, and RDKit is installed."""
+    """Return whether the first graph is named by a SMILES and RDKit is installed."""
     try:
         return bool(names) and len(morgan_fingerprints(list(names or ())[:1])) == 1
     except (ConfigError, DataError):

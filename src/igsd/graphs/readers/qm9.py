@@ -20,6 +20,7 @@ The targets are the ten of protocol qm9, in its order, then the other five; for 
 import hashlib
 import itertools
 import zipfile
+import zlib
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ import numpy as np
 
 from igsd.errors import DataError, need
 from igsd.files.arrays import refuse_pickle
+from igsd.files.bounded import check_members, read_bounded
 from igsd.graphs.adjacency import pointers
 from igsd.graphs.build import first_not_finite, from_edges
 from igsd.graphs.download import Progress
@@ -205,9 +207,13 @@ def _read_table_and_geometry(table_file: Path, geometry_file: Path) -> QM9Column
     index = np.array([int(text.removeprefix("gdb_")) for text in table["mol_id"].to_pylist()])
     refuse_pickle(geometry_file)
     try:
+        with zipfile.ZipFile(geometry_file) as archive:
+            check_members(geometry_file, archive.infolist())
         with np.load(geometry_file, allow_pickle=False) as arrays:
             known, counts, z, pos = (arrays[key] for key in ("gdb_index", "n_atoms", "z", "pos"))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except DataError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"{geometry_file} is not the geometry of QM9: {error}.") from error
     if not np.array_equal(known, index):
         what = f"{geometry_file} does not belong to {table_file.name}"
@@ -226,13 +232,12 @@ def _read_table_and_geometry(table_file: Path, geometry_file: Path) -> QM9Column
 
 def _read_csv(file: Path, names: Sequence[str]) -> Any:
     """Return some columns of a CSV file as a pyarrow table; raises ``DataError`` naming it."""
-    from pyarrow import ArrowInvalid, ArrowKeyError, csv, input_stream
+    from pyarrow import ArrowInvalid, ArrowKeyError, BufferReader, csv
 
     try:
-        with input_stream(str(file)) as stream:
-            wanted = csv.ConvertOptions(include_columns=list(names))
-            return csv.read_csv(stream, convert_options=wanted)
-    except (ArrowInvalid, ArrowKeyError, OSError) as error:
+        wanted = csv.ConvertOptions(include_columns=list(names))
+        return csv.read_csv(BufferReader(read_bounded(file)), convert_options=wanted)
+    except (ArrowInvalid, ArrowKeyError, OSError, EOFError, zlib.error) as error:
         raise DataError(f"{file} is not the table of QM9: {error}.") from error
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, ParameterError, need
+from igsd.errors import DataError, ParameterError, need, shortened
 from igsd.graphs.build import encode_categories, from_edges
 from igsd.graphs.graphset import Fields, GraphSet
 
@@ -29,7 +29,7 @@ class SmilesFailure:
 
     def __str__(self) -> str:
         place = f"row {self.row}" if self.line is None else f"line {self.line}"
-        return f"{place}: {self.text!r}: {self.reason}"
+        return f"{place}: {shortened(self.text)!r}: {shortened(self.reason, 200)}"
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def read_molecules(texts: Sequence[Any], *, name: str, check_valence: bool = Tru
     ``check_valence=False`` also keeps a molecule whose only fault is an impossible valence: its
     graph is clear. Raises ``ConfigError`` without RDKit.
     """
-    Chem = need("chem", "rdkit.Chem", "Reading SMILES")
-    from rdkit import rdBase
+    need("chem", "rdkit", "Reading SMILES")
+    from rdkit import Chem, rdBase
 
     failures: list[SmilesFailure] = []
     doubtful: list[SmilesFailure] = []
@@ -83,7 +83,7 @@ def read_molecules(texts: Sequence[Any], *, name: str, check_valence: bool = Tru
             molecule = Chem.MolFromSmiles(text.strip()) if isinstance(text, str) else None
             if molecule is None or molecule.GetNumAtoms() == 0:
                 failure = SmilesFailure(row, str(text), _reason(text, Chem))
-                molecule = None if check_valence else _without_valence_check(text, Chem)
+                molecule = None if check_valence else without_valence_check(text, Chem)
                 (failures if molecule is None else doubtful).append(failure)
             if molecule is None:
                 continue
@@ -123,7 +123,7 @@ def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> 
     return "\n".join(lines)
 
 
-def _without_valence_check(text: Any, Chem: Any) -> Any:
+def without_valence_check(text: Any, Chem: Any) -> Any:
     """Return the molecule of a string whose only fault is a valence, otherwise None."""
     molecule = Chem.MolFromSmiles(text.strip(), sanitize=False) if isinstance(text, str) else None
     if molecule is None or molecule.GetNumAtoms() == 0:

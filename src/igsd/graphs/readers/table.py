@@ -1,20 +1,21 @@
 """Tables of text, CSV or TSV (also .gz), and the molecules of a table with a SMILES column."""
 
 import csv
-import gzip
 import io
 import math
 import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, counted, did_you_mean, enumerated, warn_user
+from igsd.errors import DataError, counted, did_you_mean, enumerated, shortened, warn_user
 from igsd.files.arrays import read_header, refuse_pickle
+from igsd.files.bounded import read_bounded
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
@@ -28,30 +29,51 @@ _COUNTING = ("index", "no", "nr", "row")
 _NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
 _SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
 _LABEL_COLUMNS = ("label", "class", "y")
+_WEIGHT = 12  # bytes of memory that a byte of a table takes as cells
+_MOST_MISSING = 10_000_000
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Column names, rows of text, and the line of the file on which each row ends."""
+    """Column names, rows of text, and the line of the file on which each row ends.
+
+    A row may be shorter than the first line: some programs leave out empty cells at its end.
+    """
 
     path: Path
     columns: list[str]
     rows: list[list[str]]
     lines: list[int]
 
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """The places of the columns with each name."""
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(self.columns):
+            places.setdefault(name, []).append(place)
+        return places
+
+    @property
+    def listed(self) -> str:
+        """The names of the columns for a message; of many only the first."""
+        return enumerated([shortened(name) for name in self.columns], most=30)
+
+    def is_repeated(self, name: str) -> bool:
+        """Return whether several columns have this name."""
+        return len(self.places[name]) > 1
+
     def column(self, name: str) -> list[str]:
         """Return the texts of one column; raises ``DataError`` if there is no such column."""
-        if name not in self.columns:
-            columns = f"The columns are: {', '.join(self.columns)}."
-            hint = f"{did_you_mean(name, self.columns)} {columns}".strip()
-            raise DataError(f"{self.path} has no column {name!r}. {hint}")
-        if self.columns.count(name) > 1:
+        if name not in self.places:
+            hint = f"{did_you_mean(name, self.columns)} The columns are: {self.listed}.".strip()
+            raise DataError(f"{self.path} has no column {shortened(name)!r}. {hint}")
+        if self.is_repeated(name):
             raise DataError(
-                f"{self.path} has {self.columns.count(name)} columns called {name!r}. "
+                f"{self.path} has {len(self.places[name])} columns called {shortened(name)!r}. "
                 "Give them different names in the first line."
             )
-        place = self.columns.index(name)
-        return [row[place].strip() for row in self.rows]
+        place = self.places[name][0]
+        return [row[place].strip() if place < len(row) else "" for row in self.rows]
 
 
 def read_text_table(path: Path) -> TextTable:
@@ -63,8 +85,7 @@ def read_text_table(path: Path) -> TextTable:
     """
     refuse_pickle(path)
     try:
-        raw = path.read_bytes()
-        text = _decoded(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw, path)
+        text = _decoded(read_bounded(path, _WEIGHT), path)
         delimiter = max("\t,;", key=text.lstrip().split("\n", 1)[0].count)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         rows = [(row, reader.line_num) for row in reader if any(cell.strip() for cell in row)]
@@ -82,8 +103,13 @@ def read_text_table(path: Path) -> TextTable:
                 f"{path}, line {line}: {len(columns)} columns expected, found {len(row)}. "
                 "Put quotes around cells that hold the separator."
             )
-        # Some programs leave out empty cells at the end of a row.
-        row.extend([""] * (len(columns) - len(row)))
+    cells = sum(len(row) for row, _ in rows[1:])
+    if len(columns) * (len(rows) - 1) - cells > max(_MOST_MISSING, cells):
+        raise DataError(
+            f"{path} has {len(columns)} columns in its first line, but its {len(rows) - 1} rows "
+            f"have {cells / (len(rows) - 1):.1f} cells on average. Does the first line belong to "
+            "this table, and is the separator the same in all lines?"
+        )
     return TextTable(path, columns, [row for row, _ in rows[1:]], [line for _, line in rows[1:]])
 
 
@@ -121,7 +147,7 @@ def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
 
 def table_ids(table: TextTable, rows: Iterable[int]) -> tuple[str, ...] | None:
     """Return the ids of some rows from a column that names rows (better than one that counts)."""
-    naming = [c for c in table.columns if c and names_rows(c) and table.columns.count(c) == 1]
+    naming = [c for c in table.columns if c and names_rows(c) and not table.is_repeated(c)]
     if not naming:
         return None
     texts = table.column(min(naming, key=lambda c: c.lower().strip(". #") in _COUNTING))
@@ -161,9 +187,10 @@ def read_smiles_table(
     if targets is None:
         targets = [c for c in table.columns if c not in (smiles, label) and _is_target(table, c)]
     used = [smiles, *([label] if label else []), *targets]
-    if twice := [column for column in used if used.count(column) > 1]:
+    if len(set(used)) < len(used):
+        twice = next(column for place, column in enumerate(used) if column in used[:place])
         raise DataError(
-            f"The column {twice[0]!r} of {table.path} is named twice. A column is SMILES, the "
+            f"The column {twice!r} of {table.path} is named twice. A column is SMILES, the "
             "label or a target, but only one of them."
         )
     numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
@@ -193,7 +220,7 @@ def _warn_of_failures(table: TextTable, failures: Sequence[SmilesFailure]) -> No
         what, first = "is not a molecule and was left out: line", ""
     warn_user(
         f"{len(failures)} of {counted(len(table.rows), 'row')} of {table.path.name} {what} {lines} "
-        f"({first}{failures[0].text!r}, {failures[0].reason})."
+        f"({first}{shortened(failures[0].text)!r}, {shortened(failures[0].reason, 200)})."
     )
 
 
@@ -205,12 +232,12 @@ def guess_smiles(table: TextTable) -> str:
             return by_name[name]
     if molecule := next(filter(_looks_like_a_molecule, table.columns), None):
         raise DataError(
-            f"{table.path} has no header: {molecule!r} in its first line is a molecule. Put a line "
-            "such as `smiles,label` before the first row."
+            f"{table.path} has no header: {shortened(molecule)!r} in its first line is a molecule. "
+            "Put a line such as `smiles,label` before the first row."
         )
     raise DataError(
         f"{table.path} has no column called smiles (or canonical_smiles and so on). Its columns "
-        f"are: {', '.join(table.columns)}. Name the one that holds SMILES: `igsd data import "
+        f"are: {table.listed}. Name the one that holds SMILES: `igsd data import "
         f"{table.path} -o NEW --smiles-column NAME`, or smiles_column=... in Python."
     )
 
@@ -238,7 +265,7 @@ def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
 
 def _is_target(table: TextTable, column: str) -> bool:
     """Return whether a column holds finite numbers and does more than name the rows."""
-    if names_rows(column) or table.columns.count(column) > 1:
+    if names_rows(column) or table.is_repeated(column):
         return False
     known = [value for value in _values(table, column) if value is not None]
     return bool(known) and all(isinstance(v, float) and math.isfinite(v) for v in known)
@@ -264,14 +291,14 @@ def _numbers(table: TextTable, column: str) -> list[float]:
         if isinstance(value, str) or (value is not None and math.isinf(value)):
             raise DataError(
                 f"{table.path}, line {line}: the target column {column!r} must hold finite "
-                f"numbers or nothing, found {str(value)!r}."
+                f"numbers or nothing, found {shortened(str(value))!r}."
             )
     return [math.nan if value is None else float(value) for value in values]
 
 
 def _values(table: TextTable, column: str) -> list[float | str | None]:
     """Return the cells of a column, None for empty cells and markers of missing values."""
-    return [_value(text) for text in drop_missing(table.column(column), column, told=False)]
+    return [_value(text) for text in drop_missing(table.column(column), column, warn=False)]
 
 
 def _value(text: str | None) -> float | str | None:

@@ -34,11 +34,9 @@ import numpy as np
 
 from igsd.errors import DataError, enumerated
 from igsd.files.arrays import refuse_pickle
+from igsd.files.bounded import BoundedReader, check_members, read_bounded
 from igsd.graphs.build import encode_categories, first_not_finite, from_edges
 from igsd.graphs.graphset import Fields, GraphSet, placeholders
-
-MAX_UNPACKED = 8 * 1024**3
-"""Largest declared size of all members of a zip together, in bytes: a guard against zip bombs."""
 
 _ADJACENCY = "_A.txt"
 _SEPARATORS = re.compile(rb"[,;\s]+")
@@ -63,9 +61,9 @@ class TUFiles:
         member = self.parts[part]
         try:
             if self.source.is_dir():
-                return (self.source / member).read_bytes()
-            with zipfile.ZipFile(self.source) as archive:
-                return archive.read(member)
+                return read_bounded(self.source / member)
+            with zipfile.ZipFile(self.source) as archive, archive.open(member) as stream:
+                return BoundedReader(self.source).read(stream)
         except (zipfile.BadZipFile, EOFError, zlib.error, OSError) as error:
             raise DataError(
                 f"{self.label(part)} cannot be read: {error}. Fetch or unpack the data again."
@@ -78,7 +76,7 @@ def find_tu_files(path: Path) -> TUFiles:
     """Return the files of the TU data set in the folder or zip at ``path``.
 
     Raises ``DataError`` for a missing path, a file that is not a zip, a zip with a member outside
-    its folder or with more than ``MAX_UNPACKED`` bytes, and unless there is one ``DS_A.txt``.
+    its folder or with too large a content, and unless there is one ``DS_A.txt``.
     """
     if not path.exists():
         raise DataError(f"There is no TU data set at {path}: no such file or folder.")
@@ -129,12 +127,7 @@ def _zip_members(path: Path) -> list[str]:
                 f"{path} is refused as a whole: its member {entry.filename!r} would be outside "
                 "the folder. Use a copy from a source you trust."
             )
-    total = sum(entry.file_size for entry in entries)
-    if total > MAX_UNPACKED:
-        raise DataError(
-            f"{path} is refused: it declares {total / 1024**3:.1f} GiB unpacked, and the limit is "
-            f"{MAX_UNPACKED / 1024**3:.0f} GiB. If that is intended, unpack it and give the folder."
-        )
+    check_members(path, entries)
     return [entry.filename for entry in entries if not entry.is_dir()]
 
 

@@ -60,7 +60,7 @@ def table_section(table: Table) -> Html:
         table, missing = run_part(table)
         if missing:
             code = tag("code", f"igsd reproduce {table.name}")
-            text = f"Nothing of these was run: {'; '.join(missing)}. "
+            text = f"Not run: {'; '.join(missing)}. "
             below = tag("p", text, code, class_="note")
     else:
         drawn = inline(plots.figure_plot(table, render.link), table.title, f"{table.name}-plot")

@@ -106,7 +106,7 @@ def graph_labels(run: RunData) -> MapClasses | MapNumbers:
         return MapClasses(run.graphs.classes, [str(name) for name in run.graphs.class_names])
     try:
         asked, task = str(learned["source"]), cast(Any, learned["task"])
-        labels = find_labels(run.graphs, str(_source(run.metrics)), asked, task, told=False)
+        labels = find_labels(run.graphs, str(_source(run.metrics)), asked, task, warn=False)
     except (IGSDError, KeyError):
         return unknown
     if labels.are_classes:
@@ -160,8 +160,8 @@ def _hidden(hidden: Mapping[str, Any] | None) -> Html | None:
         return None
     result = "mean absolute error " + ", ".join(f"{v:.4g}" for v in hidden.get("mae", ()))
     if "accuracy" in hidden:
-        result = f"{100 * hidden['accuracy']:.1f} % right"
-    return tag("p", f"Of the {hidden['graphs']} graphs whose label was hidden: {result}.")
+        result = f"{100 * hidden['accuracy']:.1f} % predicted correctly"
+    return tag("p", f"Of the {hidden['graphs']} graphs with hidden labels: {result}.")
 
 
 def _source(metrics: RunMetrics) -> str | None:

@@ -1,0 +1,71 @@
+"""``igsd pretrain``: an encoder of molecules from a corpus of SMILES."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from igsd.cli.options import add_command, add_settings_files, prepare_output, written_settings
+from igsd.cli.output import say_note
+from igsd.errors import counted
+from igsd.progress import progress_bar
+
+_DESCRIPTION = """\
+Trains an encoder on the molecules of one or more tables with SMILES (.csv, .tsv, also .gz) and
+writes it to FILE, for `igsd embed` and the other commands that take a MODEL. No labels are needed:
+the targets are RDKit's descriptors and the counts of circular fragments (ECFP), beside Eq. InfoNCE.
+
+Molecules and targets are computed once and kept in the cache (IGSD_CACHE). The training saves
+itself beside FILE; the same command continues it, with the same weights at the end."""
+
+_EXAMPLES = """\
+examples:
+  igsd pretrain chembl.csv.gz zinc.csv.gz -o encoder.safetensors
+  igsd pretrain corpus.csv -o small.safetensors --set hidden_dim=64 --set epochs=3
+  igsd embed encoder.safetensors molecules.csv -o vectors.parquet"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = add_command(commands, "pretrain", run, _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("corpus", metavar="CORPUS", nargs="+", help="tables with SMILES")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the encoder")
+    parser.add_argument("--most", metavar="N", type=int, help="only the first N strings")
+    parser.add_argument(
+        "--start", metavar="FILE", help="begin with the weights of an encoder of this command"
+    )
+    add_settings_files(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, write the encoder and return the exit code."""
+    from itertools import islice
+
+    from igsd.estimators.molecules import MoleculeEncoder
+    from igsd.graphs.corpus import corpus_texts, read_corpus
+    from igsd.settings.igsd import PretrainConfig
+
+    config = PretrainConfig().updated(written_settings(args))
+    written = prepare_output(args.output, *args.corpus)
+    checkpoint = Path(f"{args.output}.checkpoint")
+    texts = list(islice(corpus_texts(args.corpus), args.most))
+    with progress_bar("reading", len(texts), shown=not args.quiet) as advance:
+        corpus = read_corpus(
+            texts,
+            num_fragments=config.num_fragments,
+            processes=config.processes,
+            advance=advance,
+        )
+    if corpus.left_out:
+        say_note(f"{counted(corpus.left_out, 'string')} left out: not molecules.")
+    if checkpoint.exists():
+        say_note(f"continuing from {checkpoint}.")
+    model = MoleculeEncoder.from_config(config, checkpoint=checkpoint, verbose=not args.quiet)
+    start = MoleculeEncoder.load(args.start) if args.start else None
+    model.fit_corpus(corpus, start)
+    model.save(args.output)
+    checkpoint.unlink(missing_ok=True)
+    written()
+    width = counted(model.n_features_out_, "number")
+    print(f"vectors of {width}, from {counted(len(corpus.graphs), 'molecule')}: {args.output}")
+    return 0

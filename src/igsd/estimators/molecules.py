@@ -1,0 +1,141 @@
+"""``MoleculeEncoder``: pre-trained on molecules; ``pretrained``: the one in the package."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from igsd.errors import ConfigError, DataError, StorageError, nearest
+from igsd.estimators.base import settings_as_parameters
+from igsd.estimators.neural import NeuralEstimator
+from igsd.files.arrays import Header
+from igsd.files.models import SHIPPED, read_model, write_model
+from igsd.graphs.corpus import Corpus, read_corpus
+from igsd.graphs.graphset import GraphSet
+from igsd.model.network import Dims
+from igsd.model.pretraining import EncoderNetwork, PretrainModel
+from igsd.progress import progress_bar
+from igsd.settings.igsd import PretrainConfig
+from igsd.training.fit import Fitted, fit
+from igsd.training.free_targets import FreeTargets
+
+
+@settings_as_parameters(PretrainConfig)
+class MoleculeEncoder(NeuralEstimator):
+    """Learns vectors of molecules from what RDKit computes for them, and from their views.
+
+    ``fit`` takes SMILES strings; those that are not molecules are left out. The targets, RDKit's
+    descriptors and the counts of circular fragments, cost no labels. They are learned by Eq. semi
+    beside Eq. InfoNCE. ``transform`` takes SMILES, or anything that ``igsd.IGSD`` takes if its
+    graphs are named by SMILES.
+
+    Learned: ``network_`` (the encoder), ``features_``, ``history_``, ``config_``, ``corpus_`` (the
+    number of molecules and the checksum of the corpus).
+    """
+
+    network_class = EncoderNetwork
+    corpus_: Header
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on SMILES strings, or on a set of molecules, and return self; ``y`` is not read."""
+        texts = X.graph_names if isinstance(X, GraphSet) else X
+        if texts is None or isinstance(texts, str):
+            raise DataError("MoleculeEncoder learns from a list of SMILES strings.")
+        config, shown = self._config_of_fit(), self.get_params(deep=False)["verbose"]
+        texts = list(texts)
+        with progress_bar("reading", len(texts), shown=shown) as advance:
+            corpus = read_corpus(
+                texts,
+                num_fragments=config.num_fragments,
+                processes=config.processes,
+                advance=advance,
+            )
+        return self.fit_corpus(corpus)
+
+    def fit_corpus(self, corpus: Corpus, start: "MoleculeEncoder | None" = None) -> Self:
+        """Train on a corpus that is read already, and return self.
+
+        ``start``: an encoder with the same settings of features and encoder, whose weights this
+        training begins with instead of random ones.
+        """
+        config, parameters = self._config_of_fit(), self.get_params(deep=False)
+        fitted = fit(
+            corpus.graphs,
+            config,
+            PretrainModel,
+            name=config.section,
+            labels=FreeTargets.of_corpus(corpus),
+            encoder=None if start is None else self._begun(start, config),
+            checkpoint=parameters["checkpoint"],
+            log_dir=parameters["log_dir"],
+            verbose=parameters["verbose"],
+        )
+        network = EncoderNetwork(config, Dims(fitted.features)).eval()
+        weights: dict[str, Tensor] = fitted.network.igsd.student.encoder.state_dict()
+        if config.half:
+            weights = {name: _rounded(tensor) for name, tensor in weights.items()}
+        network.encoder.load_state_dict(weights)
+        self.corpus_ = {"molecules": len(corpus.graphs), "checksum": corpus.checksum}
+        return self._set_fitted(config, None, Fitted(network, fitted.features, fitted.history))
+
+    @staticmethod
+    def _begun(start: "MoleculeEncoder", config: PretrainConfig) -> nn.Module:
+        """Return the encoder of ``start``; raises ``ConfigError`` if settings ask for another."""
+        for key in ("node_features", "encoder", "num_layers", "hidden_dim", "readout"):
+            found, wanted = getattr(start.config_, key), getattr(config, key)
+            if found != wanted:
+                raise ConfigError(
+                    f"The training cannot begin with an encoder of {key}={found!r}: the settings "
+                    f"ask for {wanted!r}."
+                )
+        encoder: nn.Module = start.network_.encoder
+        return encoder
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the encoder atomically to one file at exactly ``path``; float16 with ``half``."""
+        super().save(path)
+        if self.config_.half:
+            tensors, header = read_model(path)
+            halved = {k: v.half() if v.is_floating_point() else v for k, v in tensors.items()}
+            write_model(path, halved, header)
+
+    def _state(self) -> tuple[dict[str, Tensor], Header]:
+        return {}, {"corpus": self.corpus_}
+
+    def _set_state(self, tensors: Mapping[str, Tensor], header: Header) -> None:
+        self.corpus_ = dict(header["corpus"])
+
+
+def _rounded(tensor: Tensor) -> Tensor:
+    return tensor.half().to(tensor.dtype) if tensor.is_floating_point() else tensor
+
+
+def pretrained(name: str = "molecules") -> MoleculeEncoder:
+    """Return the pre-trained encoder that comes with the package.
+
+    ``molecules``: vectors of molecules from SMILES, without any training; its model card is beside
+    it in the package and in the documentation. Raises ``ConfigError`` for another name, and
+    ``StorageError`` if the file is not the one that was shipped.
+
+    >>> from igsd import pretrained
+    >>> pretrained("molecules").transform(["CCO", "c1ccccc1"]).shape[0]
+    2
+    """
+    if name not in SHIPPED:
+        raise ConfigError(f"There is no pre-trained model {name!r}. {nearest(name, SHIPPED)}")
+    folder = resources.files("igsd") / "shipped"
+    with resources.as_file(folder / f"{name}.safetensors") as path:
+        if not path.exists():
+            raise StorageError(f"The model {name!r} is missing from this installation of igsd.")
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        if digest != (folder / f"{name}.sha256").read_text().split()[0]:
+            raise StorageError(
+                f"{path} is not the file that came with igsd: its checksum differs. Install igsd "
+                "again."
+            )
+        with torch.no_grad():
+            return MoleculeEncoder.load(path)

@@ -1,0 +1,232 @@
+"""``read_corpus``: SMILES by the million as chemical graphs with free targets, kept on disk.
+
+The strings are cut into parts. A part (graphs, descriptors and counts of fragments) is computed
+once, by one of several processes, and kept in the cache under a checksum of its strings, so that an
+interrupted run goes on where it stopped. All parts together become one folder of arrays that are
+mapped into memory: what is held in memory does not grow with the targets.
+"""
+
+import hashlib
+import json
+import shutil
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from igsd.errors import DataError, StorageError, need
+from igsd.files.arrays import read_arrays, write_arrays
+from igsd.files.atomic import cache_dir, write_json
+from igsd.graphs.adjacency import Adjacency, pointers
+from igsd.graphs.chemistry import BOND_NAMES, ChemicalColumns, append_molecule, molecule_of
+from igsd.graphs.descriptors import descriptors, fragment_counts, signed_log
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.table import guess_smiles, read_text_table
+
+ALGORITHM = 1
+"""Raise this whenever the numbers of a part change, so that older files are ignored."""
+
+PART = 1000
+"""Strings of a part."""
+
+_COLUMNS = ("node_counts", "degrees", "col", "edge_labels", "node_labels")
+_TARGETS = ("descriptors", "fragments")
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Molecules and what RDKit computes for them.
+
+    ``graphs``: a chemical set. ``descriptors`` [G, t] float32: signed logarithms, NaN if unknown.
+    ``fragments`` [G, k] uint8: counts. ``checksum``: of all strings and how they were read.
+    ``left_out``: the number of strings that are not molecules.
+    """
+
+    graphs: GraphSet
+    descriptors: np.ndarray
+    fragments: np.ndarray
+    checksum: str
+    left_out: int
+
+
+def corpus_texts(sources: Sequence[str]) -> Iterator[str]:
+    """Yield the SMILES of tables (a column called smiles or similar), one after the other."""
+    for source in sources:
+        if not Path(source).is_file():
+            raise DataError(f"There is no table {source}. A corpus is a table with SMILES.")
+        table = read_text_table(Path(source))
+        yield from table.column(guess_smiles(table))
+
+
+def read_corpus(
+    texts: Iterable[str],
+    *,
+    num_fragments: int = 1024,
+    processes: int = 1,
+    folder: Path | None = None,
+    advance: Callable[[int], Any] = lambda count: None,
+) -> Corpus:
+    """Return the molecules of SMILES strings with their targets; those that are none are left out.
+
+    ``processes``: how many read molecules at once. ``folder``: where parts are kept, by default
+    in the cache. ``advance``: told how many strings are done.
+    """
+    place = cache_dir() / "corpus" if folder is None else folder
+    keys = []
+    for block in _blocks(_parts(texts), max(8 * processes, 8)):
+        keys += make_parts(block, place, num_fragments, processes)
+        advance(sum(len(part) for part in block))
+    if not keys:
+        raise DataError("The corpus holds no SMILES string; at least two molecules are needed.")
+    return _joined(keys, place)
+
+
+def make_parts(
+    parts: Sequence[Sequence[str]], folder: Path, num_fragments: int, processes: int
+) -> list[str]:
+    """Compute the parts that are not in the folder yet; return the keys of all."""
+    from igsd.processes import map_folds
+
+    keys = [part_key(part, num_fragments) for part in parts]
+    open_parts = [
+        (part, num_fragments, _part_path(folder, key))
+        for key, part in zip(keys, parts, strict=True)
+        if not _part_path(folder, key).exists()
+    ]
+    map_folds(write_part, open_parts, min(processes, max(len(open_parts), 1)))
+    return keys
+
+
+def part_key(texts: Sequence[str], num_fragments: int) -> str:
+    """Return what identifies a part: its strings, the fragments, RDKit and ``ALGORITHM``."""
+    rdkit = need("chem", "rdkit", "Reading SMILES")
+    spec = [ALGORITHM, rdkit.__version__, num_fragments, list(texts)]
+    return hashlib.sha256(json.dumps(spec).encode()).hexdigest()[:40]
+
+
+def write_part(texts: Sequence[str], num_fragments: int, path: Path) -> None:
+    """Compute one part and write it, whole or not at all."""
+    from rdkit import rdBase
+
+    found, rows, counts = ChemicalColumns(), [], []
+    with rdBase.BlockLogs():
+        for text in texts:
+            molecule = molecule_of(text)
+            if molecule is None:
+                continue
+            append_molecule(found, molecule)
+            rows.append(signed_log(descriptors(molecule)))
+            counts.append(fragment_counts(molecule, num_fragments))
+    header: dict[str, Any] = {"kind": "corpus part", "strings": len(texts)}
+    arrays: dict[str, np.ndarray] = {}
+    if rows:
+        graphs = found.graphs("part")
+        arrays = {
+            "node_counts": graphs.node_counts().astype(np.int32),
+            "degrees": np.diff(graphs.adjacency.row_ptr).astype(np.int16),
+            "col": np.asarray(graphs.adjacency.col, np.int32),
+            "edge_labels": np.asarray(graphs.edge_labels, np.int16),
+            "node_labels": np.asarray(graphs.node_labels, np.int32),
+            "descriptors": np.stack(rows),
+            "fragments": np.stack(counts),
+        }
+        header["atoms"] = list(graphs.node_label_names)
+    header["checksums"] = {name: _checksum(array) for name, array in arrays.items()}
+    write_arrays(path, arrays, header)
+
+
+def _parts(texts: Iterable[str]) -> Iterator[list[str]]:
+    iterator = iter(texts)
+    while part := list(islice(iterator, PART)):
+        yield part
+
+
+def _blocks(parts: Iterator[list[str]], size: int) -> Iterator[list[list[str]]]:
+    while block := list(islice(parts, size)):
+        yield block
+
+
+def _part_path(folder: Path, key: str) -> Path:
+    return folder / key[:2] / f"{key}.safetensors"
+
+
+def _joined(keys: Sequence[str], folder: Path) -> Corpus:
+    """Return the corpus of these parts, joined on disk when first asked for."""
+    checksum = hashlib.sha256("".join(keys).encode()).hexdigest()
+    place = folder / f"joined-{checksum[:40]}"
+    if not (place / "corpus.json").exists():
+        _join(keys, folder, place)
+    about = json.loads((place / "corpus.json").read_text())
+    arrays = {
+        name: np.load(place / f"{name}.npy", "r", allow_pickle=False) for name in about["sums"]
+    }
+    for name, expected in about["sums"].items():
+        if _checksum(arrays[name]) != expected:
+            raise StorageError(
+                f"{place} is damaged: {name}.npy is not what was written. Delete the folder; its "
+                "parts are still there and are joined again."
+            )
+    graphs = GraphSet(
+        node_ptr=arrays["node_ptr"],
+        adjacency=Adjacency(arrays["row_ptr"], arrays["col"]),
+        node_labels=arrays["node_labels"],
+        node_label_names=tuple(about["atoms"]),
+        edge_labels=arrays["edge_labels"],
+        edge_label_names=BOND_NAMES,
+        name="corpus",
+    )
+    return Corpus(
+        graphs, arrays["descriptors"], arrays["fragments"], checksum, int(about["left_out"])
+    )
+
+
+def _join(keys: Sequence[str], folder: Path, place: Path) -> None:
+    """Write the arrays of all parts one after the other into files of one folder."""
+    parts = [read_arrays(_part_path(folder, key), "corpus part") for key in keys]
+    headers = [header for _, header in parts]
+    filled = [(arrays, header) for arrays, header in parts if arrays]
+    if not filled:
+        raise DataError("Not one string of the corpus is a molecule that RDKit can read.")
+    names = sorted({name for _, header in filled for name in header["atoms"]})
+    codes = {name: code for code, name in enumerate(names)}
+    with tempfile.TemporaryDirectory(dir=folder, prefix="join-") as temporary:
+        made: dict[str, np.ndarray] = {}
+        for column in (*_COLUMNS, *_TARGETS):
+            shapes = [arrays[column].shape for arrays, _ in filled]
+            shape = (sum(shape[0] for shape in shapes), *shapes[0][1:])
+            dtype = np.int32 if column.endswith("labels") else filled[0][0][column].dtype
+            made[column] = np.lib.format.open_memmap(
+                Path(temporary) / f"{column}.npy", "w+", dtype, shape
+            )
+        starts = dict.fromkeys(made, 0)
+        for arrays, header in filled:
+            own = np.array([codes[name] for name in header["atoms"]], np.int32)
+            for column, target in made.items():
+                values = np.asarray(arrays[column])
+                if _checksum(values) != header["checksums"][column]:
+                    raise StorageError(f"A part of the corpus in {folder} is damaged. Delete it.")
+                values = own[values] if column == "node_labels" else values
+                target[starts[column] : starts[column] + len(values)] = values
+                starts[column] += len(values)
+        made["node_ptr"] = pointers(made.pop("node_counts"))
+        made["row_ptr"] = pointers(made.pop("degrees"))
+        for column in ("node_ptr", "row_ptr"):
+            np.save(Path(temporary) / f"{column}.npy", made[column], allow_pickle=False)
+        left_out = sum(header["strings"] for header in headers) - len(made["descriptors"])
+        sums = {column: _checksum(array) for column, array in made.items()}
+        for array in made.values():
+            if isinstance(array, np.memmap):
+                array.flush()
+        about = {"atoms": names, "left_out": left_out, "sums": sums}
+        write_json(Path(temporary) / "corpus.json", about)
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(temporary, place)
+
+
+def _checksum(array: np.ndarray) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
