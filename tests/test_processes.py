@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -241,7 +242,7 @@ def test_training_is_stopped_and_can_go_on(tmp_path: Path) -> None:
     run, toy = tmp_path / "run", write_toy(tmp_path)
     command = ["-m", "igsd", "train", str(toy), "-o", str(run), "--quiet", *ENDLESS]
     code, err = stopped(tmp_path, command, (run / "checkpoint.safetensors").exists)
-    again = f"igsd train {toy} -o {run} --resume"
+    again = shlex.join(["igsd", "train", str(toy), "-o", str(run), "--resume"])
     assert (code, err) == (143, f"igsd: Stopped. To continue: {again}\n")
 
 

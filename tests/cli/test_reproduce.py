@@ -74,7 +74,7 @@ def test_without_a_budget_it_only_prints(igsd: Command, small: str, tmp_path: Pa
     code, out, err = igsd("reproduce", "table-3", *options, "--budget", "0m")
     assert code == 0
     assert "not run" in out
-    again = f"igsd reproduce table-3 --data {small} --records 'a b' --jobs 1 --force"
+    again = f"igsd reproduce table-3 --data {shlex.quote(small)} --records 'a b' --jobs 1 --force"
     assert err == f"4 runs left, duration not known yet. To run: {again}\n"
     assert not (tmp_path / "a b").exists()
     assert igsd(*shlex.split(again)[1:])[0] == 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ def test_a_search_leaves_a_recipe_that_train_takes(igsd: Run, toy: Path, tmp_pat
     assert "trial 0 (the recipe, within --grid): epochs=1 head_dim=4:" in err
     assert len([line for line in err.splitlines() if line.startswith("trial ")]) == 3
     assert out.splitlines()[0] == "TOY, nested, best of 3 trials"
-    assert f"igsd train {toy} --config t/recipe.toml" in out
+    assert f"igsd train {quote(str(toy))} --config t/recipe.toml" in out
     assert len((tmp_path / "t" / "trials.csv").read_text().splitlines()) == 4
     again = igsd("tune", toy, "-o", "t", "--trials", 3, "--jobs", 1, *GRID)
     assert again == (0, out, "3 trials in t\n")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -203,7 +204,8 @@ def test_an_unfinished_run_tells_how_to_finish_it(tmp_path: Path) -> None:
     """The command lacked --labels, and was refused when it was followed."""
     about = {"data": {"source": "mols.csv"}, "labels": {"source": "active", "task": "classes"}}
     (tmp_path / "metrics.json").write_text(json.dumps({"kind": KIND, **about}))
-    words = f"`igsd train mols.csv --labels active --task classes -o {tmp_path} --resume`"
+    place = quote(str(tmp_path))
+    words = f"`igsd train mols.csv --labels active --task classes -o {place} --resume`"
     with pytest.raises(StorageError, match=re.escape(words)):
         model_path(tmp_path)
 
