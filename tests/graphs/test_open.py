@@ -156,3 +156,16 @@ def test_graphs_made_in_python_become_a_set_named_after_its_file(tmp_path: Path)
     again = open_data(tmp_path / "shapes.graphs")
     assert again.name == "shapes"
     assert again == graphs
+
+
+@pytest.mark.parametrize("name", ["n" * 10_000, "./" + "n" * 10_000, "n" * 10_000 + ".csv"])
+def test_a_very_long_name_is_shortened(name: str) -> None:
+    with pytest.raises(DataError, match=r"n\.\.\.'") as caught:
+        open_data(name)
+    assert len(str(caught.value)) < 600
+
+
+def test_a_link_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(DataError, match="is a link that leads nowhere, or to itself"):
+        open_data(tmp_path / "loop")

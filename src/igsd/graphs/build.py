@@ -22,6 +22,9 @@ from igsd.errors import DataError, counted
 from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.graphs.graphset import COLUMNS, NAMES, UNNAMED, Fields, GraphSet
 
+ONE_WAY = "given in one direction only, made undirected"
+"""The end of the note about such edges."""
+
 _MAX_NODES = 2**31
 """Of a graph: its neighbours are 32-bit numbers."""
 
@@ -112,7 +115,7 @@ def _symmetric_unique(
     changes = (
         (int(loops.sum()), "self loop", "dropped"),
         (repeated, "repeated edge line", "merged"),
-        (len(missing), "edge", "given in one direction only, made undirected"),
+        (len(missing), "edge", ONE_WAY),
     )
     notes = tuple(f"{counted(count, noun)} {what}" for count, noun, what in changes if count)
     return keys // num_nodes, keys % num_nodes, given, notes

@@ -16,7 +16,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from igsd.errors import DataError, StorageError, nearest, warn_user
+from igsd.errors import DataError, StorageError, nearest, shortened, warn_user
 from igsd.files.atomic import cache_dir
 from igsd.graphs.download import Progress, download
 from igsd.graphs.graphset import GraphSet
@@ -31,6 +31,7 @@ TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 
 # Part of the name of every parsed file: raise it when a reader's result changes.
 _READER_VERSION = 3
+_LONGEST_NAME = 200  # bytes; a file name has at most 255
 _OTHER_FILES = {"QM9": qm9.TABLE}
 
 
@@ -76,9 +77,9 @@ def unknown_name(name: str) -> DataError:
     """Return the error for an unknown name, with the nearest known ones."""
     close = nearest(name.upper(), [*CATALOGUE, *_ALIASES])
     return DataError(
-        f"There is no data set named {name!r}. {close} A set of your own is opened by its path "
-        "(in Python with igsd.open_data), or by name when the folder in IGSD_DATA holds NAME.zip "
-        "or NAME/."
+        f"There is no data set named {shortened(name)!r}. {close} A set of your own is opened "
+        "by its path (in Python with igsd.open_data), or by name when the folder in IGSD_DATA holds "
+        "NAME.zip or NAME/."
     )
 
 
@@ -170,7 +171,7 @@ def _where(entry: CatalogueEntry) -> str:
 
 def _find(name: str) -> Path | None:
     """Return where the data set is on this machine, or None."""
-    is_name = name and Path(name).name == name
+    is_name = name and Path(name).name == name and len(os.fsencode(name)) <= _LONGEST_NAME
     return in_data_folder(name) or in_cache(name) or in_package(name) if is_name else None
 
 

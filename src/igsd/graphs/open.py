@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from igsd.errors import DataError
+from igsd.errors import DataError, shortened
 from igsd.files.arrays import read_header, refuse_pickle
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
@@ -99,11 +99,16 @@ def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
     path, shown = Path(data).expanduser(), os.fspath(data)
     # os.path.exists and not Path.exists: text that cannot be a path is not an error here.
     if not os.path.exists(path):
+        if os.path.islink(path):
+            raise DataError(
+                f"{shortened(shown)!r} is a link that leads nowhere, or to itself. Correct it, or "
+                "give the file or folder itself."
+            )
         is_path = "/" in shown or os.sep in shown
         if is_path or (find_entry(shown) is None and path.suffix):
             raise DataError(
-                f"{shown!r} is neither a file or folder that exists nor the name of a data set. "
-                "`igsd data list` shows the names."
+                f"{shortened(shown)!r} is neither a file or folder that exists nor the name of "
+                "a data set. `igsd data list` shows the names."
             )
         return load_dataset(shown, progress=progress)
     if path.is_dir():

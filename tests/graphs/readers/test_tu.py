@@ -247,6 +247,49 @@ def test_broken_files(tu_folder: Path, part: str, text: str, message: str) -> No
         read_tu(tu_folder)
 
 
+def test_edges_cut_short(tmp_path: Path) -> None:
+    """A file cut at the end of a line was read as if it were whole."""
+    path = "".join(f"{i}, {i + 1}\n{i + 1}, {i}\n" for i in range(1, 12))
+    folder = write_tu(tmp_path / "CUT", A=path, graph_indicator="1\n" * 12)
+    assert read_tu(folder).notes == ()
+    write_tu(folder, A=path.removesuffix("12, 11\n"))
+    assert read_tu(folder).notes[-1] == (
+        "CUT_A.txt has nearly every edge in both directions, but that of line 21 in one: was the "
+        "file cut short?"
+    )
+    write_tu(folder, A="".join(f"{i}, {i + 1}\n" for i in range(1, 12)))
+    assert read_tu(folder).notes == ("11 edges given in one direction only, made undirected",)
+
+
+@pytest.mark.parametrize(
+    ("file", "meant"),
+    [
+        ("TINY_nodelabels.txt", "node_labels"),
+        ("TINY_graph_label.txt", "graph_labels"),
+        ("TINY_Edge_Labels.txt", "edge_labels"),
+        ("TINY_node_labels (1).txt", "node_labels"),
+        ("TNY_node_attributes.txt", "node_attributes"),
+        ("old/TINY_node_labels.txt", "node_labels"),
+        ("TINY_label_readme.txt", None),
+        ("README.txt", None),
+    ],
+)
+def test_files_that_seem_misspelt(tu_folder: Path, file: str, meant: str | None) -> None:
+    (tu_folder / file).parent.mkdir(exist_ok=True)
+    (tu_folder / file).write_text("1\n")
+    expected = () if meant is None else (f"{file} is not read: TINY_{meant}.txt is expected",)
+    assert read_tu(tu_folder).notes == expected
+
+
+def test_member_twice_in_a_zip(tu_folder: Path, tmp_path: Path) -> None:
+    target = zip_folder(tu_folder, tmp_path / "TINY.zip")
+    with zipfile.ZipFile(target, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("TINY_graph_labels.txt", "5\n6\n")
+    graphs = read_tu(target)
+    assert graphs.notes == ("TINY_graph_labels.txt is in the zip 2 times, the last is read",)
+    assert graphs.class_names == (5, 6)
+
+
 def test_missing_graph_indicator(tu_folder: Path) -> None:
     (tu_folder / "TINY_graph_indicator.txt").unlink()
     with pytest.raises(DataError, match=r"graph_indicator\.txt is missing"):

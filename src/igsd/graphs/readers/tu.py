@@ -22,12 +22,14 @@ Rules where files differ:
 - Numbers may be separated by commas, semicolons, spaces or tabs.
 """
 
+import difflib
 import io
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -35,10 +37,14 @@ import numpy as np
 from igsd.errors import DataError, enumerated
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import BoundedReader, check_members, read_bounded
-from igsd.graphs.build import encode_categories, first_not_finite, from_edges
+from igsd.graphs.build import ONE_WAY, encode_categories, first_not_finite, from_edges
 from igsd.graphs.graphset import Fields, GraphSet, placeholders
 
 _ADJACENCY = "_A.txt"
+_COLUMNS = [f"{k}_{what}" for k in ("node", "edge", "graph") for what in ("labels", "attributes")]
+_PARTS = ("A", "graph_indicator", *_COLUMNS)
+_FEW = 0.1
+"""The share of edges in one direction only below which a file with both seems to lack lines."""
 _SEPARATORS = re.compile(rb"[,;\s]+")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CLIMBS = re.compile(r"^([/\\]|[A-Za-z]:)|(^|[/\\])\.\.([/\\]|$)")
@@ -46,11 +52,15 @@ _CLIMBS = re.compile(r"^([/\\]|[A-Za-z]:)|(^|[/\\])\.\.([/\\]|$)")
 
 @dataclass(frozen=True)
 class TUFiles:
-    """One data set's files: ``name`` is DS, ``parts`` what follows it (``A``, ``graph_labels``)."""
+    """One data set's files: ``name`` is DS, ``parts`` what follows it (``A``, ``graph_labels``).
+
+    ``notes``: about files that are not read although they may have been meant to be.
+    """
 
     source: Path
     name: str
     parts: dict[str, str]
+    notes: tuple[str, ...] = ()
 
     def label(self, part: str) -> str:
         """Return how messages name the file of ``part``."""
@@ -82,7 +92,8 @@ def find_tu_files(path: Path) -> TUFiles:
         raise DataError(f"There is no TU data set at {path}: no such file or folder.")
     members = _folder_members(path) if path.is_dir() else _zip_members(path)
     hidden = (".", "__MACOSX")  # of the system, not of the data set
-    shown = {m: PurePosixPath(m) for m in sorted(members)}
+    times = Counter(members)
+    shown = {m: PurePosixPath(m) for m in sorted(times)}
     shown = {m: p for m, p in shown.items() if not any(part.startswith(hidden) for part in p.parts)}
     found = [member for member in shown if member.endswith(_ADJACENCY)]
     if not found:
@@ -101,7 +112,21 @@ def find_tu_files(path: Path) -> TUFiles:
         for member, file in shown.items()
         if file.parent == folder and file.name.startswith(f"{name}_") and file.suffix == ".txt"
     }
-    return TUFiles(path, name, parts)
+    doubled = [f"{m} is in the zip {n} times, the last is read" for m, n in times.items() if n > 1]
+    read = {parts[part] for part in _PARTS if part in parts}
+    unread = {m: _meant(file.stem, name) for m, file in shown.items() if m not in read}
+    spelt = [
+        f"{m} is not read: {name}_{part}.txt is expected" for m, part in unread.items() if part
+    ]
+    return TUFiles(path, name, parts, (*doubled, *spelt))
+
+
+def _meant(stem: str, name: str) -> str | None:
+    """Return the part of a data set that an unread file seems to be: misspelt, or elsewhere."""
+    lower, prefix = stem.lower(), f"{name}_".lower()
+    ends = [part for part in _PARTS[1:] if lower.endswith(part)]
+    close = difflib.get_close_matches(lower.removeprefix(prefix), _PARTS[1:], n=1, cutoff=0.8)
+    return next(iter(ends + close), None)
 
 
 def _folder_members(path: Path) -> list[str]:
@@ -138,7 +163,8 @@ def read_tu(path: str | Path) -> GraphSet:
     """
     files = find_tu_files(Path(path))
     counts, first_graph = _node_counts(files)
-    notes = ["graphs are numbered from 0 in the files"] if first_graph == 0 else []
+    notes = [*files.notes]
+    notes += ["graphs are numbered from 0 in the files"] if first_graph == 0 else []
     source, target = _edges(files, counts, first_graph, notes)
     columns: Fields = {}
     for kind, length in (
@@ -162,7 +188,23 @@ def read_tu(path: str | Path) -> GraphSet:
     if "graph_attributes" in columns:
         columns["targets"] = columns.pop("graph_attributes").astype(np.float64)
         columns["target_names"] = placeholders(len(columns.pop("graph_attribute_names")), "y")
-    return from_edges(counts, source, target, name=files.name, notes=tuple(notes), **columns)
+    graphs = from_edges(counts, source, target, name=files.name, notes=tuple(notes), **columns)
+    if any(note.endswith(ONE_WAY) for note in graphs.notes):
+        graphs = replace(graphs, notes=graphs.notes + _missing_mirrors(files, source, target))
+    return graphs
+
+
+def _missing_mirrors(files: TUFiles, source: np.ndarray, target: np.ndarray) -> tuple[str, ...]:
+    """Return a note on the first edge in one direction only, if nearly all others have both."""
+    num_nodes = int(max(source.max(), target.max())) + 1
+    is_single = ~np.isin(target * num_nodes + source, source * num_nodes + target)
+    if is_single.mean() >= _FEW:
+        return ()
+    line = line_of(files.read("A"), int(np.argmax(is_single)))
+    return (
+        f"{files.name}_A.txt has nearly every edge in both directions, but that of line {line} in "
+        "one: was the file cut short?",
+    )
 
 
 def _node_counts(files: TUFiles) -> tuple[np.ndarray, int]:
