@@ -78,8 +78,8 @@ def unknown_name(name: str) -> DataError:
     close = nearest(name.upper(), [*CATALOGUE, *_ALIASES])
     return DataError(
         f"There is no data set named {shortened(name)!r}. {close} A set of your own is opened "
-        "by its path (in Python with igsd.open_data), or by name when the folder in IGSD_DATA holds "
-        "NAME.zip or NAME/."
+        "by its path (in Python with igsd.open_data), or by name when the folder in IGSD_DATA "
+        "holds NAME.zip or NAME/."
     )
 
 
