@@ -45,7 +45,6 @@ def test_a_run(tmp_path: Path) -> None:
     [
         ("labels", {"source": "y", "rate": None}, "labels.rate must be a finite number. Got null."),
         ("data", [], "data must be an object. Got []."),
-        ("hidden", {"accuracy": 0.5}, "hidden.graphs is missing."),
         ("table", {"protocol": "nested", "rows": [{"method": "wl"}]}, "table.rows[0].seeds is"),
         ("seed", 10**30, "seed must be a whole number of at most 64 bits."),
         ("notes", ["a", 1], "notes[1] must be a text. Got 1."),

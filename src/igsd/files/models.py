@@ -43,7 +43,7 @@ class LabelMetrics(TypedDict, total=False):
 class HiddenMetrics(TypedDict, total=False):
     """The score on graphs whose label was hidden: ``accuracy``, or ``mae`` of each target."""
 
-    graphs: Required[int]
+    graphs: int
     accuracy: float
     mae: list[float]
 

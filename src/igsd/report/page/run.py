@@ -164,7 +164,7 @@ def _scores(table: Mapping[str, Any] | None) -> Html | None:
 
 def _hidden(hidden: Mapping[str, Any] | None) -> Html | None:
     """Return how a model with labels does where they were hidden from it."""
-    if not hidden:
+    if not hidden or "graphs" not in hidden:
         return None
     result = "mean absolute error " + ", ".join(f"{v:.4g}" for v in hidden.get("mae", ()))
     if "accuracy" in hidden:
