@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -98,7 +99,7 @@ def test_shown_by_the_command_line_without_source_code(
 
 
 def test_a_reader_that_stops_reading_is_no_error() -> None:
-    command = f"{sys.executable} -m igsd data list | true; echo ${{PIPESTATUS[0]}}"
+    command = f"{shlex.quote(sys.executable)} -m igsd data list | true; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.stdout.strip() == "0"
     assert done.stderr == ""
@@ -110,7 +111,7 @@ def test_a_reader_that_stops_reading_is_no_error() -> None:
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_that_cannot_be_written(streams: str, code: int, unbuffered: str) -> None:
     """Neither a traceback nor, in the middle of a training, the end of it."""
-    command = f"{sys.executable} -m igsd --help {streams}"
+    command = f"{shlex.quote(sys.executable)} -m igsd --help {streams}"
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
     assert done.returncode == code
