@@ -20,6 +20,7 @@ import numpy as np
 
 from igsd.errors import StorageError
 from igsd.files.atomic import atomic_file
+from igsd.files.shapes import fault
 
 Header = dict[str, Any]
 """The JSON object of a file: ``kind``, ``version`` and what else its reader needs."""
@@ -123,13 +124,15 @@ def read_arrays(
     schema: Schema | None = None,
     *,
     needs_checksum: bool = False,
+    header_type: Any = dict[str, Any],
 ) -> tuple[dict[str, np.ndarray], Header]:
     """Return (arrays, header) of a file written by ``write_arrays``; arrays are memory-mapped.
 
     ``kind``: what the caller expects ("graph set", "model", ...), as the header names it;
     ``version``: of its format; ``schema``: the arrays it may hold. ``needs_checksum``: refuse
-    files of earlier versions, which have no checksums. Raises ``StorageError`` for a missing,
-    truncated, damaged, foreign or pickled file.
+    files of earlier versions, which have no checksums. ``header_type``: a ``TypedDict`` of what the
+    header must hold. Raises ``StorageError`` for a missing, truncated, damaged, foreign or pickled
+    file.
     """
     source = Path(path)
     table, start, size = _read_table(source, kind)
@@ -139,6 +142,8 @@ def read_arrays(
             f"{source} is a {kind} of format {header.get('version')}; this igsd reads format "
             f"{version}. Create it again, or use the igsd that wrote it."
         )
+    if (reason := fault(header, header_type)) is not None:
+        raise StorageError(f"{source} is damaged: in its header, {reason} {_AGAIN}")
     entries = {name: _read_entry(source, name, entry) for name, entry in table.items()}
     _check_entries(source, entries, size - start)
     for name, (dtype, shape, *_) in entries.items():

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self, cast
+from typing import Any, Self, TypedDict, cast
 
 import numpy as np
 import torch
@@ -51,6 +51,19 @@ class Progress:
     before: list[Entry] = field(default_factory=list)
 
 
+class _SavedProgress(TypedDict):
+    epoch: int
+    step: int
+    sums: dict[str, float]
+    history: list[Entry]
+    before: list[Entry]
+
+
+class _Header(TypedDict):
+    identity: dict[str, Any]
+    progress: _SavedProgress
+
+
 def save_checkpoint(
     path: str | os.PathLike[str],
     module: torch.nn.Module,
@@ -84,7 +97,7 @@ def load_checkpoint(
     """
     if not os.path.exists(path):
         return None
-    arrays, header = read_arrays(path, "checkpoint", _VERSION)
+    arrays, header = read_arrays(path, "checkpoint", _VERSION, header_type=_Header)
     try:
         _check_identity(path, header["identity"], identity, defaults)
         progress = Progress(**header["progress"])
