@@ -194,6 +194,9 @@ def test_where_there_is_no_model(tmp_path: Path) -> None:
         model_path(tmp_path / "nothing")
     with pytest.raises(StorageError, match="without a model"):
         model_path(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(StorageError, match="a link that leads nowhere, or to itself"):
+        model_path(tmp_path / "loop")
     (tmp_path / "checkpoint.safetensors").touch()
     with pytest.raises(StorageError, match=r"not finished.*`igsd train DATA -o .* --resume`"):
         model_path(tmp_path)

@@ -30,7 +30,8 @@ Schema = Mapping[str, tuple[str, int]]
 
 _KEY = "igsd"
 _AGAIN = "Copy it again, or create it again."
-_MAX_HEADER = 100_000_000
+_MAX_HEADER = 25_000_000
+_MAX_ARRAYS = 60_000
 _MAX_DIMENSIONS = 8
 _BLOCK = 1 << 22
 _UNSUMMED = b'"table": "00000000"'
@@ -93,6 +94,11 @@ def write_arrays(
         offset += array.nbytes
     head = json.dumps(table).encode()
     head += b" " * (-len(head) % 8)
+    if len(head) > _MAX_HEADER or len(order) > _MAX_ARRAYS:
+        raise StorageError(
+            f"{path} would hold {len(order)} arrays and {len(head)} bytes of names, more than is "
+            f"read again ({_MAX_ARRAYS} and {_MAX_HEADER}). Use fewer layers, or shorter names."
+        )
     # Quotes inside the header are escaped, so nothing in it can look like this entry.
     head = head.replace(_UNSUMMED, b'"table": "%08x"' % zlib.crc32(head), 1)
     with atomic_file(path) as file:
@@ -156,12 +162,12 @@ def read_arrays(
         raise StorageError(f"{source} has no checksums. {_AGAIN}")
     if blocks is not None:
         _verify(source, start, size, blocks)
-    arrays: dict[str, np.ndarray] = {}
-    for name, (dtype, shape, begin, end) in entries.items():
-        if begin == end:
-            arrays[name] = np.zeros(shape, dtype)
-        else:
-            arrays[name] = np.memmap(source, dtype, "r", start + begin, shape)
+    # One map for all arrays: a system allows a process some 65,000.
+    data = np.memmap(source, np.uint8, "r", start) if size > start else np.zeros(0, np.uint8)
+    arrays = {
+        name: data[begin:end].view(dtype).reshape(shape)
+        for name, (dtype, shape, begin, end) in entries.items()
+    }
     return arrays, header
 
 
@@ -244,6 +250,8 @@ def _read_entry(source: Path, name: str, entry: Any) -> _Entry:
 
 def _check_entries(source: Path, entries: Mapping[str, _Entry], size: int) -> None:
     """Raise ``StorageError`` unless the arrays fill the data without gaps or overlaps."""
+    if len(entries) > _MAX_ARRAYS:
+        raise StorageError(f"{source} is refused: it has more than {_MAX_ARRAYS} arrays. {_AGAIN}")
     place = 0
     for name, (dtype, shape, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if begin != place or end - begin != dtype.itemsize * math.prod(shape) or end > size:

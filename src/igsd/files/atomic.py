@@ -108,7 +108,14 @@ def _place_of(path: str | os.PathLike[str]) -> Path:
     folder = _nearest_folder(target)
     if not folder.is_dir():
         raise StorageError(f"Cannot write {target}: {folder} is a file. Choose another folder.")
-    return target.resolve() if target.is_symlink() else target
+    if not target.is_symlink():
+        return target
+    try:
+        return target.resolve()
+    except (OSError, RuntimeError) as error:
+        raise StorageError(
+            f"Cannot write {target}: it is a link that leads to itself. Use another name."
+        ) from error
 
 
 def _nearest_folder(target: Path) -> Path:

@@ -181,9 +181,10 @@ def _from_here(folder: Path, source: str) -> str:
 
 def _relative(path: Path, start: Path) -> str:
     try:
-        return os.path.relpath(path.resolve(), start.resolve())
-    except ValueError:  # on two drives
-        return str(path.resolve())
+        # Unlike Path.resolve, this does not raise for a link that leads to itself.
+        return os.path.relpath(os.path.realpath(path), os.path.realpath(start))
+    except ValueError:  # on two drives, or a text that cannot be a path
+        return str(path.absolute())
 
 
 VERSION = 1
@@ -251,7 +252,12 @@ def model_path(path: str | os.PathLike[str]) -> Path:
     Raises ``StorageError`` if there is nothing, and for a folder without a model.
     """
     source = Path(path).expanduser()
-    if not source.exists():
+    if not os.path.exists(source):  # unlike Path.exists, never an error
+        if os.path.islink(source):
+            raise StorageError(
+                f"{source} is a link that leads nowhere, or to itself. Correct it, or give the run "
+                "folder or model file itself."
+            )
         raise StorageError(
             f"There is no model at {source}. A model is a run folder made by `igsd train`, or a "
             "file written by `model.save` in Python."

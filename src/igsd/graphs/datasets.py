@@ -213,7 +213,7 @@ def _content_digest(source: Path) -> str:
     if source.is_dir():
         files = [source / member for _, member in sorted(find_tu_files(source).parts.items())]
     for file in files:
-        digest.update(f"{file.name} {file.stat().st_size};".encode())
+        digest.update(os.fsencode(f"{file.name} {file.stat().st_size};"))
         with open(file, "rb") as stream:
             while piece := stream.read(1 << 22):
                 digest.update(piece)
