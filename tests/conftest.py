@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,20 @@ import pytest
 
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs, odd_graphs
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "run the files, and the tests of each file, in a random order"
+    parser.addoption("--shuffle", type=int, metavar="SEED", help=text)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if (seed := config.getoption("--shuffle")) is not None:
+        rng = random.Random(seed)
+        rng.shuffle(items)
+        order = dict.fromkeys(item.path for item in items)
+        places = {path: place for place, path in enumerate(order)}
+        items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(autouse=True, scope="session")
