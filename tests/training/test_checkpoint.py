@@ -304,6 +304,10 @@ def test_arrays_that_are_missing_or_unknown(graphs: GraphSet, finished: Path) ->
     for changed in (
         {name: array for name, array in copies.items() if not name.startswith("random")},
         copies | {"surprise.x": np.zeros(1)},
+        copies | {"random.host": np.zeros(3, np.uint8)},
+        {name: array for name, array in copies.items() if name != "optimizer.0.exp_avg_sq"},
+        copies | {"optimizer.0.exp_avg": np.zeros((1, 1), np.float32)},
+        copies | {"optimizer.99999.step": np.zeros((), np.float32)},
     ):
         write_arrays(finished, changed, header)
         with pytest.raises(StorageError, match="damaged"):

@@ -199,6 +199,41 @@ CHECKPOINT = "checkpoint.safetensors"
 _OF_A_RUN = ("metrics.json", CHECKPOINT)
 
 
+_Name = str | int | float | bool
+_History = list[dict[str, float]]
+
+
+class _LinkHeader(TypedDict, total=False):
+    bond_names: list[_Name]
+    boundaries: list[float] | None
+
+
+class _FeatureHeader(TypedDict, total=False):
+    parts: list[str]
+    label_names: list[_Name]
+    degree_cap: int
+    attribute_mean: list[float]
+    attribute_scale: list[float]
+    links: _LinkHeader | None
+
+
+class _LabelHeader(TypedDict, total=False):
+    classes: list[_Name]
+    mean: list[float]
+    scale: list[float]
+    is_single: bool
+    names: list[str]
+
+
+class _ModelHeader(TypedDict, total=False):
+    estimator: str
+    config: dict[str, Any]
+    features: _FeatureHeader
+    labels: _LabelHeader
+    history: _History
+    pretraining: _History
+
+
 def write_model(
     path: str | os.PathLike[str], tensors: Mapping[str, Tensor], header: Mapping[str, object]
 ) -> None:
@@ -224,7 +259,7 @@ def read_model(
     from igsd.files.arrays import read_arrays
 
     source = model_path(path)
-    arrays, header = read_arrays(source, "model", VERSION)
+    arrays, header = read_arrays(source, "model", VERSION, header_type=_ModelHeader)
     _check_finite(source, arrays)
     if estimator not in (None, header.get("estimator")):
         raise StorageError(
