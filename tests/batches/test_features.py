@@ -123,7 +123,7 @@ def test_equals_the_plain_loop(nodes: str) -> None:
 
 def test_labels_without_names_are_refused() -> None:
     graphs = replace(make_graphs(3), node_label_names=())
-    with pytest.raises(DataError, match="has node labels without names: .* Got 0 names for code"):
+    with pytest.raises(DataError, match=r"has node labels without names: .* Got 0 names for code"):
         FeatureMap(("label",), (0, 1)).transform(graphs)
 
 
