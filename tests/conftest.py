@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,13 @@ import pytest
 
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs, odd_graphs
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A shell script that starts the tests in the background makes them, and all that they start,
+    # ignore Ctrl-C, which some of them send.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

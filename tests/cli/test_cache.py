@@ -22,7 +22,7 @@ def test_show(igsd: Run, folder: Path) -> None:
     code, out, _ = igsd("cache", "show")
     lines = [line.split() for line in out.splitlines()]
     assert code == 0
-    assert lines[0] == ["folder", str(folder)]
+    assert out.splitlines()[0] == f"folder  {folder}"
     assert lines[1] == ["limit", "1", "MB"]
     assert [line[:4] for line in lines[4:7]] == [
         ["datasets", "1", "1.5", "KB"],
