@@ -70,6 +70,8 @@ def test_a_limit_is_a_size(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IGSD_CACHE_LIMIT", text)
     with pytest.raises(ConfigError, match=r"IGSD_CACHE_LIMIT must be a number of bytes.*Got"):
         cache_limit()
+    with pytest.raises(ConfigError, match="IGSD_CACHE_LIMIT"):
+        recall(Path("x"), "It", Path.read_text)
 
 
 def test_the_limit_has_a_default(monkeypatch: pytest.MonkeyPatch) -> None:

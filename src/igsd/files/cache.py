@@ -112,6 +112,7 @@ def recall(path: Path, what: str, read: Callable[[Path], T | None]) -> T | None:
 
     A file that cannot be used causes a warning, which calls it ``what``.
     """
+    cache_limit()  # an invalid one is an error, even if nothing is added
     if not os.path.isfile(path):
         return None
     try:
