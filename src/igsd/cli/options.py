@@ -59,6 +59,15 @@ def add_model_and_data(parser: argparse.ArgumentParser) -> None:
     add_data_argument(parser)
 
 
+def add_spreadsheet_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--spreadsheet``."""
+    text = (
+        "in a .csv file, put an apostrophe before ids, names and classes that begin with =, +, - "
+    )
+    text += "or @, which a spreadsheet would take for formulas; they are then other texts"
+    parser.add_argument("--spreadsheet", action="store_true", help=text)
+
+
 def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     """Check the output file; return a callback for when it is written, which names a new folder.
 
