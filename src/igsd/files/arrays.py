@@ -198,6 +198,10 @@ def _read_table(source: Path, kind: str) -> tuple[Header, int, int]:
             if size < 8 or not 2 <= length <= min(_MAX_HEADER, size - 8):
                 raise StorageError(_not_ours(source, kind))
             head = file.read(length)
+        if head.count(b'"data_offsets"') > _MAX_ARRAYS:  # before they take memory
+            raise StorageError(
+                f"{source} is refused: it has more than {_MAX_ARRAYS} arrays. {_AGAIN}"
+            )
         table = json.loads(head)
     except OSError as error:
         raise StorageError(f"Cannot read {source}: {error.strerror}.") from error
@@ -250,8 +254,6 @@ def _read_entry(source: Path, name: str, entry: Any) -> _Entry:
 
 def _check_entries(source: Path, entries: Mapping[str, _Entry], size: int) -> None:
     """Raise ``StorageError`` unless the arrays fill the data without gaps or overlaps."""
-    if len(entries) > _MAX_ARRAYS:
-        raise StorageError(f"{source} is refused: it has more than {_MAX_ARRAYS} arrays. {_AGAIN}")
     place = 0
     for name, (dtype, shape, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if begin != place or end - begin != dtype.itemsize * math.prod(shape) or end > size:
