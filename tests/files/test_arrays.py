@@ -302,4 +302,4 @@ def test_a_file_of_too_many_arrays_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "many.safetensors"
     path.write_bytes(len(head).to_bytes(8, "little") + head)
     with pytest.raises(StorageError, match="more than 60000 arrays"):
-        read_arrays(path, "model")
+        storage.read_arrays(path, "model")
