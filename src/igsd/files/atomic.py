@@ -23,6 +23,22 @@ except ImportError:  # on Windows, where temporary files of killed processes sta
     fcntl = None  # type: ignore[assignment]
 
 
+STANDARD_OUTPUT = "-"
+"""The name of standard output."""
+
+
+@contextlib.contextmanager
+def output_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield the binary file to write, as ``atomic_file``, or standard output for ``-``."""
+    if path == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with atomic_file(path) as file:
+            yield file
+
+
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a binary file that becomes ``path`` only when the block ends without an error.
@@ -148,8 +164,11 @@ def _write_failure(target: Path, error: OSError) -> str:
 
 
 def known_suffix(path: str | os.PathLike[str], suffixes: Iterable[str], what: str) -> str:
-    """Return the suffix of a file for ``what``; raises ``StorageError`` if not in ``suffixes``."""
-    suffix = Path(path).suffix.lower()
+    """Return the suffix of a file for ``what``; raises ``StorageError`` if not in ``suffixes``.
+
+    Standard output gets ``.csv``.
+    """
+    suffix = Path(path).suffix.lower() if path != STANDARD_OUTPUT else ".csv"
     if suffix not in suffixes:
         raise StorageError(
             f"The suffix of {str(path)!r} is not one for {what}. Use one of {', '.join(suffixes)}."

@@ -17,7 +17,7 @@ import numpy as np
 
 from igsd.errors import DataError, StorageError
 from igsd.files.arrays import refuse_pickle
-from igsd.files.atomic import atomic_file, known_suffix
+from igsd.files.atomic import known_suffix, output_file
 
 Columns = dict[str, list[Any]]
 _Chunk = Mapping[str, Sequence[Any] | np.ndarray]
@@ -29,9 +29,10 @@ _NOT_NUMBERS = ("graph", "line", "id", "name")
 
 
 def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
-    """Write a table as ``.csv`` or ``.parquet``, whole or not at all."""
-    write = _write_csv if Path(path).suffix.lower() == ".csv" else _write_parquet
-    with atomic_file(path) as file:
+    """Write a table as ``.csv`` or ``.parquet``, whole or not at all; ``-``: CSV to the output."""
+    suffix = known_suffix(path, SUFFIXES[1:], "tables")
+    write = _write_csv if suffix == ".csv" else _write_parquet
+    with output_file(path) as file:
         write(file, [columns])
 
 
@@ -58,7 +59,7 @@ def write_vectors(
     suffix = check_suffix(path)
     described = {"line": lines, "id": ids, "name": names}
     known = {key: values for key, values in described.items() if values is not None}
-    with atomic_file(path) as file:
+    with output_file(path) as file:
         if suffix == ".npy":
             write_npy(file, chunks, shape)
         else:
