@@ -69,7 +69,8 @@ def from_smiles(
     found = read_molecules(texts, name=name, standardise=standardise)
     if found.graphs is None or (found.failures and on_error == "raise"):
         raise DataError(failure_report(found.failures, len(texts), name))
-    return replace(found.graphs, notes=smiles_notes(found.failures, found.doubtful))
+    notes = (*found.graphs.notes, *smiles_notes(found.failures, found.doubtful))
+    return replace(found.graphs, notes=notes)
 
 
 def from_molecules(molecules: Sequence[Any], *, name: str = "molecules") -> GraphSet:
@@ -121,7 +122,9 @@ def read_molecules(
     graphs = None
     if kept:
         graphs = found.labelled(name, graph_names=tuple(names))
-        graphs = replace(graphs, standardised=standardise)
+    if graphs is not None and standard is not None:
+        note = f"standardised ({standardise}): {standard.changed} of {len(kept)} molecules changed"
+        graphs = replace(graphs, standardised=standardise, notes=(note,))
     return Molecules(graphs, np.array(kept, np.int64), tuple(failures), tuple(doubtful))
 
 

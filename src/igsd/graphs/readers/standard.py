@@ -46,10 +46,10 @@ def smiles_of(molecule: Any) -> str:
 
 
 class Standardiser:
-    """Standardises molecules, and returns each with its SMILES."""
+    """Standardises molecules, and returns each with its SMILES; ``changed`` counts those."""
 
     def __init__(self, level: str) -> None:
-        self.level = level_of(level)
+        self.level, self.changed = level_of(level), 0
         need("chem", "rdkit", "Standardising molecules")
         from rdkit.Chem.MolStandardize import rdMolStandardize
 
@@ -75,6 +75,7 @@ class Standardiser:
             again = None
         if again is None or not again.GetNumAtoms():
             return molecule, smiles_of(molecule)
+        self.changed += smiles != smiles_of(molecule)
         return again, smiles
 
 

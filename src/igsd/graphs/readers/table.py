@@ -13,9 +13,8 @@ import numpy as np
 
 from igsd.errors import DataError, counted, enumerated, shortened, warn_user
 from igsd.files.atomic import cache_dir
-from igsd.files.bounded import STANDARD_INPUT
 from igsd.graphs.build import encode_categories
-from igsd.graphs.graphset import Fields, GraphSet
+from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
 from igsd.graphs.readers.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
 from igsd.graphs.readers.standard import level_of, repeated_molecules
@@ -98,7 +97,7 @@ def read_smiles_table(
             "label or a target, but only one of them."
         )
     numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
-    title = name or table.path.name.split(".")[0]
+    title = name or (table.path.name.split(".")[0] if table.lines[0] else UNNAMED)
     found = read_molecules(texts, name=title, check_valence=check_valence, standardise=level)
     failures = [_placed(failure, table) for failure in found.failures]
     doubtful = [_placed(failure, table) for failure in found.doubtful]
@@ -112,10 +111,10 @@ def read_smiles_table(
     if numbers is not None:
         columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
     graphs = replace(found.graphs, **columns)
-    notes = [*table.notes, *smiles_notes(failures, doubtful)]
+    notes = [*table.notes, *found.graphs.notes, *smiles_notes(failures, doubtful)]
     if repeats := _repeats_note(table, graphs, kept, used):
         notes.append(repeats)
-    _tell(table, failures, [*table.notes, *([repeats] if repeats else [])])
+    _tell(table, failures, [*table.notes, *found.graphs.notes, *([repeats] if repeats else [])])
     return replace(graphs, notes=tuple(notes))
 
 
@@ -140,7 +139,7 @@ def _tell(table: TextTable, failures: Sequence[SmilesFailure], notes: Sequence[s
     """
     if not failures and not notes:
         return
-    content = repr((str(table.path), table.lines[-1], [*map(str, failures)], [*notes]))
+    content = repr((str(table.path.absolute()), table.lines[-1], [*map(str, failures)], [*notes]))
     key = hashlib.sha256(content.encode()).hexdigest()[:40]
     mark = cache_dir() / "told" / key
     is_known = key in _told or mark.exists()
@@ -154,7 +153,7 @@ def _tell(table: TextTable, failures: Sequence[SmilesFailure], notes: Sequence[s
         more = len(failures) - _MOST_SHOWN
         shown += f"; and {more} more" if more > 0 else ""
         warn_user(f"{text} left out, as before." if is_known else f"{text} left out: {shown}.")
-    if not is_known and str(table.path) != STANDARD_INPUT:
+    if not is_known and table.path.exists():
         with suppress(OSError):  # a cache that cannot be written only repeats the notes
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
