@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -149,3 +150,22 @@ def test_wrong_models(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> No
         code, _, err = igsd("embed", model, toy, "-o", "v.npy")
         assert (code, text in err) == (2, True), err
     assert not (tmp_path / "v.npy").exists()
+
+
+def test_a_model_of_standardised_molecules(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("smiles\n[Na+].CC(=O)[O-]\nCCO\nCCN\nCCC\nC[NH3+].[Cl-]\n")
+    histogram = ("--quiet", "--method", "histogram")
+    assert igsd("train", "m.csv", "-o", "r", "--standardise", *histogram)[0] == 0
+    metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    assert metrics["data"]["standardised"] == "neutral"
+    code, out, err = igsd("embed", "r", "m.csv", "-o", "-", "--quiet")
+    assert code == 0
+    assert out.splitlines()[1].startswith("0,2,CC(=O)O,")
+    assert "molecules are standardised (neutral), as those of the model's training were" in err
+    assert igsd("train", "m.csv", "-o", "p", *histogram)[0] == 0
+    code, out, err = igsd("embed", "p", "m.csv", "-o", "v.csv", "--quiet", "--standardise")
+    assert (code, "those of m.csv are standardised (neutral): their vectors are not" in err) == (
+        0,
+        True,
+    )

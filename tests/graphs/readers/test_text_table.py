@@ -61,7 +61,7 @@ def test_an_sdf_with_broken_records(tmp_path: Path) -> None:
         graphs = open_data(tmp_path / "t.sdf")
     assert graphs.ids == ("one", "two")
     text = str(warned[0].message)
-    assert "line 11: 'cut': a broken record: it has no line 'M  END'" in text
+    assert "line 12: 'cut': a broken record: it has no line 'M  END'" in text
     assert "'five': Explicit valence for atom # 2 F" in text
     assert "'odd': a broken record: its atoms or bonds cannot be read" in text
     with pytest.raises(DataError, match="has no records"):
@@ -131,7 +131,9 @@ def test_decimal_commas(tmp_path: Path) -> None:
 
 
 def test_parquet(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet
+
     columns = {"mol_id": ["a", "b"], "smiles": ["CCO", "C"], "v": [1.5, None], "n": [3, 4]}
     pa.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
     graphs = open_data(tmp_path / "t.parquet")
