@@ -169,3 +169,8 @@ def test_a_model_of_standardised_molecules(igsd: Run, tmp_path: Path) -> None:
         0,
         True,
     )
+
+
+def test_runs_of_several_processes_do_not_read_standard_input(igsd: Run) -> None:
+    code, _, err = igsd("evaluate", "--recipe", "molecules", "-")
+    assert (code, "standard input can be read only once. Save it to a file" in err) == (2, True)

@@ -206,7 +206,8 @@ def guess_smiles(table: TextTable) -> str:
     found = smiles_columns(table)
     if len(found) == 1:
         return found[0]
-    way_out = "`--smiles-column NAME`, or smiles_column=... in Python"
+    way_out = "`--smiles-column NAME` of igsd train, embed, predict, neighbors and data import, or "
+    way_out += "smiles_column=... in Python"
     if found:
         raise DataError(
             f"{table.path} has several columns of SMILES, which differ: {enumerated(found, 30)}. "
