@@ -198,15 +198,14 @@ def _read_table(source: Path, kind: str) -> tuple[Header, int, int]:
             if size < 8 or not 2 <= length <= min(_MAX_HEADER, size - 8):
                 raise StorageError(_not_ours(source, kind))
             head = file.read(length)
-        if head.count(b'"data_offsets"') > _MAX_ARRAYS:  # before they take memory
-            raise StorageError(
-                f"{source} is refused: it has more than {_MAX_ARRAYS} arrays. {_AGAIN}"
-            )
-        table = json.loads(head)
+        too_many = head.count(b'"data_offsets"') > _MAX_ARRAYS  # told before they take memory
+        table = {} if too_many else json.loads(head)
     except OSError as error:
         raise StorageError(f"Cannot read {source}: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
         raise StorageError(_not_ours(source, kind)) from error
+    if too_many:
+        raise StorageError(f"{source} is refused: it has more than {_MAX_ARRAYS} arrays. {_AGAIN}")
     if not isinstance(table, dict):
         raise StorageError(_not_ours(source, kind))
     if found := _SUMMED.search(head):
