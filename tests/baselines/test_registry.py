@@ -36,7 +36,7 @@ from tests.small_graphs import TINY
 NAMES = [
     *("igsd", "infograph", "mvgrl", "graphcl", "gcc", "graph2vec", "deep-graph-kernel"),
     *("random-walk", "shortest-path", "graphlet", "wl", "mlg", "wl-oa", "gckn"),
-    *("barlow", "byol", "untrained", "histogram"),
+    *("barlow", "byol", "untrained", "histogram", "ltp"),
 ]
 FEW_LABELS = [
     *("infograph", "mean-teacher", "infograph-star", "gin", "igsd-self", "igsd-supcon"),
@@ -75,7 +75,7 @@ def test_a_method_of_another_task() -> None:
 def test_a_recipe_is_for_methods_with_a_network() -> None:
     assert [name for name in NAMES if not takes_recipe(name)] == [
         *("graph2vec", "deep-graph-kernel", "random-walk", "shortest-path", "graphlet", "wl"),
-        *("mlg", "wl-oa", "gckn", "histogram"),
+        *("mlg", "wl-oa", "gckn", "histogram", "ltp"),
     ]
 
 
@@ -188,7 +188,7 @@ def test_settings_that_a_method_does_not_have() -> None:
 def test_only_stochastic_methods_depend_on_their_seed() -> None:
     assert {name for name in NAMES if not METHODS[name].stochastic} == {
         *("deep-graph-kernel", "random-walk", "shortest-path", "graphlet", "wl", "wl-oa"),
-        "histogram",
+        *("histogram", "ltp"),
     }
 
 

@@ -119,6 +119,11 @@ METHODS: dict[str, Method] = {
     "histogram": _reference(
         "label and degree histogram", "histogram:LabelDegreeHistogram", in_all=True
     ),
+    "ltp": _reference(
+        "local topological profile with a random forest (Adamczyk and Czech, 2023)",
+        "topology:LocalTopologicalProfile",
+        in_all=True,
+    ),
     "majority": _reference("majority class", "majority:MajorityClass"),
     "morgan": _reference("Morgan fingerprints with a linear model", "morgan:MorganFingerprints"),
     "ridge": _reference(
