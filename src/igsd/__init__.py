@@ -12,7 +12,8 @@ __version__ = "0.1.0"
 _PUBLIC = dict.fromkeys(("IGSD", "IGSDClassifier", "IGSDRegressor"), "igsd.estimators")
 _PUBLIC |= dict.fromkeys(("load_model", "make_method"), "igsd.baselines.registry")
 _PUBLIC |= {"GraphSet": "igsd.graphs.graphset", "load_dataset": "igsd.graphs.datasets"}
-_PUBLIC |= {"neighbors": "igsd.evaluation.neighbors"}
+_PUBLIC |= {"neighbors": "igsd.evaluation.neighbors", "map": "igsd.report.maps"}
+_PUBLIC |= dict.fromkeys(("cluster", "outliers"), "igsd.evaluation.clusters")
 _PUBLIC |= {"open_data": "igsd.graphs.open", "pretrained": "igsd.estimators.molecules"}
 
 __all__ = [
@@ -21,11 +22,14 @@ __all__ = [
     "IGSDClassifier",
     "IGSDRegressor",
     "__version__",
+    "cluster",
     "load_dataset",
     "load_model",
     "make_method",
+    "map",
     "neighbors",
     "open_data",
+    "outliers",
     "pretrained",
 ]
 
@@ -35,10 +39,12 @@ if TYPE_CHECKING:
     from igsd.baselines.registry import load_model, make_method
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
     from igsd.estimators.molecules import pretrained
+    from igsd.evaluation.clusters import cluster, outliers
     from igsd.evaluation.neighbors import neighbors
     from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet
     from igsd.graphs.open import open_data
+    from igsd.report.maps import map
 
 
 def __getattr__(name: str) -> "Any":

@@ -12,6 +12,9 @@ COMMANDS = {
     "reproduce": "run and print a table or figure of the paper",
     "report": "make one HTML page from records and runs",
     "neighbors": "list the graphs most similar to one",
+    "map": "draw graphs as points in the plane, alike ones close together",
+    "cluster": "find groups of alike graphs",
+    "outliers": "rank graphs by how far they are from all others",
     "cache": "show or clear the files that are kept to save time",
 }
 """The commands in the order of ``igsd --help``; each is the module of its name in ``igsd.cli``."""

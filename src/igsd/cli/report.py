@@ -39,7 +39,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("-o", "--output", metavar="FILE.html", required=True, help="the page")
     text = "a run folder to show; can be repeated"
     parser.add_argument("--run", metavar="RUN", dest="runs", help=text, **REPEATED)
-    text = "how a run's embedding is projected to two dimensions (default: pca; the others need "
+    text = "how a run's embedding is projected to two dimensions (default: pca; umap needs "
     parser.add_argument("--map", choices=MAP_METHODS, help=f'{text}pip install "igsd[maps]")')
 
 

@@ -9,10 +9,11 @@ import io
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from matplotlib import rc_context, ticker
 from matplotlib.figure import Figure
 
 from igsd.files.atomic import atomic_file, known_suffix, write_text
-from igsd.report.projection import project
+from igsd.report.projection import Projection, project
 
 if TYPE_CHECKING:  # the picture of a training needs none of them
     from igsd.report import scores, summary, tables
@@ -228,14 +229,16 @@ def comparison_plot(comparison: scores.Comparison) -> Plot:
 
 
 def embedding_plot(
-    vectors: np.ndarray,
+    vectors: np.ndarray | Projection,
     classes: np.ndarray | None = None,
     class_names: Sequence[Any] = (),
     title: str = "",
+    words: tuple[str, str] = ("class", "unknown"),
 ) -> Plot:
-    """Return embeddings [G, d] on their two principal components, coloured by class.
+    """Return embeddings [G, d] on their two principal components (or projected), by class.
 
     ``classes`` [G]: codes into ``class_names``, -1 where unknown. More than 20 are not told apart.
+    ``words``: what a class and a graph without one are called.
     """
     with _scatter(vectors, title) as (plot, axes, points, look):
         look["alpha"] = 0.75
@@ -245,9 +248,9 @@ def embedding_plot(
         for code in [*range(len(class_names)), -1]:
             chosen = np.asarray(classes) == code
             if chosen.any():
-                name, colour, mark = "unknown", _UNKNOWN, "."
+                name, colour, mark = words[1], _UNKNOWN, "."
                 if code >= 0:
-                    name, colour = f"class {class_names[code]}", COLOURS[code % len(COLOURS)]
+                    name, colour = f"{words[0]} {class_names[code]}", COLOURS[code % len(COLOURS)]
                     mark = _MARKS[(code + code // 8) % len(_MARKS)]
                 label = f"{name} ({int(chosen.sum())})"
                 axes.scatter(*points[chosen].T, c=colour, marker=mark, label=label, **look)
@@ -255,8 +258,14 @@ def embedding_plot(
     return plot
 
 
-def number_plot(vectors: np.ndarray, values: np.ndarray, name: str, title: str) -> Plot:
-    """Return embeddings [G, d] coloured by ``values`` [G], NaN where unknown.
+def number_plot(
+    vectors: np.ndarray | Projection,
+    values: np.ndarray,
+    name: str,
+    title: str,
+    marked: Mapping[int, str] = MappingProxyType({}),
+) -> Plot:
+    """Return embeddings [G, d] coloured by ``values`` [G], NaN where unknown; names of some graphs.
 
     Colours range from the 2nd to the 98th percentile, so that outliers do not set the scale.
     """
@@ -268,6 +277,9 @@ def number_plot(vectors: np.ndarray, values: np.ndarray, name: str, title: str) 
             low, high = np.percentile(values[known], [2, 98])
             shown = axes.scatter(*points[known].T, c=values[known], vmin=low, vmax=high, **look)
             axes.figure.colorbar(shown, ax=axes, label=name, extend="both")
+        for graph, text in marked.items():
+            place = {"xytext": (4, 4), "textcoords": "offset points", "fontsize": "x-small"}
+            axes.annotate(text, points[graph], **place)
     return plot
 
 
@@ -410,10 +422,11 @@ def _draw_bars(axes: Any, values: Sequence[float | None], title: str, room: floa
 
 @contextmanager
 def _scatter(
-    vectors: np.ndarray, title: str
+    vectors: np.ndarray | Projection, title: str
 ) -> Iterator[tuple[Plot, Any, np.ndarray, dict[str, float]]]:
     """Yield a plot for vectors, its axes, the points [G, 2] and how their marks look."""
-    points, x_title, y_title = project(vectors)
+    made = vectors if isinstance(vectors, Projection) else project(vectors)
+    points, x_title, y_title = made
     with _style():
         figure = _figure((7, 5.5))
         axes = figure.add_subplot()

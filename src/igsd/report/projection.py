@@ -8,7 +8,7 @@ from igsd.errors import ConfigError, need
 from igsd.evaluation.neighbors import unit_columns
 
 MAP_METHODS = ("pca", "umap", "tsne")
-"""How a map can be made; the first needs no other package."""
+"""How a map can be made; ``umap`` needs the extra ``maps``, which also has a faster ``tsne``."""
 
 _FEWEST = 5
 
@@ -21,8 +21,8 @@ class Projection(NamedTuple):
     y_title: str
 
 
-def project(vectors: np.ndarray, method: str = "pca") -> Projection:
-    """Project vectors [G, d] to the plane; the same vectors give the same points.
+def project(vectors: np.ndarray, method: str = "pca", seed: int = 0) -> Projection:
+    """Project vectors [G, d] to the plane; the same vectors and seed give the same points.
 
     Columns are scaled to unit variance first. Raises ``ConfigError`` for a method that does not
     exist or is not installed, and for fewer than five graphs with UMAP or t-SNE.
@@ -36,19 +36,26 @@ def project(vectors: np.ndarray, method: str = "pca") -> Projection:
         return Projection(points, *titles)
     if len(vectors) < _FEWEST:
         raise ConfigError(
-            f"A map by {method} needs at least {_FEWEST} graphs; the run has {len(vectors)}. "
+            f"A map by {method} needs at least {_FEWEST} graphs. Got {len(vectors)}. "
             "Use pca, the default, for fewer."
         )
     values: Any = unit_columns(vectors)
     if method == "umap":
         # Small sets start from random places: a spectral start needs more points than dimensions.
         options = {"init": "spectral" if len(values) > 20 else "random", "n_jobs": 1}
-        UMAP = need("maps", "umap", "A map other than pca").UMAP
-        made = UMAP(n_neighbors=min(15, len(values) - 1), random_state=0, **options)
+        UMAP = need("maps", "umap", "A map by umap").UMAP
+        made = UMAP(n_neighbors=min(15, len(values) - 1), random_state=seed, **options)
         return Projection(np.asarray(made.fit_transform(values), np.float64), "UMAP 1", "UMAP 2")
-    TSNE = need("maps", "openTSNE", "A map other than pca").TSNE
-    made = TSNE(perplexity=min(30.0, (len(values) - 1) / 3), random_state=0, n_jobs=1)
-    return Projection(np.asarray(made.fit(values), np.float64), "t-SNE 1", "t-SNE 2")
+    perplexity = min(30.0, (len(values) - 1) / 3)
+    try:
+        from openTSNE import TSNE
+    except ImportError:  # slower beyond some thousand graphs
+        from sklearn.manifold import TSNE as PLAIN
+
+        points = PLAIN(perplexity=perplexity, random_state=seed, n_jobs=1).fit_transform(values)
+    else:
+        points = TSNE(perplexity=perplexity, random_state=seed, n_jobs=1).fit(values)
+    return Projection(np.asarray(points, np.float64), "t-SNE 1", "t-SNE 2")
 
 
 def main_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,142 @@
+"""What `igsd map`, `igsd cluster` and `igsd outliers` share: their input, tables and pictures."""
+
+import argparse
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from igsd.cli.options import add_reading_arguments, add_spreadsheet_argument, prepare_output
+from igsd.cli.output import (
+    open_for_model,
+    open_graphs,
+    open_model,
+    reading_of,
+    say_note,
+    say_result,
+)
+from igsd.errors import ConfigError, DataError
+from igsd.files.atomic import known_suffix
+from igsd.files.columns import check_spreadsheet, read_vectors, write_columns
+from igsd.graphs.graphset import GraphSet
+from igsd.report.projection import MAP_METHODS, Projection, project
+
+_SLOW = 2000
+"""Graphs from which on a map other than pca is announced."""
+
+INPUT = """\
+MODEL is a run folder or a model file, and DATA any graphs. With --vectors, the vectors are those of
+a file instead (.npy, .csv or .parquet, as `igsd embed` writes them) and there is no MODEL; DATA, if
+it is given, says which graph each row is."""
+
+TABLE = """\
+With -o, FILE (.csv, .parquet, or - for standard output) has a row for each graph: graph (from 0),
+line, id, name and class, as far as there are any, then"""
+
+
+class Vectors(NamedTuple):
+    """Vectors [G, d], and the graphs that they belong to if those are known."""
+
+    vectors: np.ndarray
+    graphs: GraphSet | None
+
+    @property
+    def name(self) -> str:
+        """What the title of a picture says of the data."""
+        count = f"{len(self.vectors)} graphs"
+        return count if self.graphs is None else f"{self.graphs.name}, {count}"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns that identify each graph, and its class."""
+        from igsd.estimators.predictions import about_graphs
+
+        if self.graphs is None:
+            return {"graph": list(range(len(self.vectors)))}
+        columns = about_graphs(self.graphs)
+        if self.graphs.classes is not None:
+            names = [*self.graphs.class_names, None]  # the code of an unknown class is -1
+            columns["class"] = [names[code] for code in self.graphs.classes]
+        return columns
+
+
+def add_vectors_arguments(parser: argparse.ArgumentParser, table: str) -> None:
+    """Add MODEL, DATA and ``--vectors``, and the options of tables and pictures."""
+    text = "run folder, file written by save, or molecules: the encoder in the package"
+    parser.add_argument("model", metavar="MODEL", nargs="?", help=text)
+    parser.add_argument("data", metavar="DATA", nargs="?", help="data-set name or path")
+    add_reading_arguments(parser)
+    parser.add_argument("--vectors", metavar="FILE", help="use the vectors of a file, not MODEL")
+    parser.add_argument("-o", "--output", metavar="FILE", help=table)
+    add_spreadsheet_argument(parser)
+    parser.add_argument("--plot", metavar="FILE", help="write the picture: .png, .svg or .pdf")
+    text = 'how the picture is made (default: pca; umap needs pip install "igsd[maps]")'
+    parser.add_argument("--map", choices=MAP_METHODS, help=text)
+    text = "seed of umap and tsne (default: 0)"
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=text)
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def check_options(args: Namespace, what: str) -> None:
+    """Reject invalid combinations of options, and files that cannot be written."""
+    if args.vectors is not None:
+        if args.data is not None:
+            raise ConfigError(
+                f"--vectors takes the place of a model, so only DATA can stand beside it. Got "
+                f"{args.model} and {args.data}."
+            )
+        args.model, args.data = None, args.model
+    elif args.data is None:
+        raise ConfigError("Say what to use: MODEL and DATA, or --vectors FILE.")
+    if not 0 <= args.seed < 2**32:
+        raise ConfigError(f"--seed must be from 0 to {2**32 - 1}. Got {args.seed}.")
+    inputs = [path for path in (args.model, args.data, args.vectors) if path]
+    if args.output:
+        known_suffix(args.output, (".csv", ".parquet"), what)
+        if args.spreadsheet:
+            check_spreadsheet(args.output)
+        prepare_output(args.output, *inputs)()
+    if args.plot:
+        known_suffix(args.plot, (".png", ".svg", ".pdf"), "a picture")
+        prepare_output(args.plot, *inputs)()
+    elif args.map:
+        raise ConfigError("--map says how a picture is made: name it with --plot FILE.")
+
+
+def open_vectors(args: Namespace) -> Vectors:
+    """Return the vectors that the options name; raises ``DataError`` if they do not fit DATA."""
+    if args.vectors is None:
+        model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
+        if "verbose" in model.get_params(deep=False):
+            model.set_params(verbose=not args.quiet)
+        return Vectors(model.transform(graphs), graphs)
+    vectors = read_vectors(args.vectors)
+    if args.data is None:
+        return Vectors(vectors, None)
+    graphs = open_graphs(args.data, quiet=args.quiet, **reading_of(args))
+    if len(graphs) != len(vectors):
+        raise DataError(
+            f"{args.vectors} has {len(vectors)} rows, and {args.data} has {len(graphs)} graphs. "
+            "There must be one row for each graph, in their order."
+        )
+    return Vectors(vectors, graphs)
+
+
+def projected(found: Vectors, args: Namespace, method: str | None) -> Projection:
+    """Return the points of a picture; a note says when that takes long."""
+    method = method or MAP_METHODS[0]
+    if method != MAP_METHODS[0] and len(found.vectors) > _SLOW and not args.quiet:
+        say_note(f"making a map of {len(found.vectors)} graphs by {method}; this takes a while.")
+    return project(found.vectors, method, args.seed)
+
+
+def write_table(args: Namespace, columns: Mapping[str, Any], what: str) -> None:
+    """Write a table and say so."""
+    write_columns(args.output, dict(columns), spreadsheet=args.spreadsheet)
+    say_result(f"{what}: {args.output}", args.output)
+
+
+def write_picture(args: Namespace, plot: Any) -> None:
+    """Write a picture and say so."""
+    plot.save(args.plot)
+    say_result(f"picture: {args.plot}", args.output or "")
