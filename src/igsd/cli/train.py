@@ -26,6 +26,7 @@ from igsd.graphs.label_source import find_labels
 from igsd.graphs.labels import GraphLabels, check_enough
 from igsd.report.plots import embedding_plot, number_plot, pseudo_label_plot
 from igsd.settings.fields import Settings, Values
+from igsd.settings.groups import Training
 from igsd.settings.text import read_settings, recipe_names
 
 _DESCRIPTION = """\
@@ -363,6 +364,10 @@ def _announce(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     chosen = " (chosen for the data)" if options.is_auto(args.recipe) and job.is_new else ""
     parts += [f"recipe {job.recipe}{chosen}", f"run folder {folder.path}"]
     print(f"{job.graphs.name}: {', '.join(parts)}")
+    if isinstance(job.config, Training):
+        from igsd.training.fit import fit_features
+
+        print(f"sees {fit_features(job.graphs, job.config).used}")
 
 
 def _print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.batches.batch import CHUNK_NODES, chunks
-from igsd.batches.features import FeatureMap, warn_of_unseen_labels
+from igsd.batches.features import FeatureMap, warn_of_unseen_labels, warn_of_unused
 from igsd.errors import ConfigError, ParameterError, StorageError
 from igsd.estimators.base import ConfiguredEstimator
 from igsd.files import arrays, models
@@ -135,6 +135,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             fitted = fit(graphs, config, self.network_class, name=name, **options)
         except ParameterError as error:
             raise error.of_estimator(type(self).__name__) from error
+        warn_of_unused(fitted.features, graphs)
         return self._set_fitted(config, own, fitted)
 
     def _set_fitted(self, config: Any, own: torch.nn.Module | None, fitted: Fitted) -> Self:

@@ -27,6 +27,7 @@ COLUMNS = {
     "node_attributes": "node",
     "edge_labels": "edge",
     "edge_attributes": "edge",
+    "directions": "edge",
     "classes": "graph",
     "targets": "graph",
     "graph_names": "graph",
@@ -56,6 +57,7 @@ _SCHEMA = {
     "node_attributes": ("float32", 2),
     "edge_labels": ("int32", 1),
     "edge_attributes": ("float32", 2),
+    "directions": ("uint8", 1),
     "classes": ("int64", 1),
     "targets": ("float64", 2),
     "lines": ("int64", 1),
@@ -64,6 +66,9 @@ _SCHEMA = {
     "ids": ("uint8", 1),
     "ids_ptr": ("int64", 1),
 }
+CATEGORIES = ("node_category_names", "edge_category_names")
+"""The fields with the names behind the codes of attributes that are categories."""
+
 _PLAIN = (*NAMES.values(), "name", "notes")
 
 
@@ -84,7 +89,8 @@ class GraphSet:
     | ``node_labels`` | [N] int32 | category of a node, e.g. its element |
     | ``node_attributes`` | [N, a] float32 | numbers of a node |
     | ``edge_labels`` | [E] int32 | category of an edge, e.g. its bond type |
-    | ``edge_attributes`` | [E, b] float32 | numbers of an edge |
+    | ``edge_attributes`` | [E, b] float32 | numbers of an edge, its weight among them |
+    | ``directions`` | [E] uint8 | 1: given from row to column, 2: from column to row, 3: both |
     | ``classes`` | [G] int64 | class of a graph |
     | ``targets`` | [G, t] float64 | numbers to predict for a graph, NaN if unknown |
     | ``graph_names`` | G strings | a name per graph, e.g. its SMILES |
@@ -93,7 +99,10 @@ class GraphSet:
 
     ``node_label_names``, ``edge_label_names`` and ``class_names`` are the names behind the codes,
     ``node_attribute_names``, ``edge_attribute_names`` and ``target_names`` those of the columns.
-    ``name`` is the set's own, and ``notes`` say what a reader changed.
+    ``node_category_names`` and ``edge_category_names`` have an entry per attribute: the names
+    behind its codes if it is a category (strings, booleans), () if it is a number; empty if all are
+    numbers. ``directions`` is None if no edge goes one way only: the matrix itself is always
+    symmetric. ``name`` is the set's own, and ``notes`` say what a reader changed.
     """
 
     node_ptr: np.ndarray
@@ -106,6 +115,9 @@ class GraphSet:
     edge_label_names: tuple[Name, ...] = ()
     edge_attributes: np.ndarray | None = None
     edge_attribute_names: tuple[str, ...] = ()
+    node_category_names: tuple[tuple[Name, ...], ...] = ()
+    edge_category_names: tuple[tuple[Name, ...], ...] = ()
+    directions: np.ndarray | None = None
     classes: np.ndarray | None = None
     class_names: tuple[Name, ...] = ()
     targets: np.ndarray | None = None
@@ -205,6 +217,12 @@ class GraphSet:
         adjacency = self.adjacency.take(self.node_ptr, chosen)
         return replace(self, node_ptr=pointers(stops - starts), adjacency=adjacency, **columns)
 
+    def only_edges(self, keep: np.ndarray) -> Self:
+        """Return the same nodes with the edge entries where ``keep`` [E] is true."""
+        edges = [key for key, kind in COLUMNS.items() if kind == "edge"]
+        columns: Fields = {key: _gather(getattr(self, key), np.flatnonzero(keep)) for key in edges}
+        return replace(self, adjacency=self.adjacency.only(keep), **columns)
+
     def without_labels(self) -> Self:
         """Return the same graphs with classes and targets removed."""
         return replace(self, classes=None, class_names=(), targets=None, target_names=())
@@ -218,9 +236,11 @@ class GraphSet:
 
     @cached_property
     def structure_checksum(self) -> str:
-        """SHA-256 of nodes and edges only, which is all that a view depends on."""
+        """SHA-256 of nodes, edges and their weights, which is all that a view depends on."""
         adjacency = self.adjacency
         columns = {"node_ptr": self.node_ptr, "row_ptr": adjacency.row_ptr, "col": adjacency.col}
+        if adjacency.weight is not None:
+            columns["weight"] = adjacency.weight
         return _digest(columns, "")
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -232,6 +252,8 @@ class GraphSet:
                 arrays[key] = np.frombuffer(b"".join(encoded), np.uint8)
                 arrays[f"{key}_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
         header: Header = {"kind": "graph set", "version": _VERSION}
+        # Absent where there are none, so that a plain set is written as it always was.
+        header |= {key: value for key in CATEGORIES if (value := getattr(self, key))}
         write_arrays(path, arrays, header | {key: getattr(self, key) for key in _PLAIN})
 
     @classmethod
@@ -242,6 +264,7 @@ class GraphSet:
             columns: Fields = {key: _pop_texts(arrays, key) for key in _TEXTS}
             for key in _PLAIN:
                 columns[key] = tuple(header[key]) if isinstance(header[key], list) else header[key]
+            columns |= {key: tuple(map(tuple, header.get(key, ()))) for key in CATEGORIES}
             matrix = (arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None))
             graphs = cls(adjacency=Adjacency(*matrix), **(columns | arrays))
         except (KeyError, TypeError, ValueError) as error:
@@ -268,6 +291,14 @@ class GraphSet:
         ):
             # Codes may have no names.
             _require(codes is None or _is_within(codes, -1, len(names) or 2**31), path, "labels")
+        _require(self.directions is None or _is_within(self.directions, 1, 4), path, "directions")
+        tables = (self.node_attributes, self.edge_attributes)
+        for key, table in zip(CATEGORIES, tables, strict=True):
+            kinds = getattr(self, key)
+            _require(len(kinds) in (0, 0 if table is None else table.shape[1]), path, key)
+            for column, values in enumerate(kinds):
+                codes = np.asarray(table)[:, column]
+                _require(not values or _is_within(codes, -1, len(values)), path, key)
 
     def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
         """Return indices or a mask as indices, int64; raises ``GraphIndexError``."""

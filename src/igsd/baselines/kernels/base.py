@@ -14,6 +14,8 @@ from igsd.estimators.base import ConfiguredEstimator
 from igsd.evaluation.heads import Head
 from igsd.files.arrays import Header
 from igsd.files.models import read_model, whole_model, write_model
+from igsd.graphs.build import WEIGHT
+from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.limits import reserve
@@ -45,6 +47,10 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         except BaseException:
             del self.config_  # an interrupted fit leaves the estimator unfitted
             raise
+        if unseen := self._unseen(graphs):
+            note = f"{type(self).__name__} does not use {', '.join(unseen)} of the graphs."
+            self.notes_ += (note,)
+            warn_user(note)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -87,6 +93,18 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
             estimator.state_ = {**stored["state"], **arrays}
             estimator.notes_ = tuple(stored["notes"])
         return estimator
+
+    @staticmethod
+    def _unseen(graphs: GraphSet) -> list[str]:
+        """Return what graphs carry that no method without a network uses."""
+        parts = {
+            "the node attributes": graphs.node_attributes is not None,
+            "the edge attributes": bool(set(graphs.edge_attribute_names) - {WEIGHT}),
+            "the edge weights": WEIGHT in graphs.edge_attribute_names,
+            "the direction of edges": graphs.directions is not None,
+        }
+        is_known = find_entry(graphs.name) is not None
+        return [] if is_known else [text for text, is_there in parts.items() if is_there]
 
     @classmethod
     def _stored(cls, header: Mapping[str, Any]) -> Mapping[str, Any]:
