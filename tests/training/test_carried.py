@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,3 +141,28 @@ def test_attributes_by_name_and_files(tmp_path: Any) -> None:
     assert str(loaded.features_) == str(model.features_)
     with pytest.raises(ConfigError, match="names without commas"):
         IGSD(**TINY, node_attributes=["a,b"]).fit(graphs)
+
+
+class Narrow(torch.nn.Module):
+    """An encoder for another number of node features, or of another width than it says."""
+
+    def __init__(self, in_dim: int, out_dim: int) -> None:
+        super().__init__()
+        self.linear, self.out_dim = torch.nn.Linear(in_dim, 4), out_dim
+
+    def forward(self, batch: Any) -> torch.Tensor:
+        h = self.linear(batch.x)
+        return torch.zeros(batch.num_graphs, 4).index_add(0, batch.batch, h)
+
+
+def test_an_own_encoder_that_does_not_fit() -> None:
+    graphs = networks()
+    wide: Any = Narrow
+    with pytest.raises(ConfigError, match=r"is a class. Call it.*encoder=Narrow\(...\)"):
+        IGSD(**TINY, encoder=wide).fit(graphs)
+    with pytest.raises(ConfigError, match=r"batch.x \[nodes, \d+\].*Narrow fails on them"):
+        IGSD(**TINY, encoder=Narrow(3, 4)).fit(graphs)
+    dim = IGSD(**TINY | {"epochs": 0}).fit(graphs).features_.dim
+    with pytest.raises(ConfigError, match=r"one row of out_dim=5 numbers.*shape \[2, 4\]"):
+        IGSD(**TINY, encoder=Narrow(dim, 5)).fit(graphs)
+    assert IGSD(**TINY, encoder=Narrow(dim, 4)).fit_transform(graphs).shape == (8, 4)

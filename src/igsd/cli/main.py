@@ -25,7 +25,8 @@ _DESCRIPTION = """\
 Vectors for whole graphs with few labels or none: Iterative Graph Self-Distillation (IGSD).
 
 DATA is the name of a data set (`igsd data list`), a TU folder or zip, a table with SMILES
-(.csv, .tsv, also .gz), or a file written by `igsd data import`. MODEL is a run folder made by
+(.csv, .tsv, also .gz), a file of networks (.graphml, .gml, .gexf, .net, .json, .edgelist, .npz,
+.npy) or a folder of them, or a file written by `igsd data import`. MODEL is a run folder made by
 `igsd train`, or a file written by `model.save` in Python."""
 
 _EXAMPLES = """\

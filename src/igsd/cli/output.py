@@ -1,6 +1,7 @@
 """What commands print besides their result: notes, and progress while inputs are opened."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -47,7 +48,8 @@ def shown_opening(data: str, *, quiet: bool) -> Iterator[Progress | None]:
         nonlocal advance, position
         if advance is None:  # most data sets open without a single call, and need no bar
             _clear_line()
-            say_note(f"{data} is downloaded or read for the first time, then cached.")
+            if not os.path.isdir(data):
+                say_note(f"{data} is downloaded or read for the first time, then cached.")
             bar = progress_bar(data, total or 0, shown=total is not None)
             advance = stack.enter_context(bar)
         advance(done - position)

@@ -165,6 +165,13 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     def _own_encoder(self) -> torch.nn.Module | None:
         """Return the module given as ``encoder``, or None if it is a name."""
         encoder = self.get_params(deep=False)["encoder"]
+        if isinstance(encoder, type):
+            raise ParameterError(
+                "encoder",
+                type(self).__name__,
+                f"must be an object, and {encoder.__name__} is a class. Call it with its "
+                f"arguments: encoder={encoder.__name__}(...).",
+            )
         return encoder if isinstance(encoder, torch.nn.Module) else None
 
     def _named_settings(self) -> fields.Values:

@@ -12,12 +12,14 @@ from igsd.files.arrays import read_header, refuse_pickle
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.readers.files import SUFFIXES as NETWORK_SUFFIXES
+from igsd.graphs.readers.files import is_network_file, network_files, read_networks
 from igsd.graphs.readers.table import SUFFIXES, read_smiles_table
 from igsd.graphs.readers.tu import read_tu
 
 _ACCEPTED = (
-    "Accepted are a GraphSet, and a list of NetworkX graphs, of PyG Data objects, of SMILES "
-    "strings or of parts of a GraphSet."
+    "Accepted are a GraphSet, and a list of NetworkX, igraph or DGL graphs, of PyG Data objects, "
+    "of adjacency matrices (SciPy, NumPy), of SMILES strings or of parts of a GraphSet."
 )
 
 _READERS = {
@@ -25,6 +27,9 @@ _READERS = {
     "NetworkX graph": "readers.networkx:from_networkx",
     "PyG Data": "readers.pyg:from_pyg",
     "SMILES string": "readers.smiles:from_smiles",
+    "igraph graph": "readers.files:from_igraph",
+    "DGL graph": "readers.files:from_dgl",
+    "matrix": "readers.files:from_matrices",
 }
 """What turns a list of one kind of graph into a set, imported on first use."""
 
@@ -80,6 +85,12 @@ def _kind(item: Any) -> str | None:
         return "SMILES string"
     if hasattr(item, "is_directed") and hasattr(item, "add_nodes_from"):
         return "NetworkX graph"
+    if hasattr(item, "get_edgelist") and hasattr(item, "vs"):
+        return "igraph graph"
+    if hasattr(item, "ndata") and hasattr(item, "edata"):
+        return "DGL graph"
+    if len(getattr(item, "shape", ())) == 2 and (hasattr(item, "tocsr") or hasattr(item, "ravel")):
+        return "matrix"
     # A PyG data set has the attributes of its graphs too, but it is a list of graphs.
     if not hasattr(type(item), "indices") and hasattr(item, "edge_index"):
         return "PyG Data"
@@ -90,7 +101,8 @@ def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
     """Return the graphs that DATA stands for.
 
     DATA is a file written by ``GraphSet.save``, a TU folder or zip, a SMILES table (CSV or TSV,
-    also .gz) or the name of a data set; an existing path takes precedence over a name. A list of
+    also .gz), a file of networks or a folder of them (``igsd.graphs.readers.files``) or the name of
+    a data set; an existing path takes precedence over a name. A list of
     NetworkX graphs, PyTorch Geometric ``Data`` objects or SMILES strings becomes a set. Raises
     ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
     """
@@ -115,12 +127,16 @@ def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
         # A folder that happens to have the name of a data set, such as runs/MUTAG.
         if path.parent == Path(".") and find_entry(shown) and not any(path.rglob("*_A.txt")):
             return load_dataset(shown, progress=progress)
+        if not any(path.rglob("*_A.txt")) and network_files(path):
+            return read_networks(path, progress=progress)
         return read_tu(path)
     refuse_pickle(path)
     if read_header(path) is not None:
         graphs = GraphSet.load(path)
         # A set without a name gets that of its file, so that records of two sets stay apart.
         return replace(graphs, name=path.stem) if graphs.name == UNNAMED else graphs
+    if is_network_file(path):
+        return read_networks(path)
     with open(path, "rb") as file:
         is_zip = file.read(4) == b"PK\x03\x04" or path.suffix.lower() == ".zip"
     if is_zip:
@@ -129,6 +145,7 @@ def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
         return read_smiles_table(path)
     raise DataError(
         f"igsd cannot read {path}. Accepted are a TU folder or zip, a SMILES table (.csv, .tsv, "
-        "also .gz), a file written by `igsd data import` or `GraphSet.save`, and the name of a "
+        f"also .gz), files of networks ({', '.join(NETWORK_SUFFIXES)}) or a folder of them, "
+        "a file written by `igsd data import` or `GraphSet.save`, and the name of a "
         "data set. Pickles are never opened."
     )

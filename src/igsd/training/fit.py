@@ -1,5 +1,6 @@
 """``fit``: train the network of any method on graphs, with or without labels."""
 
+import copy
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import torch
 from lightning_fabric import Fabric
 from torch import nn
 
@@ -14,7 +16,7 @@ from igsd.batches.features import CHEMISTRY, FeatureMap, choose_parts
 from igsd.batches.links import LinkFeatures
 from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError, DataError, ParameterError
 from igsd.graphs.chemistry import BOND_NAMES
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.weights import weight_name
@@ -178,6 +180,8 @@ def _fit(
     options: _Options,
 ) -> Fitted:
     features, path, before = fit_features(graphs, settings), options.checkpoint, []
+    if options.encoder is not None:
+        _check_encoder(options.encoder, graphs, features)
     num_outputs = 0 if labels is None else labels.num_outputs
     with loop.RandomStream(settings.seed, fabric.device) as stream:
         network = build_network(
@@ -233,6 +237,31 @@ def _fit(
     if task.starts and len(labels.unlabelled):
         pseudo.warn_if_none(settings.self_training_threshold)
     return Fitted(network, features, progress.history, pseudo.collected(), progress.before)
+
+
+def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -> None:
+    """Raise ``ParameterError`` if the user's own encoder does not encode graphs as it promises."""
+    probe, width = copy.deepcopy(encoder).eval(), getattr(encoder, "out_dim", None)
+    device = next((weights.device for weights in probe.parameters()), torch.get_default_device())
+    batch = Source(graphs.take([0, 1]), features, device).batch(np.arange(2))
+    try:
+        with torch.no_grad():
+            shape = tuple(probe(batch).shape)
+    except RuntimeError as error:
+        raise ParameterError(
+            "encoder",
+            "IGSD",
+            f"must take the node features of {graphs.name!r}, batch.x [nodes, {features.dim}] "
+            f"({features.used}). {type(encoder).__qualname__} fails on them: {error}. Build it for "
+            f"{features.dim} columns, or choose others with node_features.",
+        ) from error
+    if isinstance(width, int) and shape != (2, width):
+        raise ParameterError(
+            "encoder",
+            "IGSD",
+            f"must return one row of out_dim={width} numbers for each graph. For 2 graphs "
+            f"{type(encoder).__qualname__} returned the shape {list(shape)}.",
+        )
 
 
 def view_of(settings: Any) -> Diffusion | None:
