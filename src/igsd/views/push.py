@@ -18,11 +18,12 @@ Sources are pushed in blocks, all of a block in one sweep, by NumPy's indexed ad
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
-from igsd.graphs.adjacency import pointers, ranges
+from igsd.graphs.adjacency import ranges
 
 SHARE = 0.5
 """Delta, the bound on the error of an entry, as a share of the threshold below which it is lost."""
@@ -30,7 +31,7 @@ SHARE = 0.5
 LEAST_ERROR = 1e-4
 """Delta if there is no threshold, as with ``top_k``."""
 
-_BLOCK_ENTRIES = 1 << 19
+_BLOCK_ENTRIES, _FEWEST_SOURCES = 1 << 19, 16
 _MOST_PUSHES = 1 << 19
 
 
@@ -47,7 +48,7 @@ def ppr_rows(
     ``T`` [n, n] float64, sparse, symmetric; ``d`` [n]: row sums of A + I.
     """
     graph = _Neighbours(T, d)
-    for start, R in _blocks(graph.n):
+    for start, R in _blocks(graph.n, graph.width):
         flat, limit = R.reshape(-1), delta / graph.root[start : start + len(R)]
         offsets = np.arange(len(R)) * graph.n
         frontier = offsets + np.arange(start, start + len(R))
@@ -75,7 +76,7 @@ def heat_rows(
     graph = _Neighbours(T, d)
     # A drop at step k costs its share of what is still to come, sum_{j >= k} theta_j.
     per_step = delta / np.cumsum(theta[::-1])[::-1][1:].sum() if len(theta) > 1 else delta
-    for start, R in _blocks(graph.n):
+    for start, R in _blocks(graph.n, graph.width):
         flat, limit = R.reshape(-1), per_step / graph.root[start : start + len(R)]
         frontier = np.arange(len(R)) * graph.n + np.arange(start, start + len(R))
         values = np.ones(len(R), np.float32)
@@ -96,6 +97,8 @@ class _Neighbours:
         self.n = T.shape[0]
         self.row_ptr, self.col = T.indptr.astype(np.int64), T.indices.astype(np.int64)
         self.weight, self.root = T.data.astype(np.float32), np.sqrt(d).astype(np.float32)
+        self.width = min(self.n, max(_FEWEST_SOURCES, _BLOCK_ENTRIES // self.n))
+        self.marks = np.zeros(self.width * self.n, np.int64)
 
     def spread(
         self, frontier: np.ndarray, values: np.ndarray, flat: np.ndarray, limit: np.ndarray
@@ -107,22 +110,29 @@ class _Neighbours:
         """
         found = [frontier[:0]]
         block, node = np.divmod(frontier, self.n)
-        cost = pointers(self.row_ptr[node + 1] - self.row_ptr[node])
-        cuts = np.searchsorted(cost, np.arange(_MOST_PUSHES, int(cost[-1]), _MOST_PUSHES))
-        for part in np.split(np.arange(len(frontier)), np.unique(cuts)):
-            starts, stops = self.row_ptr[node[part]], self.row_ptr[node[part] + 1]
-            lengths, entries = stops - starts, ranges(starts, stops)
+        starts, stops = self.row_ptr[node], self.row_ptr[node + 1]
+        cost = np.cumsum(stops - starts)
+        parts = [0, len(frontier)]
+        if len(frontier) and cost[-1] > _MOST_PUSHES:  # bounds the memory
+            cuts = np.searchsorted(cost, np.arange(_MOST_PUSHES, int(cost[-1]), _MOST_PUSHES))
+            parts = np.unique([0, *cuts.tolist(), len(frontier)]).tolist()
+        for first, last in pairwise(parts):
+            part = slice(first, last)
+            lengths, entries = stops[part] - starts[part], ranges(starts[part], stops[part])
             columns = self.col[entries]
-            targets = columns + np.repeat(frontier[part] - node[part], lengths)
-            np.add.at(flat, targets, self.weight[entries] * np.repeat(values[part], lengths))
-            most = self.root[columns] * np.repeat(limit[block[part]], lengths)
-            found.append(targets[flat[targets] > most])
-        return np.unique(np.concatenate(found))
+            source = np.repeat(np.arange(first, last), lengths)
+            targets = columns + (frontier - node)[source]
+            np.add.at(flat, targets, self.weight[entries] * values[source])
+            found.append(targets[flat[targets] > self.root[columns] * limit[block][source]])
+        above = np.concatenate(found)
+        # One place each: the last to leave its mark.
+        order = np.arange(len(above))
+        self.marks[above] = order
+        return above[self.marks[above] == order]
 
 
-def _blocks(n: int) -> Iterator[tuple[int, np.ndarray]]:
+def _blocks(n: int, width: int) -> Iterator[tuple[int, np.ndarray]]:
     """Yield (first source, empty residuals [B, n]) for blocks of sources."""
-    width = max(1, min(n, _BLOCK_ENTRIES // n))
     R = np.zeros((width, n), np.float32)
     for start in range(0, n, width):
         R.fill(0.0)
