@@ -12,7 +12,14 @@ from igsd.batches.links import COORDINATES, LinkFeatures, coordinates, edge_attr
 from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated, warn_user
 from igsd.files.arrays import Header
 from igsd.graphs.build import WEIGHT
-from igsd.graphs.chemistry import ATOM_DIM, atom_table, check_chemical, chemical, is_molecular
+from igsd.graphs.chemistry import (
+    ATOM_DIM,
+    ELEMENTS,
+    atom_table,
+    check_chemical,
+    chemical,
+    is_molecular,
+)
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet, Name, placeholders
 from igsd.graphs.weights import NONE, strengths, weight_name, weighted
@@ -252,6 +259,12 @@ class FeatureMap:
                 f"The model was trained on graphs with node labels, but {graphs.name!r} has none. "
                 "Give the nodes the same kind of label, or train with node_features='degree'."
             )
+        if graphs.node_labels.max(initial=-1) >= len(graphs.node_label_names):
+            raise DataError(
+                f"{graphs.name!r} has node labels without names: node_label_names must name every "
+                f"code. Got {counted(len(graphs.node_label_names), 'name')} for code "
+                f"{graphs.node_labels.max()}."
+            )
         known = {name: code for code, name in enumerate(self.label_names)}
         # The last slot is for a missing label (-1).
         table = np.array([known.get(name, -1) for name in graphs.node_label_names] + [-1], np.int64)
@@ -403,8 +416,26 @@ def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
 _MOST_NAMES = 8
 
 
+def _warn_of_elements(graphs: GraphSet) -> None:
+    """Warn of atoms whose element has no column of its own: all of them look alike."""
+    if graphs.node_labels is None:
+        return
+    elements = [str(name).partition("|")[0] for name in graphs.node_label_names]
+    other = np.array([name not in ELEMENTS for name in elements] + [False])[graphs.node_labels]
+    if other.any():
+        found = sorted({elements[code] for code in np.unique(graphs.node_labels[other])})
+        count = len(np.unique(graphs.graph_of_node()[other]))
+        warn_user(
+            f"{counted(count, 'molecule')} of {graphs.name!r} {'has' if count == 1 else 'have'} "
+            f"elements that the model does not distinguish ({enumerated(found, _MOST_NAMES)}): "
+            "these atoms look alike to it, apart from their bonds."
+        )
+
+
 def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
     """Warn if nodes of ``graphs`` have labels that were not seen in training."""
+    if CHEMISTRY in features.parts:
+        _warn_of_elements(graphs)
     if graphs.node_labels is None or "label" not in features.parts:
         return
     known = set(features.label_names)

@@ -20,6 +20,7 @@ from igsd.experiments.run import Options, Run, opened
 from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
 from igsd.files.atomic import check_writable, write_json
+from igsd.files.bounded import STANDARD_INPUT
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import printable, raw
 from igsd.report.render import show
@@ -153,6 +154,11 @@ def shared_out(
 
 def open_graphs(source: str, args: Namespace) -> GraphSet:
     """Open a data set, with the classes of ``--labels``; it stays open for the runs on it."""
+    if source == STANDARD_INPUT:
+        raise ConfigError(
+            "Runs are made in several processes, and standard input can be read only once. Save "
+            "it to a file first."
+        )
     with shown_opening(source, quiet=args.quiet) as progress:
         return opened(source, getattr(args, "labels", None) or "", progress)
 

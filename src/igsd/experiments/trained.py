@@ -8,36 +8,13 @@ from typing import Any
 import numpy as np
 
 from igsd.baselines.registry import build
-from igsd.batches.links import edge_attribute_names
 from igsd.errors import ConfigError
 from igsd.experiments.environment import now
 from igsd.files.columns import Columns
 from igsd.files.models import RunMetrics
-from igsd.graphs.build import WEIGHT
-from igsd.graphs.chemistry import is_molecular
-from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.labels import GraphLabels
 from igsd.settings.fields import Settings
-
-RECIPES = ("molecules", "social", "networks")
-"""The recipes chosen by what nodes and edges carry; one of them suits every data set."""
-
-
-def fitting_recipe(graphs: GraphSet) -> str:
-    """Return the recipe that suits graphs, by what their nodes and edges carry.
-
-    ``networks`` for node attributes and for edges with labels, attributes or a direction; else
-    ``molecules`` if nodes have labels, ``social`` if not. Molecules, and the data sets known by
-    name, which published figures are about, keep the recipe of their node labels.
-    """
-    if graphs.node_labels is not None and (find_entry(graphs.name) or is_molecular(graphs)):
-        return "molecules"
-    carries = graphs.node_attributes, graphs.edge_labels, graphs.directions
-    more = set(edge_attribute_names(graphs)) - {WEIGHT}
-    if more or any(column is not None for column in carries):
-        return "networks"
-    return "social" if graphs.node_labels is None else "molecules"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,15 @@ import numpy as np
 
 from igsd.errors import DataError, counted
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.graphset import CATEGORIES, COLUMNS, NAMES, UNNAMED, Fields, GraphSet
+from igsd.graphs.graphset import (
+    CATEGORIES,
+    COLUMNS,
+    NAMES,
+    NO_KINDS,
+    UNNAMED,
+    Fields,
+    GraphSet,
+)
 
 ONE_WAY = "given in one direction only, made undirected"
 """The end of the note about such edges."""
@@ -41,6 +49,7 @@ def from_edges(
     edge_labels: np.ndarray | None = None,
     edge_attributes: np.ndarray | None = None,
     directed: bool = False,
+    bond_kinds: np.ndarray | None = None,
     name: str = UNNAMED,
     notes: tuple[str, ...] = (),
     **columns: Any,
@@ -48,9 +57,9 @@ def from_edges(
     """Return the set of graphs with these edges.
 
     ``node_counts`` [G]: nodes per graph. ``source``, ``target`` [M]: the ends of each edge, counted
-    over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b]: per edge. ``directed``: an
-    edge given in one direction means that direction, and the set remembers it. ``columns``: the
-    other fields of ``GraphSet``, in node or graph order.
+    over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b], ``bond_kinds`` [M]: per edge.
+    ``directed``: an edge given in one direction means that direction, and the set remembers it.
+    ``columns``: the other fields of ``GraphSet``, in node or graph order.
 
     Raises ``DataError`` for an empty set, a graph without nodes, an edge that leaves its graph or
     the set, and numbers that are not finite.
@@ -60,6 +69,7 @@ def from_edges(
     source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
     _check_edges(source, target, node_ptr, name)
     edge_columns = {"edge_labels": edge_labels, "edge_attributes": edge_attributes}
+    edge_columns["bond_kinds"] = bond_kinds
     _check_columns(columns | edge_columns, source, target, node_ptr, name)
     if edge_attributes is not None and WEIGHT in columns.get("edge_attribute_names", ()):
         place = columns["edge_attribute_names"].index(WEIGHT)
@@ -74,8 +84,9 @@ def from_edges(
         columns["directions"] = None if (directions == 3).all() else directions
     row_ptr = pointers(np.bincount(rows, minlength=int(node_ptr[-1])))
     local = (cols - node_ptr[:-1].repeat(counts)[rows]).astype(np.int32)
-    for key, dtype in (("edge_labels", np.int32), ("edge_attributes", np.float32)):
-        if (values := edge_columns[key]) is not None:
+    for key, values in edge_columns.items():
+        if values is not None:
+            dtype = np.float32 if key == "edge_attributes" else np.int32
             columns[key] = np.asarray(values)[given].astype(dtype)
     adjacency = Adjacency(row_ptr, local)
     return GraphSet(node_ptr, adjacency, name=name, notes=notes + changes, **columns)
@@ -240,6 +251,8 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
         columns["directions"] = np.concatenate(
             [b if s.directions is None else s.directions for s, b in pairs]
         )
+    if any(s.atom_kind_names != first.atom_kind_names for s in sets):  # read again when needed
+        columns |= NO_KINDS
     return replace(
         first,
         node_ptr=pointers(np.concatenate([s.node_counts() for s in sets])),

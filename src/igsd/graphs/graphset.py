@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 import numpy as np
 
@@ -33,6 +33,9 @@ COLUMNS = {
     "graph_names": "graph",
     "lines": "graph",
     "ids": "graph",
+    "atom_kinds": "node",
+    "atom_ranks": "node",
+    "bond_kinds": "edge",
 }
 """The optional columns of a set, and whether they have a row per node, edge entry or graph."""
 
@@ -45,6 +48,10 @@ NAMES = {
     "targets": "target_names",
 }
 """The fields with the names behind the codes, or of the columns, of six of them."""
+
+NO_KINDS: Fields = dict.fromkeys(("atom_kinds", "atom_ranks", "bond_kinds"), None)
+NO_KINDS["atom_kind_names"] = ()
+"""The fields of a set that does not carry what ``igsd.graphs.chemistry`` sees of molecules."""
 
 _VERSION = 1
 _TEXTS = ("graph_names", "ids")
@@ -65,11 +72,26 @@ _SCHEMA = {
     "graph_names_ptr": ("int64", 1),
     "ids": ("uint8", 1),
     "ids_ptr": ("int64", 1),
+    "atom_kinds": ("int32", 1),
+    "atom_ranks": ("int32", 1),
+    "bond_kinds": ("int32", 1),
 }
 CATEGORIES = ("node_category_names", "edge_category_names")
 """The fields with the names behind the codes of attributes that are categories."""
 
 _PLAIN = (*NAMES.values(), "name", "notes")
+_LATER = {"atom_kind_names": (), "standardised": ""}  # missing in older files
+
+
+class _Header(TypedDict):
+    node_label_names: list[Name]
+    node_attribute_names: list[str]
+    edge_label_names: list[Name]
+    edge_attribute_names: list[str]
+    class_names: list[Name]
+    target_names: list[str]
+    name: str
+    notes: list[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +118,18 @@ class GraphSet:
     | ``graph_names`` | G strings | a name per graph, e.g. its SMILES |
     | ``lines`` | [G] int64 | the line of the table that a graph was read from |
     | ``ids`` | G strings | the id of a graph in that table |
+    | ``atom_kinds`` | [N] int32 | all that ``igsd.graphs.chemistry`` sees of an atom |
+    | ``atom_ranks`` | [N] int32 | its place in the canonical order of its molecule |
+    | ``bond_kinds`` | [E] int32 | all that is seen of a bond |
 
     ``node_label_names``, ``edge_label_names`` and ``class_names`` are the names behind the codes,
     ``node_attribute_names``, ``edge_attribute_names`` and ``target_names`` those of the columns.
     ``node_category_names`` and ``edge_category_names`` have an entry per attribute: the names
     behind its codes if it is a category (strings, booleans), () if it is a number; empty if all are
     numbers. ``directions`` is None if no edge goes one way only: the matrix itself is always
-    symmetric. ``name`` is the set's own, and ``notes`` say what a reader changed.
+    symmetric. ``atom_kind_names`` are those of ``atom_kinds``. ``name`` is the set's own, ``notes``
+    say what a reader changed, and ``standardised`` how molecules were standardised, empty if they
+    were not. ``is_part``: the graphs were taken from a larger set, so views of them are not cached.
     """
 
     node_ptr: np.ndarray
@@ -125,8 +152,14 @@ class GraphSet:
     graph_names: tuple[str, ...] | None = None
     lines: np.ndarray | None = None
     ids: tuple[str, ...] | None = None
+    atom_kinds: np.ndarray | None = None
+    atom_kind_names: tuple[str, ...] = ()
+    atom_ranks: np.ndarray | None = None
+    bond_kinds: np.ndarray | None = None
     name: str = UNNAMED
     notes: tuple[str, ...] = field(default=())
+    standardised: str = ""
+    is_part: bool = False
 
     def __post_init__(self) -> None:
         if len(self.node_ptr) < 2:
@@ -214,14 +247,14 @@ class GraphSet:
             "graph": chosen,
         }
         columns: Fields = {k: _gather(getattr(self, k), rows[kind]) for k, kind in COLUMNS.items()}
-        adjacency = self.adjacency.take(self.node_ptr, chosen)
-        return replace(self, node_ptr=pointers(stops - starts), adjacency=adjacency, **columns)
+        columns |= {"adjacency": self.adjacency.take(self.node_ptr, chosen), "is_part": True}
+        return replace(self, node_ptr=pointers(stops - starts), **columns)
 
     def only_edges(self, keep: np.ndarray) -> Self:
         """Return the same nodes with the edge entries where ``keep`` [E] is true."""
         edges = [key for key, kind in COLUMNS.items() if kind == "edge"]
         columns: Fields = {key: _gather(getattr(self, key), np.flatnonzero(keep)) for key in edges}
-        return replace(self, adjacency=self.adjacency.only(keep), **columns)
+        return replace(self, adjacency=self.adjacency.only(keep), **columns | NO_KINDS)
 
     def without_labels(self) -> Self:
         """Return the same graphs with classes and targets removed."""
@@ -229,9 +262,14 @@ class GraphSet:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of every column except ``lines`` and ``ids``, and of every name, hexadecimal."""
+        """SHA-256 of every column except ``lines`` and ``ids``, and of every name, hexadecimal.
+
+        What is seen of atoms and bonds follows from the names of the graphs, and is left out too.
+        """
         keys = [f.name for f in fields(self) if f.name.endswith("_names") and getattr(self, f.name)]
-        columns = {key: column for key, column in self._columns().items() if key != "lines"}
+        keys = [key for key in keys if key not in NO_KINDS]
+        left_out = {"lines", *NO_KINDS}
+        columns = {key: column for key, column in self._columns().items() if key not in left_out}
         return _digest(columns, repr([(key, getattr(self, key)) for key in keys]))
 
     @cached_property
@@ -254,16 +292,17 @@ class GraphSet:
         header: Header = {"kind": "graph set", "version": _VERSION}
         # Absent where there are none, so that a plain set is written as it always was.
         header |= {key: value for key in CATEGORIES if (value := getattr(self, key))}
-        write_arrays(path, arrays, header | {key: getattr(self, key) for key in _PLAIN})
+        write_arrays(path, arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Return the set saved at ``path``, memory-mapped; raises ``StorageError``."""
-        arrays, header = read_arrays(path, "graph set", _VERSION, _SCHEMA)
+        arrays, header = read_arrays(path, "graph set", _VERSION, _SCHEMA, header_type=_Header)
         try:
             columns: Fields = {key: _pop_texts(arrays, key) for key in _TEXTS}
-            for key in _PLAIN:
-                columns[key] = tuple(header[key]) if isinstance(header[key], list) else header[key]
+            for key in (*_PLAIN, *_LATER):
+                value = header[key] if key in _PLAIN else header.get(key, _LATER[key])
+                columns[key] = tuple(value) if isinstance(value, list) else value
             columns |= {key: tuple(map(tuple, header.get(key, ()))) for key in CATEGORIES}
             matrix = (arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None))
             graphs = cls(adjacency=Adjacency(*matrix), **(columns | arrays))
@@ -288,17 +327,26 @@ class GraphSet:
             (self.node_labels, self.node_label_names),
             (self.edge_labels, self.edge_label_names),
             (self.classes, self.class_names),
+            (self.atom_kinds, self.atom_kind_names),
         ):
             # Codes may have no names.
             _require(codes is None or _is_within(codes, -1, len(names) or 2**31), path, "labels")
         _require(self.directions is None or _is_within(self.directions, 1, 4), path, "directions")
         tables = (self.node_attributes, self.edge_attributes)
         for key, table in zip(CATEGORIES, tables, strict=True):
-            kinds = getattr(self, key)
-            _require(len(kinds) in (0, 0 if table is None else table.shape[1]), path, key)
-            for column, values in enumerate(kinds):
+            all_values = getattr(self, key)
+            _require(len(all_values) in (0, 0 if table is None else table.shape[1]), path, key)
+            for column, values in enumerate(all_values):
                 codes = np.asarray(table)[:, column]
                 _require(not values or _is_within(codes, -1, len(values)), path, key)
+        kinds, ranks, bonds = self.atom_kinds, self.atom_ranks, self.bond_kinds
+        if kinds is None or ranks is None or bonds is None:
+            _require(kinds is ranks is bonds, path, "atom_kinds")  # all or none
+            return
+        places = self.node_ptr[:-1].repeat(self.node_counts()) + ranks
+        is_order = np.array_equal(np.sort(places), np.arange(self.num_nodes))
+        _require(is_order and _is_within(kinds, 0, 2**31), path, "atom_ranks")
+        _require(_is_within(bonds, 0, 2**15), path, "bond_kinds")
 
     def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
         """Return indices or a mask as indices, int64; raises ``GraphIndexError``."""

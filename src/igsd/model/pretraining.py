@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
 from igsd.losses.labels import supervised
@@ -48,15 +49,57 @@ class PretrainModel(SemiModel):
         return self.self_weight * (max(0.0, 1 - epoch / length) if length else 1.0)
 
 
+LARGEST = 10.0
+"""Numbers of a vector are cut off here: those of a molecule far larger than any of the corpus."""
+
+_RIDGE = 1e-3
+"""Penalty of the regression on standardised columns, relative to the number of molecules."""
+
+
 class EncoderNetwork(Network):
-    """What remains of a pre-training: the student's encoder."""
+    """What remains of a pre-training: the student's encoder and the map to a vector.
+
+    ``dims.num_outputs``: the width of a vector; 0 for the representation h itself.
+    """
 
     def __init__(self, settings: Any, dims: Dims) -> None:
         super().__init__(settings, dims)
         self.encoder = build_encoder(settings, dims)
-
-    @property
-    def out_dim(self) -> int:  # type: ignore[override]
-        """Width of an embedding."""
         width: Any = self.encoder.out_dim
-        return width
+        self.out_dim = dims.num_outputs or width
+        self.vector = nn.Linear(width, dims.num_outputs) if dims.num_outputs else None
+
+    def embed(self, step: Step) -> Tensor:
+        """Return the vectors [B, out_dim] of the graphs of a step."""
+        h: Tensor = self.encoder(step.batch)
+        return h if self.vector is None else self.vector(h).clamp_(-LARGEST, LARGEST)
+
+
+def vector_map(
+    h: Tensor, targets: Tensor, num_fragments: int, width: int, seed: int
+) -> tuple[Tensor, Tensor]:
+    """Return weight [t + width, d] and bias of the map from representations h [n, d] to vectors.
+
+    A ridge regression of the targets [n, t + k] on h. The first t numbers of a vector are the
+    predicted descriptors. The others are the predicted counts of the k fragments, each divided by
+    the square root of its deviation, so that rare ones count more: their first ``width`` principal
+    components over h, turned by a random rotation to equal variances, 1 in the mean. So
+    standardising the columns of a vector, as many models do, does not blow up its small components.
+    All numbers have mean 0 over h.
+    """
+    h, targets = h.double(), torch.nan_to_num(targets.double())
+    centre, spread = h.mean(dim=0), h.std(dim=0).clamp(min=1e-6)
+    z = (h - centre) / spread
+    moments = z.T @ z
+    penalty = _RIDGE * len(h) * torch.eye(len(moments), dtype=h.dtype)
+    weight = torch.linalg.solve(moments + penalty, z.T @ (targets - targets.mean(dim=0)))
+    split, width = len(targets.T) - num_fragments, min(width, num_fragments)
+    fragments = weight[:, split:]
+    deviation = (fragments * (moments @ fragments)).sum(dim=0).div(len(h)).clamp(min=1e-6).sqrt()
+    fragments = fragments / deviation.sqrt()
+    variances, axes = torch.linalg.eigh(fragments.T @ moments @ fragments / len(h))
+    size = variances[-width:].clamp(min=0).mean().sqrt().clamp(min=1e-12)
+    random = torch.randn(width, width, dtype=h.dtype, generator=torch.Generator().manual_seed(seed))
+    turned = fragments @ axes[:, -width:] @ torch.linalg.qr(random).Q / size
+    joined = torch.cat([weight[:, :split], turned], dim=1).T / spread
+    return joined.float(), -(joined @ centre).float()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ import numpy as np
 from matplotlib import rc_context, ticker
 from matplotlib.figure import Figure
 
-from igsd.files.atomic import atomic_file, known_suffix
+from igsd.files.atomic import atomic_file, known_suffix, write_text
 from igsd.report.projection import project
 
 if TYPE_CHECKING:  # the picture of a training needs none of them
@@ -36,6 +37,8 @@ _MARKS = "o^sDvPX*"
 _DASHES = ("-", "--", ":", "-.", (0, (5, 3)), (0, (8, 3, 2, 3)), (0, (3, 5)), (0, (10, 3)))
 _MOST_MARKS, _MOST_CLASSES, _LETTERS = 40, 20, 100
 
+# Characters that no XML file may hold, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Metadata that would make equal plots differ.
 _METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _STYLE: dict[Any, Any] = {
@@ -65,11 +68,14 @@ class Plot:
         written = io.StringIO()
         with _style():
             self.figure.savefig(written, format="svg", metadata=_METADATA[".svg"])
-        return written.getvalue()
+        return _NOT_XML.sub("\ufffd", written.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a PNG, SVG or PDF, as the suffix says; the same plot gives the same bytes."""
         suffix = picture_suffix(path)
+        if suffix == ".svg":
+            write_text(path, self.svg())
+            return
         with _style(), atomic_file(path) as file:
             self.figure.savefig(file, format=suffix[1:], metadata=_METADATA[suffix])
 
