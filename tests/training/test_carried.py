@@ -101,7 +101,7 @@ def test_directions_are_two_kinds_of_edges() -> None:
     assert not np.allclose(both[6:12], both[12:], atol=1e-4)
     np.testing.assert_allclose(ignored[6:12], ignored[12:], atol=1e-5)
     with pytest.raises(ConfigError, match=r"directed='both'.*encoder='gin' does not"):
-        IGSD(**TINY, directed="both").fit(graphs)
+        IGSD(**TINY, directed="both", encoder="gin").fit(graphs)
 
 
 def test_edge_labels_and_attributes_reach_gine() -> None:
@@ -120,7 +120,7 @@ def test_what_is_not_seen_is_said() -> None:
         nx.set_edge_attributes(graph, "a", "label")
         nx.set_node_attributes(graph, "2020-01-01", "born")
     with pytest.warns(IGSDWarning, match=r"'born' not used.*edge label not used.*direction"):
-        model = IGSD(**TINY).fit(graphs)
+        model = IGSD(**TINY, encoder="gin").fit(graphs)
     assert model.features_.edge_weight == "weight"
     assert len(model.features_.unused) == 3
     with pytest.warns(IGSDWarning, match=r"WLKernel does not use the edge weights, the direction"):
@@ -166,3 +166,14 @@ def test_an_own_encoder_that_does_not_fit() -> None:
     with pytest.raises(ConfigError, match=r"one row of out_dim=5 numbers.*shape \[2, 4\]"):
         IGSD(**TINY, encoder=Narrow(dim, 5)).fit(graphs)
     assert IGSD(**TINY, encoder=Narrow(dim, 4)).fit_transform(graphs).shape == (8, 4)
+
+
+def test_the_recipe_of_the_graphs_sees_their_edges() -> None:
+    graphs = networks()
+    assert IGSD(**TINY).fit(graphs).recipe_ == "social"
+    for graph in graphs:
+        nx.set_edge_attributes(graph, {e: "ab"[sum(e) % 2] for e in graph.edges}, "label")
+    model = IGSD(**TINY).fit(graphs)
+    assert (model.recipe_, model.config_.encoder) == ("networks", "gine")
+    assert model.features_.unused == ()
+    assert IGSD(**TINY, edge_weight=None).fit(graphs).features_.edge_weight == ""

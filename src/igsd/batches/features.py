@@ -11,15 +11,9 @@ import numpy as np
 from igsd.batches.links import COORDINATES, LinkFeatures, coordinates, edge_attribute_names
 from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated, warn_user
 from igsd.files.arrays import Header
+from igsd.graphs import chemistry
 from igsd.graphs.build import WEIGHT
-from igsd.graphs.chemistry import (
-    ATOM_DIM,
-    ELEMENTS,
-    atom_table,
-    check_chemical,
-    chemical,
-    is_molecular,
-)
+from igsd.graphs.chemistry import ATOM_DIM, ELEMENTS, atom_table, check_chemical, chemical
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet, Name, placeholders
 from igsd.graphs.weights import NONE, strengths, weight_name, weighted
@@ -147,9 +141,9 @@ class FeatureMap:
         if graphs.edge_labels is not None and links is None:
             unused.append(f"edge label{_NOT_USED}{hint}")
         seen = set() if links is None else {part.name for part in links.parts}
-        for name in edge_attribute_names(graphs):
+        for place, name in enumerate(edge_attribute_names(graphs)):
             if name == WEIGHT and name != self.edge_weight:
-                if (_edge_column(graphs, name) != 1).any():
+                if (np.asarray(graphs.edge_attributes)[:, place] != 1).any():
                     unused.append(f"edge attribute {name!r}{_LEFT_OUT}edge_weight")
             elif name not in seen and name != self.edge_weight:
                 why = hint if links is None else "it is the same everywhere, or one too many"
@@ -286,11 +280,6 @@ class FeatureMap:
         return ((values - np.array(self.attribute_mean)) / self.attribute_scale).astype(np.float32)
 
 
-def _edge_column(graphs: GraphSet, name: str) -> np.ndarray:
-    """Return an edge attribute, [E]."""
-    return np.asarray(graphs.edge_attributes)[:, edge_attribute_names(graphs).index(name)]
-
-
 def _names_of(graphs: GraphSet) -> tuple[str, ...]:
     """Return the names of the node attributes, placeholders if they have none."""
     width = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
@@ -406,7 +395,7 @@ def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
 
     That the default encoder does not see bonds is no news for molecules and known data sets.
     """
-    is_known = find_entry(graphs.name) is not None or is_molecular(graphs)
+    is_known = find_entry(graphs.name) is not None or chemistry.is_molecular(graphs)
     news = [text for text in features.unused if _NOT_USED in text]
     news = [text for text in news if not (is_known and text.startswith("edge label"))]
     if news and not (is_known and coordinates(graphs) is not None):

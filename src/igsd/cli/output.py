@@ -22,6 +22,15 @@ def say_note(text: str) -> None:
     print(f"igsd: note: {printable(text)}", file=sys.stderr)
 
 
+def seen_line(graphs: GraphSet, config: Any) -> str:
+    """Return a line about what a network sees of nodes and edges, nothing for other methods."""
+    if "checkpoint" not in config.besides:
+        return ""
+    from igsd.training.fit import fit_features
+
+    return f"\nsees {fit_features(graphs, config).used}"
+
+
 def open_model(path: str) -> Any:
     """Load a model; print a note if its columns are similarities to training graphs."""
     model = load_model(path)

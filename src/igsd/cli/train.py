@@ -13,7 +13,7 @@ import numpy as np
 from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, PRETRAINED, RUNS, choose_recipe, is_auto
-from igsd.cli.output import open_graphs, reading_of
+from igsd.cli.output import open_graphs, reading_of, seen_line
 from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
 from igsd.experiments.environment import is_main_process, num_processes, num_threads
@@ -28,7 +28,6 @@ from igsd.graphs.labels import GraphLabels, check_enough
 from igsd.report.plots import embedding_plot, number_plot, pseudo_label_plot
 from igsd.report.render import print_table
 from igsd.settings.fields import Settings, Values
-from igsd.settings.groups import Training
 from igsd.settings.text import read_settings, recipe_names
 
 _DESCRIPTION = """\
@@ -385,11 +384,7 @@ def _announce(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     chosen = " (chosen for the data)" if options.is_auto(args.recipe) and job.is_new else ""
     parts += [f"recipe {job.recipe}{chosen}"] if job.config.recipes is not None else []
     parts.append(f"run folder {folder.path}")
-    print(f"{job.graphs.name}: {', '.join(parts)}")
-    if isinstance(job.config, Training):
-        from igsd.training.fit import fit_features
-
-        print(f"sees {fit_features(job.graphs, job.config).used}")
+    print(f"{job.graphs.name}: {', '.join(parts)}{seen_line(job.graphs, job.config)}")
 
 
 def _print_quality(model: Any) -> None:

@@ -13,7 +13,6 @@ from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers import table as tables
-from igsd.graphs.readers.files import has_file_column, read_file_labels
 from igsd.graphs.readers.text_table import is_table, read_text_table
 
 _CLASS_WORDS = ("class", "classes", "label", "labels", "y")
@@ -27,6 +26,8 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
     each graph by the name of its file. Any other text file may have the name of the column in a
     first line. Raises ``DataError`` for any other number of lines, and if it is ambiguous.
     """
+    from igsd.graphs.readers.files import has_file_column, read_file_labels
+
     if graphs.graph_names is not None and has_file_column(path):
         texts = read_file_labels(path, graphs.graph_names)
         return labels.LabelTexts((path.stem,), [texts])

@@ -12,8 +12,6 @@ from igsd.files.arrays import read_header, refuse_pickle
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
-from igsd.graphs.readers.files import SUFFIXES as NETWORK_SUFFIXES
-from igsd.graphs.readers.files import is_network_file, network_files, read_networks
 from igsd.graphs.readers.smiles import from_smiles
 from igsd.graphs.readers.standard import check_standardised, level_of
 from igsd.graphs.readers.table import guess_smiles, read_smiles_table
@@ -162,20 +160,22 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
                 "a data set. `igsd data list` shows the names."
             )
         return load_dataset(shown, progress=progress)
+    from igsd.graphs.readers import files  # not needed to open a data set by its name
+
     if path.is_dir():
         # A folder that happens to have the name of a data set, such as runs/MUTAG.
         if path.parent == Path(".") and find_entry(shown) and not any(path.rglob("*_A.txt")):
             return load_dataset(shown, progress=progress)
-        if not any(path.rglob("*_A.txt")) and network_files(path):
-            return read_networks(path, progress=progress)
+        if not any(path.rglob("*_A.txt")) and files.network_files(path):
+            return files.read_networks(path, progress=progress)
         return read_tu(path)
     refuse_pickle(path)
     if read_header(path) is not None:
         graphs = GraphSet.load(path)
         # A set without a name gets that of its file, so that records of two sets stay apart.
         return replace(graphs, name=path.stem) if graphs.name == UNNAMED else graphs
-    if is_network_file(path):
-        return read_networks(path)
+    if files.is_network_file(path):
+        return files.read_networks(path)
     with open(path, "rb") as file:
         is_zip = file.read(4) == b"PK\x03\x04" or path.suffix.lower() == ".zip"
     if is_zip:
@@ -185,6 +185,6 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
     raise DataError(
         f"igsd cannot read {path}. Accepted are a TU folder or zip, a table of molecules (.csv, "
         ".tsv, .smi, .sdf, .mol, also .gz; .xlsx, .parquet), files of networks "
-        f"({', '.join(NETWORK_SUFFIXES)}) or a folder of them, a file written by "
-        "`igsd data import` or `GraphSet.save`, and the name of a data set. Pickles are never opened."
+        f"({', '.join(files.SUFFIXES)}) or a folder of them, a file written by `igsd data import` "
+        "or `GraphSet.save`, and the name of a data set. Pickles are never opened."
     )

@@ -34,7 +34,6 @@ from igsd.files.bounded import (
     read_standard_input,
     split_sheet,
 )
-from igsd.graphs.readers.files import is_network_file
 from igsd.graphs.readers.sdf import read_records
 
 _WEIGHT = 12  # bytes of memory that a byte of a table takes as cells
@@ -160,6 +159,8 @@ def is_table(data: str) -> bool:
     path, _ = split_sheet(data)
     if not os.path.isfile(path) or not suffix_of(path) or read_header(path) is not None:
         return False
+    from igsd.graphs.readers.files import is_network_file  # few commands need it
+
     return not is_network_file(Path(path))
 
 
