@@ -176,7 +176,10 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             own = {k.removeprefix("encoder."): v for k, v in tensors.items() if "encoder." in k[:8]}
             predictor.encoder_ = MoleculeEncoder.unpacked(own, header["encoder"], path)
             predictor._vectors = arrays["vectors"]
-            predictor._names, predictor._labels = list(header["names"]), list(header["known_labels"])
+            predictor._names, predictor._labels = (
+                list(header["names"]),
+                list(header["known_labels"]),
+            )
             predictor._scale = InputScale.from_arrays(arrays)
             predictor.notes_ = tuple(header["notes"])
             predictor.ensembles_ = [
