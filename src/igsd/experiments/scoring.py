@@ -194,7 +194,7 @@ def delivered(estimator: Any, graphs: GraphSet, protocol: str) -> Vectors:
     """Return what a fitted estimator is scored by under a protocol: vectors or its kernel."""
     kernel = registry.svm_kernel(estimator, protocol)
     values = (estimator.kernel if kernel == "precomputed" else estimator.transform)(graphs)
-    return Vectors(values, kernel, getattr(estimator, "head", "svm"))
+    return Vectors(values, kernel, registry.head_of(estimator))
 
 
 def source_vectors(

@@ -99,9 +99,9 @@ class VectorProtocol(Protocol):
 
     def settings(self, run: Run, *, twins: bool = False) -> dict[str, object]:
         """Return name, standardisation and twins; kernels have nothing to standardise."""
-        estimator = registry.method(run.method).estimator()
+        estimator = registry.build(run.method, run.config())
         kernel = registry.svm_kernel(estimator, self.name)
-        head = getattr(estimator, "head", "svm")
+        head = registry.head_of(estimator)
         standardise = run.standardise if kernel != "precomputed" and head == "svm" else "no"
         found: dict[str, object] = {"name": self.name, "standardise": standardise, "twins": twins}
         found |= {} if kernel == "rbf" else {"kernel": kernel}
