@@ -23,6 +23,7 @@ from igsd.files.atomic import check_writable, write_json
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import printable, raw
 from igsd.report.render import show
+from igsd.report.summary import METRICS, summarise
 from igsd.report.tables import Table
 
 Changes = dict[str, Any]
@@ -326,6 +327,8 @@ def outcome(records: Sequence[Record]) -> str:
     bad = [record for record in records if record["status"] != "ok"]
     if bad:
         return str(bad[0].get("word") or bad[0]["error"])
+    if "splits" in records[0]["rows"][0]:
+        return _outcome_of_splits(records[0])
     own: list[Any] = [
         next((row for row in r["rows"] if row["method"] == r.get("method", "igsd")), {})
         for r in records
@@ -339,6 +342,17 @@ def outcome(records: Sequence[Record]) -> str:
     if isinstance(errors[0], dict):
         return ", ".join(f"{name} {error:.4g}" for name, error in errors[0].items())
     return f"mean absolute error {sum(errors) / len(errors):.4g}"
+
+
+def _outcome_of_splits(record: Record) -> str:
+    """Return the main score for each number of labels."""
+    texts = []
+    for row in record["rows"]:
+        metric = next(iter(row["metrics"]))
+        cell = summarise([record], metric, method=row["method"], labels=row["labels"])
+        shown = "all labels" if not row["labels"] else counted(row["labels"], "label")
+        texts.append(f"{cell.metric.text(cell.mean)} ({shown})")
+    return f"{METRICS[metric].title} {', '.join(texts)}"
 
 
 def report(

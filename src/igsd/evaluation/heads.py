@@ -4,12 +4,14 @@
 support vector machine with an RBF kernel; its probabilities come from a sigmoid on the decision
 values of a cross-validation (Platt). ``auto`` leaves the choice to the protocol.
 
-The strength of a linear model and of an SVM is chosen by cross-validation inside X, y, from 2,000
-rows on by a single validation part; where too few graphs leave nothing to choose by, it is 1.
+The strength of a linear model and of an SVM is chosen inside X, y: of a logistic regression and an
+SVM by cross-validation (a logistic regression of 1,000 rows or more by one validation part), of a
+ridge regression by leave-one-out. Where too few graphs leave nothing to choose by, it is 1.
 Counts (whole numbers, none negative) are used as they are. Other columns are standardised inside X
 and cut off at ``CUT`` deviations.
 """
 
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +19,8 @@ from scipy import sparse
 from sklearn import base, calibration, compose, ensemble, linear_model, model_selection, pipeline
 from sklearn import preprocessing as scaling
 from sklearn import svm as machines
+
+from igsd.evaluation.logistic import Logistic, fit_logistic
 
 Head = Literal["auto", "svm", "linear", "forest"]
 """What predicts from vectors."""
@@ -26,7 +30,8 @@ CUT = 6.0
 
 _STRENGTHS = np.logspace(-4, 2, 7)
 _PENALTIES = np.logspace(-1, 2, 4)
-_FOLDS, _TREES, _MANY = 5, 200, 2000
+_FOLDS, _TREES, _MANY = 5, 200, 1000
+_SMALLEST = 1e-10
 
 
 class Columns(base.TransformerMixin, base.BaseEstimator):
@@ -63,18 +68,61 @@ def fit_classes(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
     folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if head == "svm":
         return _fit_machine(X, y, folds)
-    if folds < 2:
-        return _piped(linear_model.LogisticRegression(max_iter=1000), is_sparse=True).fit(X, y)
-    parts: Any = model_selection.StratifiedKFold(folds)
-    if len(y) >= _MANY:
-        parts = model_selection.StratifiedShuffleSplit(1, test_size=1 / _FOLDS, random_state=0)
-    search = model_selection.GridSearchCV(
-        linear_model.LogisticRegression(max_iter=1000),
-        {"C": _STRENGTHS},
-        cv=parts,
-        scoring="neg_log_loss",
-    )
-    return _piped(search, is_sparse=True).fit(X, y)
+    columns = Columns(is_sparse=True).fit(X)
+    if len(np.unique(y)) > 2:
+        model = linear_model.LogisticRegression(max_iter=1000)
+        if folds > 1:
+            model = model_selection.GridSearchCV(
+                model, {"C": _STRENGTHS}, cv=_parts(y, folds), scoring="neg_log_loss"
+            )
+        return pipeline.Pipeline([("columns", columns), ("model", model)]).fit(X, y)
+    rows, axes = _spanned(columns.transform(X))
+    parts = list(_parts(y, folds).split(y, y)) if folds > 1 else []
+    return _Fitted(columns, axes, fit_logistic(rows, y, _STRENGTHS.tolist(), parts))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A model on columns that were brought to scale and projected."""
+
+    columns: Columns
+    axes: np.ndarray | None
+    model: Logistic
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self.model.classes_
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return the probabilities of the classes, [n, 2]."""
+        rows = self.columns.transform(X)
+        return self.model.predict_proba(rows if self.axes is None else rows @ self.axes)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the more probable class of each row, [n]."""
+        predicted: np.ndarray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return predicted
+
+
+def _spanned(rows: Any) -> tuple[Any, np.ndarray | None]:
+    """Return rows [n, d] in the space that they span, and its axes [d, r]; d < n: as they are.
+
+    Weights with the least norm lie in that space, so a linear model loses nothing there.
+    """
+    if rows.shape[0] >= min(rows.shape[1], _MANY):
+        return rows, None
+    products = rows @ rows.T
+    values, vectors = np.linalg.eigh(products.toarray() if sparse.issparse(products) else products)
+    kept = values > _SMALLEST * max(float(values[-1]), _SMALLEST)
+    lengths = np.sqrt(values[kept])
+    axes = np.asarray(rows.T @ (vectors[:, kept] / lengths))
+    return vectors[:, kept] * lengths, axes
+
+
+def _parts(y: np.ndarray, folds: int) -> Any:
+    if len(y) < _MANY:
+        return model_selection.StratifiedKFold(folds)
+    return model_selection.StratifiedShuffleSplit(1, test_size=1 / _FOLDS, random_state=0)
 
 
 def _fit_machine(X: np.ndarray, y: np.ndarray, folds: int) -> Any:
@@ -89,25 +137,27 @@ def _fit_machine(X: np.ndarray, y: np.ndarray, folds: int) -> Any:
 
 
 def fit_numbers(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
-    """Return a fitted regressor of numbers y [n]; ``linear`` is a ridge regression."""
+    """Return a fitted regressor of numbers y [n].
+
+    ``linear`` is a ridge regression whose penalty is chosen by leave-one-out.
+    """
     if head == "forest":
         return _piped(ensemble.RandomForestRegressor(_TREES, random_state=0)).fit(X, y)
-    model: Any = linear_model.Ridge()
-    grid = {"alpha": 1.0 / _STRENGTHS}
-    if head == "svm":
-        # The penalty is relative to the numbers, so these are brought to one scale.
-        model = compose.TransformedTargetRegressor(
-            machines.SVR(), transformer=scaling.StandardScaler()
-        )
-        grid = {"regressor__C": _PENALTIES}
-    folds = min(_FOLDS, len(y))
-    if folds < 2:
-        return _piped(model).fit(X, y)
-    parts: Any = model_selection.KFold(folds)
-    if len(y) >= _MANY:
-        parts = model_selection.ShuffleSplit(1, test_size=1 / _FOLDS, random_state=0)
-    scoring = "neg_mean_absolute_error"
-    search = model_selection.GridSearchCV(model, grid, cv=parts, scoring=scoring)
+    if head == "linear":
+        scorer = "neg_mean_absolute_error"
+        ridge = linear_model.RidgeCV(alphas=1.0 / _STRENGTHS, scoring=scorer)
+        return _piped(ridge if len(y) > 1 else linear_model.Ridge()).fit(X, y)
+    # The penalty is relative to the numbers, so these are brought to one scale.
+    machine = compose.TransformedTargetRegressor(
+        machines.SVR(), transformer=scaling.StandardScaler()
+    )
+    if len(y) < 2:
+        return _piped(machine).fit(X, y)
+    grid = {"regressor__C": _PENALTIES}
+    folds = model_selection.KFold(min(_FOLDS, len(y)))
+    search = model_selection.GridSearchCV(
+        machine, grid, cv=folds, scoring="neg_mean_absolute_error"
+    )
     return _piped(search).fit(X, y)
 
 

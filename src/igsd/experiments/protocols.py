@@ -11,7 +11,9 @@ import numpy as np
 from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError, nearest
 from igsd.evaluation import qm9, semi
+from igsd.evaluation.splits import KINDS
 from igsd.experiments import vector_protocols as base
+from igsd.experiments.molecule_protocol import PartsProtocol
 from igsd.experiments.records import Record, RecordRow
 from igsd.experiments.scoring import class_codes
 from igsd.graphs.graphset import GraphSet
@@ -213,6 +215,7 @@ PROTOCOLS: dict[str, base.Protocol] = {
     **{name: base.VectorProtocol(name) for name in ("nested", "paper", "gckn")},
     "semi": SemiProtocol("semi"),
     "qm9": QM9Protocol("qm9"),
+    **{name: PartsProtocol(name) for name in KINDS},
     "tune-nested": base.NestedTuning("tune-nested"),
     "tune-semi": SemiTuning("tune-semi"),
 }

@@ -10,6 +10,7 @@ from typing import Any
 from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError
 from igsd.evaluation.semi import LABEL_RATE
+from igsd.evaluation.splits import KINDS
 from igsd.experiments import protocols, records, scoring, vector_protocols
 from igsd.experiments.trained import RECIPES, Trained
 from igsd.graphs.download import Progress
@@ -59,7 +60,9 @@ class Run:
     ``label_rate`` and ``target`` belong to protocols with few labels: ``target`` is the number to
     predict (several separated by commas), empty for classes and for all properties of QM9.
     ``standardise`` and ``twins`` belong to protocols that score vectors; ``twins`` None: scored if
-    there are many. ``references``: whether reference rows are scored too, None for the default.
+    there are many. ``num_splits``, ``train_labels`` (0: all) and ``numbers``, whether numbers are
+    predicted, belong to the protocols ``random`` and ``scaffold``.
+    ``references``: whether reference rows are scored too, None for the default.
     ``source`` and ``labels``: what is opened, if it is not the data set of that name.
     """
 
@@ -75,12 +78,17 @@ class Run:
     standardise: str = "yes"
     twins: bool | None = None
     references: bool | None = None
+    num_splits: int = 10
+    train_labels: tuple[int, ...] = (0,)
+    numbers: bool = False
     source: str = field(default="", compare=False)
     labels: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         share = "" if self.protocol != "semi" else f", {self.label_rate:.0%} labels"
         target = f", {self.target}" if self.target else ""
+        if self.protocol in KINDS:
+            return f"{self.label} on {self.data}{target}, {self.protocol} splits"
         return f"{self.label} on {self.data}{target}{share}, seed {self.seed}"
 
     @property
@@ -184,6 +192,8 @@ class Run:
         if record["status"] == "ok":
             rows = {row["method"] for row in record["rows"]}
             # `igsd compare` makes runs of IGSD without reference rows.
+            if not self.rules.is_complete(self, record):
+                return MISSING, ""
             is_part = self.has_references and self.is_recipe and not rows >= set(scoring.ROW_ORDER)
             return (MISSING if is_part else DONE), ""
         if record["status"] != "limit":

@@ -71,6 +71,10 @@ class Protocol(ABC):
         """Train and score; return the part of the record that is known only then."""
         raise NotImplementedError
 
+    def is_complete(self, run: Run, record: Record) -> bool:
+        """Whether a record of this run that ended well has all that is asked for."""
+        return True
+
     def limits(self, options: Options) -> dict[str, float | None]:
         """Return the limits of a run, as a record stores them."""
         return {"seconds": options.seconds, "memory_gib": options.memory_gib}

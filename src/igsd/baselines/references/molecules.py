@@ -106,14 +106,16 @@ class MoleculeDescriptors(ShallowEstimator):
         return np.where(np.isfinite(rows), rows, self.state_["medians"])
 
     def _computed(self, graphs: GraphSet) -> np.ndarray:
-        """Return the descriptors, NaN where there is none; those of the last set are kept."""
+        """Return the descriptors, NaN where there is none; those computed before are kept."""
         names = _names(graphs)
         need("chem", "rdkit", "A vector of a molecule")
-        if names != _last.get("names"):
-            rows = np.zeros((len(names), len(descriptor_names())), np.float32)
-            _filled(rows, names, lambda molecule: signed_log(descriptors(molecule)))
-            _last.update(names=names, rows=rows)
-        return _last["rows"]
+        new = [name for name in dict.fromkeys(names) if name not in _computed]
+        rows = np.zeros((len(new), len(descriptor_names())), np.float32)
+        _filled(rows, new, lambda molecule: signed_log(descriptors(molecule)))
+        found = _computed | dict(zip(new, rows, strict=True))
+        if len(found) <= _MOST_KEPT:
+            _computed.update(found)
+        return np.stack([found[name] for name in names]) if names else rows
 
     @property
     def n_features_out_(self) -> int:
@@ -125,8 +127,9 @@ class MoleculeDescriptors(ShallowEstimator):
         return np.array(descriptor_names(), dtype=object)
 
 
-# ``fit`` and ``transform`` of one set follow each other; a descriptor takes milliseconds.
-_last: dict[str, Any] = {}
+# All descriptors of a molecule take milliseconds, and every split needs most of them again.
+_computed: dict[str, np.ndarray] = {}
+_MOST_KEPT = 100_000
 
 
 def _shipped_checksum() -> str:
