@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,7 +127,7 @@ class PartsProtocol(Protocol):
         labels = labels_of(graphs, run.target)
         if run.numbers != labels.are_numbers:
             raise ConfigError(f"The labels of {graphs.name!r} are not those of this run.")
-        train = self.parts(run, graphs, labels, 0).train
+        train = self.parts(graphs, labels, 0).train
         for y in labels.values.T:
             for count in run.train_labels:
                 splits.labelled_part(train, y, count, classes=not labels.are_numbers)
@@ -140,7 +140,7 @@ class PartsProtocol(Protocol):
         found = {(row.get("labels"), split) for row in rows for split in row.get("splits", ())}
         return all((n, s) in found for n in run.train_labels for s in range(run.num_splits))
 
-    def parts(self, run: Run, graphs: GraphSet, labels: Labels, split: int) -> splits.Parts:
+    def parts(self, graphs: GraphSet, labels: Labels, split: int) -> splits.Parts:
         """Return the training and test part of a split."""
         known = labels.known
         if self.name == "random":
@@ -161,47 +161,63 @@ class PartsProtocol(Protocol):
         Splits that the record at this place has already, or that an interrupted run has left in a
         file beside it, are kept.
         """
-        labels, task = labels_of(graphs, run.target), self.learner(run)[1]
-        kept, rows = _Kept.find(run, graphs, options), dict[int, Any]()
-        for row in kept.rows:
-            rows[row["labels"]] = row
+        labels, (name, task) = labels_of(graphs, run.target), self.learner(run)
+        kept, config = _Kept.find(run, graphs, options), run.config()
         begin, used = time.perf_counter(), scoring.cpu_seconds()
         X, seconds = _vectors(run, graphs) if task == "vectors" else (None, {})
-        subject = _Subject(run, graphs, labels, X)
-        tested: dict[str, str] = {}
-        for split in range(run.num_splits):
-            parts = self.parts(run, graphs, labels, split)
-            tested[str(split)] = splits.index_text(parts.test)
-            for count in run.train_labels:
-                row = rows.setdefault(count, _empty_row(run, self.name, count, labels))
-                if split not in row["splits"]:
-                    _add(row, split, subject.scores(parts, count, split))
-            kept.write([*rows.values()])
+        head = registry.head_of(registry.build(name, config, task), "linear")
+
+        def learner(split: int) -> Any:
+            return registry.build(name, config.updated({"seed": split}), task)
+
+        subject = Subject(run.method, graphs, labels, X, head, learner)
+        found, tested = self.rows(subject, run.train_labels, run.num_splits, kept)
         kept.remove()
-        for row in rows.values():  # splits that were made before are tested on the same parts
-            for split in row["splits"]:
-                if str(split) not in tested:
-                    test = self.parts(run, graphs, labels, split).test
-                    tested[str(split)] = splits.index_text(test)
-        elapsed = time.perf_counter() - begin
-        found: list[RecordRow] = [rows[count] for count in sorted(rows, key=lambda n: n or np.inf)]
         return {
             "rows": found,
             "test_parts": tested,
-            "seconds": seconds | {"evaluate": round(elapsed, 3)},
+            "seconds": seconds | {"evaluate": round(time.perf_counter() - begin, 3)},
             "cpu_seconds": round(scoring.cpu_seconds() - used, 3),
             "peak_memory_mib": round(processes.peak_bytes() / 2**20, 1),
         }
 
+    def rows(
+        self,
+        subject: Subject,
+        counts: Sequence[int],
+        num_splits: int,
+        kept: _Kept | None = None,
+    ) -> tuple[list[RecordRow], dict[str, str]]:
+        """Return the row of each number of labels, and the test part of each split as text."""
+        kept = kept or _Kept([])
+        rows: dict[int, Any] = {row["labels"]: row for row in kept.rows}
+        last = max((split for row in kept.rows for split in row["splits"]), default=-1)
+        tested = {}
+        for split in range(max(num_splits, last + 1)):
+            parts = self.parts(subject.graphs, subject.labels, split)
+            tested[str(split)] = splits.index_text(parts.test)
+            for count in counts if split < num_splits else ():
+                row = rows.setdefault(count, _empty_row(subject, self.name, count))
+                if split not in row["splits"]:
+                    _add(row, split, subject.scores(parts, count, split))
+            kept.write([*rows.values()])
+        return [rows[count] for count in sorted(rows, key=lambda n: n or np.inf)], tested
+
 
 @dataclass(frozen=True, eq=False)
-class _Subject:
-    """A method on labelled graphs; ``X`` [G, d]: its vectors, None if it learns from labels."""
+class Subject:
+    """A method on labelled graphs, as it is scored.
 
-    run: Run
+    ``X`` [G, d]: its vectors, on which a small model (``head``) learns; None if it learns from
+    labels itself: then ``learner`` returns an unfitted estimator for a split.
+    """
+
+    name: str
     graphs: GraphSet
     labels: Labels
     X: np.ndarray | None
+    head: heads.Head = "linear"
+    learner: Callable[[int], Any] | None = None
 
     def scores(self, parts: splits.Parts, count: int, split: int) -> list[Scored]:
         """Return what each target scores in a split, with ``count`` labels shown."""
@@ -227,12 +243,10 @@ class _Subject:
         self, y: np.ndarray, train: np.ndarray, shown: np.ndarray, test: np.ndarray, split: int
     ) -> np.ndarray:
         """Return probabilities [n, C] or numbers [n] for the test graphs."""
-        run, num_classes = self.run, self.labels.num_classes
-        name, task = run.rules.learner(run)
-        if self.X is not None:
-            head = registry.head_of(registry.build(name, run.config()), "linear")
-            return predict(self.X, y, shown, test, num_classes, head)
-        estimator = registry.build(name, run.config().updated({"seed": split}), task)
+        num_classes = self.labels.num_classes
+        if self.X is not None or self.learner is None:
+            return predict(np.asarray(self.X), y, shown, test, num_classes, self.head)
+        estimator = self.learner(split)
         is_shown, tested = np.isin(train, shown), self.graphs.take(test)
         if not num_classes:
             estimator.fit(self.graphs.take(train), np.where(is_shown, y[train], np.nan))
@@ -282,8 +296,9 @@ def _spread(given: np.ndarray, classes: np.ndarray, num_classes: int) -> np.ndar
     return spread
 
 
-def _empty_row(run: Run, protocol: str, count: int, labels: Labels) -> Values:
-    row: Values = {"method": run.method, "protocol": protocol, "labels": count}
+def _empty_row(subject: Subject, protocol: str, count: int) -> Values:
+    labels = subject.labels
+    row: Values = {"method": subject.name, "protocol": protocol, "labels": count}
     row |= {"splits": [], "metrics": {name: [] for name in labels.metrics}}
     row |= {"train_sizes": [], "test_sizes": []}
     if len(labels.names) > 1:
