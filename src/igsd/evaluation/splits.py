@@ -61,14 +61,15 @@ def scaffold_parts(
     """Return a test part of whole groups of ``positions``; ``groups``: the scaffold of each.
 
     Groups are taken in random order while they fit. One that is larger than half of the test part
-    is always trained on, as is usual: it would be most of the test. Raises ``DataError`` if
-    nothing is left to test on.
+    is always trained on, as is usual, if there are others: it would be most of the test. Raises
+    ``DataError`` if nothing is left to test on.
     """
     codes = np.unique(np.asarray(groups, dtype=object).astype(str), return_inverse=True)[1]
     sizes, num_test = np.bincount(codes), _num_test(len(positions), test_share)
     rng = np.random.default_rng([seed, 8])
     taken, room = np.zeros(len(sizes), bool), num_test
-    for group in rng.permutation(np.flatnonzero(sizes <= max(num_test / 2, 1))):
+    is_small = sizes <= num_test / 2
+    for group in rng.permutation(np.flatnonzero(is_small if is_small.any() else sizes <= num_test)):
         if sizes[group] <= room:
             taken[group] = True
             room -= sizes[group]
