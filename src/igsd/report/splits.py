@@ -129,6 +129,4 @@ def _mean(cell: Cell | None) -> float | None:
 
 
 def _error(cell: Cell | None) -> float | None:
-    if cell is None or cell.num_seeds < 2:
-        return None
-    return float(np.std([*cell.by_seed.values()], ddof=1) / np.sqrt(cell.num_seeds))
+    return None if cell is None else cell.standard_error

@@ -119,6 +119,12 @@ class Cell:
         return self._statistic(f"std_over_{self.spread}")
 
     @property
+    def standard_error(self) -> float | None:
+        """The standard error of the mean over seeds (ddof 1), None for a single seed."""
+        values = [*self.by_seed.values()]
+        return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+
+    @property
     def best(self) -> float | None:
         """The mean of the best seed."""
         return max(self.by_seed.values(), default=None)
