@@ -21,6 +21,7 @@ def test_scaffolds() -> None:
     found = murcko_scaffolds(["c1ccccc1CCN", "CCc1ccccc1", "CCO", "C[C@H]1CCCO1", "C[C@@H]1CCCO1"])
     assert found == ("c1ccccc1", "c1ccccc1", "", "C1CCOC1", "C1CCOC1")
     assert murcko_scaffolds(["C[N+]1(C)CCC[C+](O)(C)C1"])[0]  # a carbon with five bonds
+    assert murcko_scaffolds(["C1CC[C+]1(C)(C1CC1)C1CC1"])[0]  # whose bonds are all in the scaffold
     with pytest.raises(DataError, match="'ethanol' is not a molecule"):
         murcko_scaffolds(["ethanol"])
 

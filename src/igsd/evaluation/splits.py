@@ -43,7 +43,10 @@ def murcko_scaffolds(smiles: Sequence[str]) -> tuple[str, ...]:
             molecule = molecule_of(text)
             if molecule is None:
                 raise DataError(f"{text!r} is not a molecule in SMILES: it has no scaffold.")
-            core = MurckoScaffold.GetScaffoldForMol(molecule)
+            try:
+                core = MurckoScaffold.GetScaffoldForMol(molecule)
+            except (ValueError, RuntimeError):  # an impossible valence: no other shares its rings
+                core = molecule
             found.append(Chem.MolToSmiles(core, isomericSmiles=False))
     return tuple(found)
 
