@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("rdkit")
 
@@ -14,6 +15,8 @@ from igsd.errors import ConfigError, DataError, StorageError
 from igsd.estimators import molecules as module
 from igsd.estimators.molecules import MoleculeEncoder, pretrained
 from igsd.graphs.corpus import read_corpus
+from igsd.model.pretraining import vector_map
+from igsd.training.free_targets import FreeTargets
 from tests.graphs.test_chemistry import DRUGS
 from tests.small_graphs import make_graphs
 
@@ -50,6 +53,31 @@ def test_a_file_gives_the_same_vectors(tmp_path: Path) -> None:
     assert again.corpus_["molecules"] == len(DRUGS)
 
 
+def test_a_vector_holds_the_predicted_targets() -> None:
+    config = SMALL | {"epochs": 60, "head_dropout": 0.0, "learning_rate": 0.01, "fragment_dim": 5}
+    model = MoleculeEncoder(**config, self_weight=0.0).fit(DRUGS)
+    vectors, corpus = model.transform(DRUGS), read_corpus(DRUGS, num_fragments=16)
+    targets = FreeTargets.of_corpus(corpus).of(np.arange(len(DRUGS)), torch.device("cpu")).numpy()
+    width = corpus.descriptors.shape[1]
+    assert vectors.shape == (len(DRUGS), width + 5)
+    assert np.allclose(vectors.mean(axis=0), 0, atol=1e-2)
+    varies = targets[:, :width].std(axis=0) > 0.5
+    pairs = zip(vectors[:, :width].T[varies], targets[:, :width].T[varies], strict=True)
+    assert np.mean([np.corrcoef(one, other)[0, 1] for one, other in pairs]) > 0.8
+
+
+def test_the_rotation_evens_out_variances() -> None:
+    generator = torch.Generator().manual_seed(0)
+    h = torch.randn(500, 12, generator=generator) * torch.logspace(-2, 1, 12)
+    weight = torch.randn(3 + 8, 12, generator=generator)
+    mapped, bias = vector_map(weight, h, 8, 6, seed=0)
+    vectors = h @ mapped.T + bias
+    assert mapped.shape == (9, 12)
+    assert torch.allclose(mapped[:3], weight[:3])
+    assert torch.allclose(vectors.mean(dim=0), torch.zeros(9), atol=1e-3)
+    assert vectors[:, 3:].var(dim=0).mean().item() == pytest.approx(1, rel=0.01)
+
+
 def test_float16_halves_the_file(tmp_path: Path) -> None:
     sizes = []
     for half in (True, False):
@@ -61,8 +89,9 @@ def test_float16_halves_the_file(tmp_path: Path) -> None:
 
 def test_begins_with_another_encoder() -> None:
     corpus = read_corpus(DRUGS, num_fragments=16)
-    first = MoleculeEncoder(**SMALL).fit_corpus(corpus)
-    none = MoleculeEncoder(**SMALL | {"epochs": 0}).fit_corpus(corpus, first)
+    plain = SMALL | {"vector": "representation"}
+    first = MoleculeEncoder(**plain).fit_corpus(corpus)
+    none = MoleculeEncoder(**plain | {"epochs": 0}).fit_corpus(corpus, first)
     assert np.array_equal(none.transform(DRUGS), first.transform(DRUGS))
     with pytest.raises(ConfigError, match="hidden_dim=8"):
         MoleculeEncoder(**SMALL | {"hidden_dim": 16}).fit_corpus(corpus, first)

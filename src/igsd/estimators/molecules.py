@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from igsd.batches.features import FeatureMap
 from igsd.errors import ConfigError, DataError, StorageError, nearest
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
@@ -17,11 +19,14 @@ from igsd.files.models import SHIPPED, read_model, write_model
 from igsd.graphs.corpus import Corpus, read_corpus
 from igsd.graphs.graphset import GraphSet
 from igsd.model.network import Dims
-from igsd.model.pretraining import EncoderNetwork, PretrainModel
+from igsd.model.pretraining import EncoderNetwork, PretrainModel, vector_map
 from igsd.progress import progress_bar
 from igsd.settings.igsd import PretrainConfig
 from igsd.training.fit import Fitted, fit
 from igsd.training.free_targets import FreeTargets
+
+_SAMPLE = 20_000
+"""Molecules of the corpus that the map from a representation to a vector is made from."""
 
 
 @settings_as_parameters(PretrainConfig)
@@ -33,12 +38,17 @@ class MoleculeEncoder(NeuralEstimator):
     beside Eq. InfoNCE. ``transform`` takes SMILES, or anything that ``igsd.IGSD`` takes if its
     graphs are named by SMILES.
 
+    A vector holds the targets as the network predicts them (``vector="targets"``): smooth versions
+    of the descriptors, in their order, and of the counts of fragments, reduced to ``fragment_dim``
+    numbers. Few labels are enough to learn from these; the network's representation is wider.
+
     Learned: ``network_`` (the encoder), ``features_``, ``history_``, ``config_``, ``corpus_`` (the
-    number of molecules and the checksum of the corpus).
+    number of molecules and the checksum of the corpus), ``vector_dim_`` (0 for a representation).
     """
 
     network_class = EncoderNetwork
     corpus_: Header
+    vector_dim_: int
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on SMILES strings, or on a set of molecules, and return self; ``y`` is not read."""
@@ -74,13 +84,39 @@ class MoleculeEncoder(NeuralEstimator):
             log_dir=parameters["log_dir"],
             verbose=parameters["verbose"],
         )
-        network = EncoderNetwork(config, Dims(fitted.features)).eval()
-        weights: dict[str, Tensor] = fitted.network.igsd.student.encoder.state_dict()
-        if config.half:
-            weights = {name: _rounded(tensor) for name, tensor in weights.items()}
-        network.encoder.load_state_dict(weights)
         self.corpus_ = {"molecules": len(corpus.graphs), "checksum": corpus.checksum}
-        return self._set_fitted(config, None, Fitted(network, fitted.features, fitted.history))
+        self.vector_dim_ = 0
+        student, history = fitted.network.igsd.student.encoder, fitted.history
+        self._set_network(config, fitted.features, history, student.state_dict(prefix="encoder."))
+        if config.vector == "targets":
+            head = fitted.network.head
+            scale = head[0].running_var.add(head[0].eps).rsqrt() if config.head_norm else 1.0
+            rows = np.random.default_rng(config.seed).permutation(len(corpus.graphs))[:_SAMPLE]
+            h = torch.from_numpy(self.transform(corpus.graphs.take(np.sort(rows))))
+            weight, bias = vector_map(
+                head[-1].weight.detach().cpu() * scale.cpu(),
+                h,
+                config.num_fragments,
+                config.fragment_dim,
+                config.seed,
+            )
+            self.vector_dim_ = len(bias)
+            weights = self.network_.state_dict() | {"vector.weight": weight, "vector.bias": bias}
+            self._set_network(config, fitted.features, history, weights)
+        return self
+
+    def _set_network(
+        self,
+        config: PretrainConfig,
+        features: FeatureMap,
+        history: list[dict[str, float]],
+        weights: Mapping[str, Tensor],
+    ) -> None:
+        """Make a network with these weights, rounded as they will be stored, the fitted one."""
+        network = EncoderNetwork(config, Dims(features, self.vector_dim_)).eval()
+        rounded = {name: _rounded(tensor) for name, tensor in weights.items()}
+        network.load_state_dict(rounded if config.half else weights)
+        self._set_fitted(config, None, Fitted(network, features, history))
 
     @staticmethod
     def _begun(start: "MoleculeEncoder", config: PretrainConfig) -> nn.Module:
@@ -104,10 +140,14 @@ class MoleculeEncoder(NeuralEstimator):
             write_model(path, halved, header)
 
     def _state(self) -> tuple[dict[str, Tensor], Header]:
-        return {}, {"corpus": self.corpus_}
+        return {}, {"corpus": self.corpus_, "vector_dim": self.vector_dim_}
 
     def _set_state(self, tensors: Mapping[str, Tensor], header: Header) -> None:
         self.corpus_ = dict(header["corpus"])
+        self.vector_dim_ = int(header.get("vector_dim", 0))
+
+    def _num_outputs(self) -> int:
+        return self.vector_dim_
 
 
 def _rounded(tensor: Tensor) -> Tensor:

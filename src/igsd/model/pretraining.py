@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
 from igsd.losses.labels import supervised
@@ -48,15 +49,47 @@ class PretrainModel(SemiModel):
         return self.self_weight * (max(0.0, 1 - epoch / length) if length else 1.0)
 
 
+LARGEST = 10.0
+"""Numbers of a vector are cut off here: those of a molecule far larger than any of the corpus."""
+
+
 class EncoderNetwork(Network):
-    """What remains of a pre-training: the student's encoder."""
+    """What remains of a pre-training: the student's encoder and the map to a vector.
+
+    ``dims.num_outputs``: the width of a vector; 0 for the representation h itself.
+    """
 
     def __init__(self, settings: Any, dims: Dims) -> None:
         super().__init__(settings, dims)
         self.encoder = build_encoder(settings, dims)
-
-    @property
-    def out_dim(self) -> int:  # type: ignore[override]
-        """Width of an embedding."""
         width: Any = self.encoder.out_dim
-        return width
+        self.out_dim = dims.num_outputs or width
+        self.vector = nn.Linear(width, dims.num_outputs) if dims.num_outputs else None
+
+    def embed(self, step: Step) -> Tensor:
+        """Return the vectors [B, out_dim] of the graphs of a step."""
+        h: Tensor = self.encoder(step.batch)
+        return h if self.vector is None else self.vector(h).clamp_(-LARGEST, LARGEST)
+
+
+def vector_map(
+    weight: Tensor, h: Tensor, num_fragments: int, width: int, seed: int
+) -> tuple[Tensor, Tensor]:
+    """Return weight [t + width, d] and bias of the map from representations h [n, d] to vectors.
+
+    ``weight`` [t + k, d]: that of the output layer. The first t numbers of a vector are the
+    predicted descriptors. The others are the predicted counts of the k fragments: their first
+    ``width`` principal components over h, turned by a random rotation to equal variances, 1 in the
+    mean. So standardising the columns of a vector, as many models do, does not blow up its small
+    components. All numbers have mean 0 over h.
+    """
+    weight, h = weight.double(), h.double()
+    split, centre = len(weight) - num_fragments, h.mean(dim=0)
+    spread = (h - centre) @ weight[split:].T
+    width = min(width, num_fragments)
+    variances, axes = torch.linalg.eigh(spread.T @ spread / len(h))
+    axes = axes[:, -width:] / variances[-width:].sum().div(width).sqrt().clamp(min=1e-12)
+    random = torch.randn(width, width, dtype=h.dtype, generator=torch.Generator().manual_seed(seed))
+    rotation = torch.linalg.qr(random).Q
+    joined = torch.cat([weight[:split], rotation.T @ axes.T @ weight[split:]])
+    return joined.float(), -(joined @ centre).float()

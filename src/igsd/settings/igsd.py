@@ -69,6 +69,15 @@ class PretrainConfig(SemiRegressionConfig):
         1024, "labels", "numbers that the fragments are hashed to", low=1, high=2**20
     )
     mix_weight: float = setting(1.0, "embedding", "lambda: share of the student", low=0, high=1)
+    vector: str = setting(
+        "targets",
+        "embedding",
+        "what a vector holds: the targets as the network predicts them, or its representation",
+        choices=("targets", "representation"),
+    )
+    fragment_dim: int = setting(
+        432, "embedding", "numbers of a vector that stand for the fragments", low=1, high=2**16
+    )
     half: bool = setting(True, "embedding", "round the weights to float16, which halves the file")
     processes: int = setting(1, "runtime", "processes that read molecules", low=1)
 
