@@ -72,7 +72,8 @@ def learning_curves(cells: Mapping[str, Mapping[int, Cell]], *, title: str = "")
         for name, found in cells.items()
     ]
     names = [str(count) if count else "all" for count in counts]
-    axes = Axes("labels (bars: one standard error)", metric.axis, names=names, lines=True)
+    is_curve = len(counts) > 1
+    axes = Axes("labels (bars: one standard error)", metric.axis, names=names, lines=is_curve)
     return line_plot(series, axes, notes=title)
 
 
