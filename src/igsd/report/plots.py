@@ -160,7 +160,8 @@ def panels(drawn: Sequence[tuple[str, Sequence[Series], Axes]], columns: int = 3
     foot = 0.2 * -(-len(titles) // 2)
     with _style():
         figure = _figure((3.2 * columns, 2.5 * rows + foot), layout="constrained")
-        figure.get_layout_engine().set(rect=(0, foot / (2.5 * rows + foot), 1, 1))
+        share = foot / (2.5 * rows + foot)
+        figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
         grid: Any = figure.subplots(rows, columns, squeeze=False).reshape(-1)
         for place, axes in enumerate(grid):
             if place >= len(drawn):
