@@ -11,7 +11,7 @@ from benchmarks.guard import guarded
 from benchmarks.row import Row, Skipped
 from benchmarks.side import Side
 from benchmarks.timing import alternate
-from igsd.files.atomic import cache_dir
+from igsd.files.cache import cache_dir
 
 VERSION = "0.1.2"
 METHODS = ("GraphCL", "InfoGraph", "MVGRL")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,27 @@ import pytest
 
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs, odd_graphs
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # A shell script that starts the tests in the background makes them, and all that they start,
+    # ignore Ctrl-C, which some of them send.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "run the files, and the tests of each file, in a random order"
+    parser.addoption("--shuffle", type=int, metavar="SEED", help=text)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if (seed := config.getoption("--shuffle")) is not None:
+        rng = random.Random(seed)
+        rng.shuffle(items)
+        order = dict.fromkeys(item.path for item in items)
+        places = {path: place for place, path in enumerate(order)}
+        items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -93,7 +93,7 @@ def test_other_threads_leave_the_handlers_alone() -> None:
 def test_children_do_not_hear_ctrl_c() -> None:
     # Workers once answered it with a traceback each, while they were starting.
     before = signal.getsignal(signal.SIGINT)
-    show = "import signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
+    show = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print(True)"
     with deaf_children():
         child = subprocess.Popen([sys.executable, "-c", show], stdout=subprocess.PIPE, text=True)
     assert signal.getsignal(signal.SIGINT) == before
@@ -201,6 +201,14 @@ except KeyboardInterrupt:
 def test_ctrl_c_while_children_start_is_heard_after_it() -> None:
     # In a process of its own: a thread of the test runner could take the signal.
     done = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True)
+    assert done.stdout.split() == ["reached", "heard"]
+
+
+def test_ctrl_c_that_another_thread_takes_is_not_lost() -> None:
+    code = "import threading, time\nthreading.Thread(target=time.sleep, args=(20,), daemon=True)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}.start()\n{DEAF}"], capture_output=True, text=True
+    )
     assert done.stdout.split() == ["reached", "heard"]
 
 

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing import resource_tracker
 from typing import Any, NamedTuple, Self, TypeVar
 
 from igsd.errors import ConfigError, IGSDError, TrainingError
@@ -77,12 +78,19 @@ def deaf_children() -> Iterator[None]:
         with _handled(signal.SIGINT, signal.SIG_IGN):
             yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        with _handled(signal.SIGINT, signal.SIG_IGN):
+    # A child inherits what its parent blocks, or ignores. An ignored signal would be lost if
+    # another thread of the parent took it, hence blocking and a handler that takes note.
+    received: list[int] = []
+    with _handled(signal.SIGINT, lambda number, frame: received.append(number)):
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            resource_tracker.ensure_running()  # which unblocks the signal when it starts
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
             yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    if received:
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 # Python discards an exception raised in code that the garbage collector calls, and modules that

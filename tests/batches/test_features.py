@@ -121,6 +121,12 @@ def test_equals_the_plain_loop(nodes: str) -> None:
     np.testing.assert_allclose(batch.x.numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
+def test_labels_without_names_are_refused() -> None:
+    graphs = replace(make_graphs(3), node_label_names=())
+    with pytest.raises(DataError, match=r"has node labels without names: .* Got 0 names for code"):
+        FeatureMap(("label",), (0, 1)).transform(graphs)
+
+
 def test_degrees_by_hand() -> None:
     assert make_batch(PATH).x.tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0]]
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pickle
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +88,38 @@ def test_the_ids_of_a_table_are_kept(igsd: Run, tmp_path: Path) -> None:
     assert igsd("embed", "r", "m.graphs", "-o", "again.csv", "--quiet")[0] == 0
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "embed.csv").read_text()
     assert "id 10" in igsd("neighbors", "r", "m.graphs", "--query", "10")[1]
+
+
+def test_ids_for_a_spreadsheet(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("id,smiles,y\n=1+1,CCO,@a\n8,CCN,b\n9,CC,@a\n")
+    assert igsd("train", "m.csv", "-o", "r", "--labels", "y", "--quiet", *SETTINGS)[0] == 0
+    for command in ("embed", "predict"):
+        for option, text in (([], "0,2,=1+1,CCO"), (["--spreadsheet"], "0,2,'=1+1,CCO")):
+            assert igsd(command, "r", "m.csv", "-o", "t.csv", "--quiet", *option)[0] == 0
+            assert (tmp_path / "t.csv").read_text().splitlines()[1].startswith(text)
+        code, _, err = igsd(command, "r", "m.csv", "-o", "t.parquet", "--spreadsheet")
+        assert (code, "--spreadsheet is for .csv files" in err) == (2, True)
+
+
+def test_links_that_lead_to_themselves(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
+    (tmp_path / "loop.npy").symlink_to("loop.npy")
+    for arguments in (["loop.npy", toy, "-o", "v.npy"], [trained, "loop.npy", "-o", "v.npy"]):
+        code, _, err = igsd("embed", *arguments)
+        assert (code, "a link that leads nowhere, or to itself" in err) == (2, True)
+    code, _, err = igsd("embed", trained, toy, "-o", "loop.npy")
+    assert (code, "it is a link that leads to itself" in err) == (2, True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_names_that_are_not_utf_8(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
+    run, data = tmp_path / "run\udcff", tmp_path / "data\udcff.graphs"
+    shutil.copytree(trained, run)
+    assert igsd("data", "import", toy, "-o", data)[0] == 0
+    assert igsd("embed", run, data, "-o", "v\udcff.csv", "--quiet")[0] == 0
+    assert igsd("report", "--run", run, "-o", "p\udcff.html")[0] == 0
+    (tmp_path / "TOY\udcff").symlink_to(toy)
+    assert igsd("data", "show", tmp_path / "TOY\udcff")[0] in (0, 2)
 
 
 def test_node_labels_never_seen_are_noted(igsd: Run, trained: Path, tmp_path: Path) -> None:

@@ -33,6 +33,14 @@ def test_a_model(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
     assert {"mean", "std_over_seeds", "std_over_folds"} <= row.keys()
 
 
+def test_a_cluster_is_for_methods(igsd: Run, trained: Path, toy: Path) -> None:
+    """It was accepted, and the runs could not be sent."""
+    pytest.importorskip("distributed")
+    for inputs in ([trained, toy], ["--recipe", "molecules", toy]):
+        code, _, err = igsd("evaluate", *inputs, "--backend", "dask", "--scheduler", "127.0.0.1:1")
+        assert (code, "--backend dask needs --methods NAME" in err) == (2, True)
+
+
 def test_embeddings(igsd: Run, trained: Path, toy: Path) -> None:
     source = trained / "embeddings.npy"
     code, out, _ = igsd("evaluate", source, toy, *FAST, "--seeds", 1, "--json", "-")

@@ -155,7 +155,7 @@ class TestFiles:
         np.testing.assert_array_equal(loaded.predict(new), fitted.predict(new))
         np.testing.assert_array_equal(loaded._outputs(new), fitted._outputs(new))
         np.testing.assert_array_equal(loaded.transform(new), fitted.transform(new))
-        assert loaded.get_params() == fitted.get_params()
+        assert loaded.config_ == fitted.config_
         assert loaded.history_ == fitted.history_
         assert loaded.pretraining_history_ == fitted.pretraining_history_
         assert loaded.pseudo_labels_.graphs.tolist() == fitted.pseudo_labels_.graphs.tolist()

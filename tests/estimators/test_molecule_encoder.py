@@ -66,16 +66,20 @@ def test_a_vector_holds_the_predicted_targets() -> None:
     assert np.mean([np.corrcoef(one, other)[0, 1] for one, other in pairs]) > 0.8
 
 
-def test_the_rotation_evens_out_variances() -> None:
+def test_the_map_to_a_vector() -> None:
     generator = torch.Generator().manual_seed(0)
     h = torch.randn(500, 12, generator=generator) * torch.logspace(-2, 1, 12)
-    weight = torch.randn(3 + 8, 12, generator=generator)
-    mapped, bias = vector_map(weight, h, 8, 6, seed=0)
-    vectors = h @ mapped.T + bias
-    assert mapped.shape == (9, 12)
-    assert torch.allclose(mapped[:3], weight[:3])
+    targets = h @ torch.randn(12, 3 + 8, generator=generator)
+    weight, bias = vector_map(h, targets, 8, 6, seed=0)
+    vectors = h @ weight.T + bias
+    assert weight.shape == (9, 12)
+    centred = targets - targets.mean(dim=0)
+    assert (vectors[:, :3] - centred[:, :3]).abs().max() < 0.02 * centred.abs().max()
     assert torch.allclose(vectors.mean(dim=0), torch.zeros(9), atol=1e-3)
     assert vectors[:, 3:].var(dim=0).mean().item() == pytest.approx(1, rel=0.01)
+    rebuilt = torch.linalg.lstsq(vectors[:, 3:], centred[:, 3:]).solution
+    rest = centred[:, 3:] - vectors[:, 3:] @ rebuilt
+    assert rest.var() < 0.05 * centred[:, 3:].var()
 
 
 def test_float16_halves_the_file(tmp_path: Path) -> None:

@@ -110,10 +110,10 @@ def test_errors_speak_of_the_method(method: Any, graphs: GraphSet) -> None:
 
 
 def test_a_recipe_says_what_the_data_is_like() -> None:
-    model = GraphCL.from_recipe("social", epochs=7)
-    assert (model.readout, model.hidden_dim, model.node_features) == ("mean", 256, "degree")
-    assert (model.epochs, model.temperature) == (7, 0.2)
-    assert GCC.from_recipe("molecules").temperature == GCC().temperature
+    config = GraphCL.from_recipe("social", epochs=7).config()
+    assert (config.readout, config.hidden_dim, config.node_features) == ("mean", 256, "degree")
+    assert (config.epochs, config.temperature) == (7, 0.2)
+    assert GCC.from_recipe("molecules").config().temperature == GCC().config().temperature
     with pytest.raises(ConfigError, match=r"no recipe 'sociable'.*'social'"):
         GraphCL.from_recipe("sociable")
 
@@ -293,3 +293,14 @@ def test_a_network_without_labels_is_given_none(graphs: GraphSet) -> None:
     step = tiny(OneNumberEstimator).fit(graphs).network_.steps[0]
     with pytest.raises(TypeError, match="trained without"):
         _ = step.labels
+
+
+def test_settings_left_open_follow_the_recipe_for_the_data() -> None:
+    for labels, recipe, readout in ((True, "molecules", "sum"), (False, "social", "mean")):
+        model = IGSD(epochs=1, hidden_dim=4).fit(make_graphs(labels=labels))
+        assert model.recipe_ == recipe
+        assert (model.config_.epochs, model.config_.hidden_dim) == (1, 4)
+        assert model.config_.readout == readout
+        assert model.get_params()["readout"] is None
+    plain = IGSD(epochs=1, hidden_dim=4, recipe=None).fit(make_graphs(labels=False))
+    assert plain.config_.readout == type(plain.config_)().readout

@@ -205,7 +205,7 @@ class TestFiles:
         for loaded in (type(fitted).load(str(path)), load_model(path), load_model(path.parent)):
             assert type(loaded) is type(fitted)
             np.testing.assert_array_equal(loaded.transform(new), fitted.transform(new))
-            assert loaded.get_params() == fitted.get_params()
+            assert loaded.config_ == fitted.config_
             assert list(loaded.get_feature_names_out()) == list(fitted.get_feature_names_out())
             if has_kernel(fitted):
                 np.testing.assert_array_equal(loaded.kernel(new), fitted.kernel(new))

@@ -124,7 +124,7 @@ def test_vectors_are_made_once(
     assert first["rows"] == again["rows"]
     (cached,) = (tmp_path / "cache" / "vectors").iterdir()
     cached.write_bytes(b"damaged")
-    with pytest.warns(UserWarning, match="computed again"):
+    with pytest.warns(UserWarning, match="made again"):
         assert run_of("random", "histogram").execute(graphs, Options())["rows"] == first["rows"]
 
 

@@ -127,6 +127,7 @@ def test_foreign_files_are_refused(tmp_path: Path, text: str) -> None:
         {"rows": [ROW | {"accuracies": ["x", None]}]},
         {"rows": [ROW | {"accuracies": [float("nan")]}]},
         {"rows": [ROW | {"accuracies": []}]},
+        {"rows": [ROW | {"accuracies": [0.5, -3.0]}]},
         {"rows": [{"method": "igsd"}]},
         {"rows": [ROW | {"mae": {"mu": None}}]},
         {"rows": [{key: value for key, value in ROW.items() if key != "std"}]},

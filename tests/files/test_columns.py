@@ -22,6 +22,22 @@ def test_quotes_stand_only_where_they_are_needed(tmp_path: Path) -> None:
     assert (tmp_path / "p.csv").read_text() == expected
 
 
+def test_texts_that_a_spreadsheet_would_obey(tmp_path: Path) -> None:
+    ids = ["=1+1", "+a", "-b", "@c", "\t=d", "e=", "2"]
+    table: Columns = {"id": [*ids], "-x": [-1.5, *range(6)]}
+    write_columns(tmp_path / "plain.csv", table)
+    assert (tmp_path / "plain.csv").read_text().startswith("id,-x\n=1+1,-1.5\n+a,0\n")
+    write_columns(tmp_path / "safe.csv", table, spreadsheet=True)
+    lines = (tmp_path / "safe.csv").read_text().splitlines()
+    assert lines[:3] == ["id,'-x", "'=1+1,-1.5", "'+a,0"]
+    assert lines[3:] == ["'-b,1", "'@c,2", "'\t=d,3", "e=,4", "2,5"]
+    write_vectors(
+        tmp_path / "v.csv", pieces(), VECTORS.shape, ["a", "b", "c"], ids=ids, spreadsheet=True
+    )
+    assert "\n0,'=1+1," in (tmp_path / "v.csv").read_text()
+    assert np.array_equal(read_vectors(tmp_path / "v.csv").astype(np.float32), VECTORS)
+
+
 def test_parquet(tmp_path: Path) -> None:
     write_columns(tmp_path / "p.parquet", COLUMNS)
     assert pq.read_table(tmp_path / "p.parquet").to_pydict() == COLUMNS

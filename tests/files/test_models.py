@@ -189,11 +189,24 @@ def test_a_run_folder_stands_for_the_model_in_it(tmp_path: Path) -> None:
     assert read_model(tmp_path / "run")[0].keys() == {"w"}
 
 
+@pytest.mark.parametrize(
+    "header",
+    [{"features": {"label_names": ["C", [1]]}}, {"labels": {"classes": 3}}, {"history": [1]}],
+)
+def test_a_header_that_lies_is_refused(tmp_path: Path, header: dict[str, Any]) -> None:
+    write_model(tmp_path / "m", {"w": torch.zeros(2)}, header)
+    with pytest.raises(StorageError, match=f"damaged: in its header, {next(iter(header))}.* must"):
+        read_model(tmp_path / "m")
+
+
 def test_where_there_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"no model at .*`igsd train`, or a file written by"):
         model_path(tmp_path / "nothing")
     with pytest.raises(StorageError, match="without a model"):
         model_path(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(StorageError, match="a link that leads nowhere, or to itself"):
+        model_path(tmp_path / "loop")
     (tmp_path / "checkpoint.safetensors").touch()
     with pytest.raises(StorageError, match=r"not finished.*`igsd train DATA -o .* --resume`"):
         model_path(tmp_path)

@@ -87,7 +87,8 @@ def kinds() -> Iterator[tuple[str, str, Any, str]]:
 
 def _tiny(kind: type, **changes: Any) -> Any:
     has = kind().get_params()
-    return kind(**{key: value for key, value in (TINY | changes).items() if key in has})
+    given = {"recipe": None} | TINY | changes
+    return kind(**{key: value for key, value in given.items() if key in has})
 
 
 def outputs(model: Any, graphs: Any) -> dict[str, np.ndarray]:

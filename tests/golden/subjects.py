@@ -75,7 +75,8 @@ def labels_of(graphs: Any, kind: str, columns: int) -> Any:
 
 
 def _method(name: str) -> Callable[..., Any]:
-    return lambda **settings: igsd.make_method(name, **settings)
+    plain = {"recipe": None} if "recipe" in igsd.make_method(name).get_params() else {}
+    return lambda **settings: igsd.make_method(name, **plain | settings)
 
 
 def _recipe(name: str, recipe: str) -> Callable[..., Any]:
@@ -161,10 +162,11 @@ def _with_labels() -> Iterator[tuple[str, Subject]]:
     for name, (classifier, _, own) in label_methods().items():
         has = set(classifier().get_params())
         rounds = {key: value for key, value in ROUNDS.items() if key in has}
-        yield f"classifier {name}", Subject("MUTAG", classifier, rounds | own, CLASSES)
+        yield f"classifier {name}", Subject("MUTAG", _plain(classifier), rounds | own, CLASSES)
         if "pretraining_epochs" in has:
             more = rounds | own | {"pretraining_epochs": 1}
-            yield f"classifier {name} pretrained", Subject("MUTAG", classifier, more, CLASSES)
+            subject = Subject("MUTAG", _plain(classifier), more, CLASSES)
+            yield f"classifier {name} pretrained", subject
         for recipe, data in (("molecules", "MUTAG"), ("social", "IMDB-BINARY")):
             made, label = classifier.from_recipe, f"classifier {name} recipe {recipe}"
             given = rounds | own
@@ -175,17 +177,21 @@ def _with_labels() -> Iterator[tuple[str, Subject]]:
         "edge-drop": {"view": "edge-drop", "head_norm": False, "halve_every": 1},
         "mpnn": {"encoder": "mpnn", "view": "bond-types"},
     }.items():
-        subject = Subject("MUTAG", igsd.IGSDClassifier, ROUNDS | changes, CLASSES)
+        subject = Subject("MUTAG", _plain(igsd.IGSDClassifier), ROUNDS | changes, CLASSES)
         yield f"igsd.IGSDClassifier {name}", subject
     for name, regressor in regressors().items():
         small = {"epochs": 2, "label_batch_size": 8}
-        yield f"regressor {name}", Subject("QM9", regressor, small, NUMBERS)
-        yield f"regressor {name} of three", Subject("QM9", regressor, small, NUMBERS, 3)
+        yield f"regressor {name}", Subject("QM9", _plain(regressor), small, NUMBERS)
+        yield f"regressor {name} of three", Subject("QM9", _plain(regressor), small, NUMBERS, 3)
         if "pretraining_epochs" in regressor().get_params():
             more = small | {"pretraining_epochs": 1}
-            yield f"regressor {name} pretrained", Subject("QM9", regressor, more, NUMBERS)
+            yield f"regressor {name} pretrained", Subject("QM9", _plain(regressor), more, NUMBERS)
         made = _bound(regressor.from_recipe, "qm9")
         yield f"regressor {name} recipe qm9", Subject("QM9", made, small, NUMBERS, 10)
+
+
+def _plain(kind: type) -> Callable[..., Any]:
+    return lambda **settings: kind(**{"recipe": None} | settings)
 
 
 def _bound(function: Callable[..., Any], recipe: str) -> Callable[..., Any]:
@@ -208,7 +214,11 @@ def label_methods() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
 
     first = ["mean-teacher", "infograph"]
     # The estimators of plain igsd are those of igsd-self.
-    others = (n for n, m in METHODS.items() if m.does("classes") and n not in (*first, "igsd"))
+    others = (
+        n
+        for n, m in METHODS.items()
+        if m.does("classes") and n not in (*first, "igsd", "igsd-molecules")
+    )
     names = [*first, *others]
     return {
         name: (

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("rdkit")
 
-from igsd.errors import DataError, StorageError
+from igsd.errors import DataError
 from igsd.graphs import corpus as module
 from igsd.graphs.chemistry import chemical
 from igsd.graphs.corpus import corpus_texts, read_corpus
@@ -68,14 +68,49 @@ def test_processes_give_the_same(tmp_path: Path) -> None:
     assert one.graphs == two.graphs
 
 
-def test_damage_is_found(tmp_path: Path) -> None:
-    read_corpus(DRUGS, folder=tmp_path)
-    (file,) = tmp_path.glob("joined-*/fragments.npy")
+def _flip_last_bit(file: Path) -> None:
     raw = bytearray(file.read_bytes())
     raw[-1] ^= 1
     file.write_bytes(raw)
-    with pytest.raises(StorageError, match="damaged"):
-        read_corpus(DRUGS, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damaged", ["joined-*/fragments.npy", "joined-*/corpus.json", "??/*.safetensors"]
+)
+def test_damage_is_mended_with_a_note(damaged: str, tmp_path: Path) -> None:
+    good, folder = read_corpus(DRUGS, folder=tmp_path / "good"), tmp_path / "bad"
+    read_corpus(DRUGS, folder=folder)
+    _flip_last_bit(next(folder.glob(damaged)))
+    with pytest.warns(UserWarning, match="corpus in the cache cannot be used and is made again"):
+        found = read_corpus(DRUGS, folder=folder)
+    assert found.graphs == good.graphs
+    assert np.array_equal(found.fragments, good.fragments)
+    assert np.array_equal(found.descriptors, good.descriptors, equal_nan=True)
+
+
+def test_parts_that_vanish_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good, join, calls = read_corpus(DRUGS, folder=tmp_path / "a"), module._join, []
+
+    def emptied(*args: object) -> None:
+        calls.append(args)
+        if len(calls) == 1:
+            next((tmp_path / "b").glob("??/*.safetensors")).unlink()
+        join(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "_join", emptied)
+    found = read_corpus(iter(DRUGS), folder=tmp_path / "b")
+    assert len(calls) == 2
+    assert found.graphs == good.graphs
+
+
+def test_an_unusable_cache_costs_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good, blocked = read_corpus(DRUGS, folder=tmp_path), tmp_path / "a file"
+    blocked.write_text("in the way")
+    monkeypatch.setenv("IGSD_CACHE", str(blocked))
+    with pytest.warns(UserWarning, match="The corpus cannot be cached.*Set IGSD_CACHE"):
+        found = read_corpus(DRUGS)
+    assert found.graphs == good.graphs
+    assert np.array_equal(found.fragments, good.fragments)
 
 
 def test_no_molecules(tmp_path: Path) -> None:

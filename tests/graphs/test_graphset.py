@@ -193,6 +193,25 @@ def test_other_version_or_kind(saved: Path, change: dict[str, object], message: 
         GraphSet.load(saved)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"class_names": None},
+        {"class_names": 3},
+        {"node_label_names": [[0], {}]},
+        {"notes": 1.5},
+        {"name": ["a"]},
+        {"target_names": [1]},
+    ],
+)
+def test_a_header_that_lies_is_refused(saved: Path, change: dict[str, object]) -> None:
+    """With true checksums, such a set ended in a traceback where a name was first used."""
+    arrays, header = read_arrays(saved, "graph set")
+    write_arrays(saved, arrays, header | change)
+    with pytest.raises(StorageError, match=f"damaged: in its header, {next(iter(change))}.* must"):
+        GraphSet.load(saved)
+
+
 @pytest.mark.parametrize("change", ["drop col", "extra", "short classes"])
 def test_columns_that_do_not_fit(saved: Path, change: str) -> None:
     arrays, header = read_arrays(saved, "graph set")

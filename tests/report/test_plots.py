@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -51,6 +52,14 @@ def test_a_point_has_a_mark_a_bar_a_text_and_a_link() -> None:
     assert 'id="point-0-0"' in svg
     assert 'xlink:href="#records/r"' in svg
     assert "<a>" not in svg
+
+
+def test_control_characters_are_no_part_of_a_drawing(tmp_path: Path) -> None:
+    """The name of a column in a damaged history ended the whole page."""
+    plot = drawn(Series("a\x1b[2J\x00\ufffe", [1, 2], [1.0, 2.0]))
+    ElementTree.fromstring(plot.svg())
+    plot.save(tmp_path / "p.svg")
+    assert (tmp_path / "p.svg").read_text(encoding="utf-8") == plot.svg()
 
 
 def test_series_differ_without_colours() -> None:

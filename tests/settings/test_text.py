@@ -35,6 +35,9 @@ def test_a_file_that_is_nested_too_deeply_or_too_large(tmp_path: Path) -> None:
     path.write_text(f"epochs = {'9' * 10_000}")
     with pytest.raises(ConfigError, match="is not a TOML file"):
         read_settings(path)
+    path.write_text(".".join("a" * 50_000) + " = 1")  # tomllib would take gigabytes
+    with pytest.raises(ConfigError, match="a line has more than 1000 dots"):
+        read_settings(path)
     assert parse_settings(["epochs=" + "[" * 10_000]) == {"epochs": "[" * 10_000}
 
 

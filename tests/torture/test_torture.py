@@ -24,23 +24,7 @@ def attack(tmp_path_factory: pytest.TempPathFactory) -> Attack:
     return Attack(tmp_path_factory.mktemp("torture"), "short")
 
 
-OPEN = {
-    "races": "--force beside a training is not refused yet",
-    "mutants": "metrics, histories and caches of a run with parts of wrong types",
-    "bombs": "wide tables, deep JSON and TOML, absurd settings",
-    "disks": "a finished run on a read-only disk",
-    "downloads": "no limit on the total time",
-}
-"""Defects that are known and being mended; an attack leaves this list when it finds nothing."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=pytest.mark.xfail(reason=OPEN[n]) if n in OPEN else ())
-        for n in MODULES
-    ],
-)
+@pytest.mark.parametrize("name", MODULES)
 def test_nothing_fails(name: str, attack: Attack) -> None:
     rows = list(MODULES[name](attack))
     assert [failure for row in rows for failure in row.failures] == []

@@ -282,7 +282,19 @@ def test_a_header_with_a_missing_key_is_refused(graphs: GraphSet, finished: Path
     copies = {name: np.array(array) for name, array in arrays.items()}
     del header[key]
     write_arrays(finished, copies, header)
-    with pytest.raises(StorageError, match=f"damaged.*'{key}' is missing"):
+    with pytest.raises(StorageError, match=f"damaged.*{key} is missing"):
+        train(graphs, checkpoint=finished)
+
+
+@pytest.mark.parametrize("change", [{"epoch": [0]}, {"history": "none"}, {"sums": {"total": None}}])
+def test_a_header_with_other_types_is_refused(
+    graphs: GraphSet, finished: Path, change: dict[str, Any]
+) -> None:
+    """Such checkpoints, with true checksums, ended in a traceback of the loop."""
+    arrays, header = read_arrays(finished, "checkpoint")
+    copies = {name: np.array(array) for name, array in arrays.items()}
+    write_arrays(finished, copies, header | {"progress": header["progress"] | change})
+    with pytest.raises(StorageError, match=r"damaged: in its header, progress\..* must be"):
         train(graphs, checkpoint=finished)
 
 
@@ -292,6 +304,10 @@ def test_arrays_that_are_missing_or_unknown(graphs: GraphSet, finished: Path) ->
     for changed in (
         {name: array for name, array in copies.items() if not name.startswith("random")},
         copies | {"surprise.x": np.zeros(1)},
+        copies | {"random.host": np.zeros(3, np.uint8)},
+        {name: array for name, array in copies.items() if name != "optimizer.0.exp_avg_sq"},
+        copies | {"optimizer.0.exp_avg": np.zeros((1, 1), np.float32)},
+        copies | {"optimizer.99999.step": np.zeros((), np.float32)},
     ):
         write_arrays(finished, changed, header)
         with pytest.raises(StorageError, match="damaged"):

@@ -229,11 +229,24 @@ def test_other_settings_and_other_graphs_miss(graphs: GraphSet, computed: list[V
     cached_view(graphs, View(teleport=0.3))
     cached_view(graphs, View(view="heat"))
     cached_view(graphs, View(top_k=2))
-    cached_view(graphs.take([0, 1]), SPEC)
+    cached_view(graph_set([5, 1], 0.3, seed=1), SPEC)
     assert len(computed) == 5
     cached_view(graphs, View(drop_rate=0.5))
-    cached_view(graphs.take([0, 1]), SPEC)
+    cached_view(graph_set([5, 1], 0.3, seed=1), SPEC)
     assert len(computed) == 5
+
+
+def test_parts_of_a_set_do_not_fill_the_cache(
+    graphs: GraphSet, computed: list[View], tmp_path: Path
+) -> None:
+    part = graphs.take([0, 1])
+    assert same(cached_view(part, SPEC), cached_view(part, SPEC))
+    assert len(computed) == 2
+    assert not (tmp_path / "cache").exists()
+    part.save(tmp_path / "part.graphs")
+    whole = GraphSet.load(tmp_path / "part.graphs")  # a set of its own from now on
+    assert same(cached_view(whole, SPEC), cached_view(whole, SPEC))
+    assert len(computed) == 3
 
 
 def test_a_new_algorithm_passes_over_old_files(

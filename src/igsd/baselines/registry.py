@@ -140,6 +140,9 @@ METHODS: dict[str, Method] = {
     "mean-teacher": _few_labels("Mean Teachers", f"{_FEW_LABELS}.mean_teacher:MeanTeacher"),
     "infograph-star": _few_labels("InfoGraph*", f"{_INFOGRAPH}Star"),
     "gin": _few_labels("GIN (supervised only)", _GIN, settings=_OFF),
+    "igsd-molecules": _few_labels(
+        "IGSD, pre-trained on molecules", "igsd.estimators.predictor:Molecule", stochastic=True
+    ),
     "igsd-self": _few_labels("IGSD (Self-supp)", _IGSD, settings=_SELF | _OFF),
     "igsd-supcon": _few_labels("IGSD (SupCon)", _IGSD, settings=_SUPCON | _OFF, numbers=False),
     "gin+self-training": _few_labels("GIN + self-training", _GIN, settings=_ON, numbers=False),

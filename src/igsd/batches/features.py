@@ -269,6 +269,12 @@ class FeatureMap:
                 f"The model was trained on graphs with node labels, but {graphs.name!r} has none. "
                 "Give the nodes the same kind of label, or train with node_features='degree'."
             )
+        if graphs.node_labels.max(initial=-1) >= len(graphs.node_label_names):
+            raise DataError(
+                f"{graphs.name!r} has node labels without names: node_label_names must name every "
+                f"code. Got {counted(len(graphs.node_label_names), 'name')} for code "
+                f"{graphs.node_labels.max()}."
+            )
         known = {name: code for code, name in enumerate(self.label_names)}
         # The last slot is for a missing label (-1).
         table = np.array([known.get(name, -1) for name in graphs.node_label_names] + [-1], np.int64)

@@ -12,5 +12,6 @@ COMMANDS = {
     "reproduce": "run and print a table or figure of the paper",
     "report": "make one HTML page from records and runs",
     "neighbors": "list the graphs most similar to one",
+    "cache": "show or clear the files that are kept to save time",
 }
 """The commands in the order of ``igsd --help``; each is the module of its name in ``igsd.cli``."""

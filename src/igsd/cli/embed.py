@@ -3,10 +3,15 @@
 from argparse import Namespace
 from typing import Any
 
-from igsd.cli.options import add_command, add_model_and_data, prepare_output
+from igsd.cli.options import (
+    add_command,
+    add_model_and_data,
+    add_spreadsheet_argument,
+    prepare_output,
+)
 from igsd.cli.output import open_graphs, open_model
 from igsd.errors import counted
-from igsd.files.columns import check_suffix, write_vectors
+from igsd.files.columns import check_spreadsheet, check_suffix, write_vectors
 
 _DESCRIPTION = """\
 Writes one vector per graph of DATA, in the order of DATA, to FILE. The graphs need not be those
@@ -35,12 +40,15 @@ def add_parser(commands: Any) -> None:
     add_model_and_data(parser)
     text = ".npy, .csv or .parquet"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
+    add_spreadsheet_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
 def run(args: Namespace) -> int:
     """Write the vectors and return the exit code."""
     check_suffix(args.output)
+    if args.spreadsheet:
+        check_spreadsheet(args.output)
     written = prepare_output(args.output, args.model, args.data)
     model, graphs = open_model(args.model), open_graphs(args.data, quiet=args.quiet)
     columns = [str(name) for name in model.get_feature_names_out()]
@@ -50,7 +58,7 @@ def run(args: Namespace) -> int:
     else:
         chunks = iter([model.transform(graphs)])
     about = (graphs.graph_names, graphs.lines, graphs.ids)
-    write_vectors(args.output, chunks, shape, columns, *about)
+    write_vectors(args.output, chunks, shape, columns, *about, spreadsheet=args.spreadsheet)
     written()
     print(f"{counted(shape[0], 'vector')} of {counted(shape[1], 'number')}: {args.output}")
     return 0

@@ -155,6 +155,8 @@ def _check(args: Namespace) -> None:
         return
     limits = {"--limit-seconds": args.limit_seconds, "--limit-memory": args.limit_memory}
     running.refuse(limits, "needs --methods NAME.")
+    text = "needs --methods NAME: a recipe and a model are scored by this process."
+    running.refuse({"--backend dask": args.scheduler}, text)
     if args.recipe is None and len(args.inputs) != 2:
         raise ConfigError(
             "igsd evaluate takes MODEL (or EMBEDDINGS) and DATA, or DATA alone with --recipe NAME "
@@ -164,6 +166,7 @@ def _check(args: Namespace) -> None:
     if args.recipe is None:
         training = {"--records": args.records, "-o": args.output, "--config": args.config}
         training |= {"--set": args.settings, "--force": args.force or None}
+        training |= {"--budget": args.budget}
         running.refuse(training, "applies to training: add --recipe NAME.")
 
 

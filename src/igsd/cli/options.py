@@ -12,7 +12,7 @@ from igsd.baselines import registry
 from igsd.cli import COMMANDS
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, StorageError
-from igsd.experiments.trained import fitting_recipe
+from igsd.estimators.neural import fitting_recipe
 from igsd.files.atomic import check_writable
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.igsd import Config, SemiConfig
@@ -20,6 +20,9 @@ from igsd.settings.text import load_recipe, parse_settings, read_settings, recip
 
 OURS = "igsd"
 """The default method."""
+
+PRETRAINED = "igsd-molecules"
+"""The method for labels of molecules."""
 
 RUNS = "runs"
 """The folder for runs that are not given a folder of their own."""
@@ -54,6 +57,15 @@ def add_model_and_data(parser: argparse.ArgumentParser) -> None:
         help="run folder, file written by save, or molecules: the encoder in the package",
     )
     add_data_argument(parser)
+
+
+def add_spreadsheet_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--spreadsheet``."""
+    text = (
+        "in a .csv file, put an apostrophe before ids, names and classes that begin with =, +, - "
+    )
+    text += "or @, which a spreadsheet would take for formulas; they are then other texts"
+    parser.add_argument("--spreadsheet", action="store_true", help=text)
 
 
 def prepare_output(output: str, *inputs: str) -> Callable[[], None]:

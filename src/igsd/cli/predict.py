@@ -4,12 +4,17 @@ from argparse import Namespace
 from typing import Any
 
 from igsd.baselines.registry import load_model
-from igsd.cli.options import add_command, add_model_and_data, prepare_output
+from igsd.cli.options import (
+    add_command,
+    add_model_and_data,
+    add_spreadsheet_argument,
+    prepare_output,
+)
 from igsd.cli.output import open_graphs
 from igsd.errors import counted
 from igsd.experiments.run_folder import RunFolder
 from igsd.files.atomic import known_suffix
-from igsd.files.columns import write_columns
+from igsd.files.columns import check_spreadsheet, write_columns
 
 _DESCRIPTION = """\
 Writes the predictions of a model trained with `igsd train --labels`, one row per graph in the order
@@ -32,19 +37,23 @@ def add_parser(commands: Any) -> None:
     parser = add_command(commands, "predict", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=".csv or .parquet")
+    add_spreadsheet_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
 def run(args: Namespace) -> int:
     """Write the predictions and return the exit code."""
     known_suffix(args.output, (".csv", ".parquet"), "predictions")
+    if args.spreadsheet:
+        check_spreadsheet(args.output)
     written = prepare_output(args.output, args.model, args.data)
     from igsd.estimators.predictions import given_columns, prediction_columns
 
     model, graphs = load_model(args.model), open_graphs(args.data, quiet=args.quiet)
     columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)
     metrics = RunFolder(args.model).metrics() or {}
-    write_columns(args.output, {**columns, **given_columns(metrics, graphs, args.data)})
+    columns = {**columns, **given_columns(metrics, graphs, args.data)}
+    write_columns(args.output, columns, spreadsheet=args.spreadsheet)
     written()
     print(f"{counted(len(graphs), 'prediction')}: {args.output}")
     return 0

@@ -1,5 +1,6 @@
 """``igsd report``: tables, figures, records and runs as one HTML page."""
 
+import os
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -52,13 +53,13 @@ def run(args: Namespace) -> int:
     if records is None and (Path(RECORDS).is_dir() or not args.runs):
         records = RECORDS
     # A folder that is named twice, whatever its spelling, is one run.
-    runs = list({Path(path).resolve(): path for path in reversed(args.runs)}.values())[::-1]
+    runs = list({os.path.realpath(path): path for path in reversed(args.runs)}.values())[::-1]
     page = make_page(records, runs, args.map or MAP_METHODS[0])
     if records is not None:
         _say_if_empty(Path(records))
     write_text(args.output, page)
     say_folder()
-    kib = len(page.encode()) / 2**10
+    kib = os.path.getsize(args.output) / 2**10
     print(f"{args.output}: " + (f"{kib:.0f} KiB" if kib < 2**10 else f"{kib / 2**10:.1f} MiB"))
     return 0
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
-from igsd.cli.options import OURS, RUNS, choose_recipe, is_auto
+from igsd.cli.options import OURS, PRETRAINED, RUNS, choose_recipe, is_auto
 from igsd.cli.output import open_graphs
 from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
@@ -21,10 +21,12 @@ from igsd.experiments.records import data_summary
 from igsd.experiments.run_folder import CHECKPOINT, RunFolder, latest_run_folder, new_run_folder
 from igsd.files.columns import write_columns
 from igsd.files.models import RunMetrics, is_same_source, resume_command
+from igsd.graphs.chemistry import are_molecules
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.labels import GraphLabels, check_enough
 from igsd.report.plots import embedding_plot, number_plot, pseudo_label_plot
+from igsd.report.render import print_table
 from igsd.settings.fields import Settings, Values
 from igsd.settings.text import read_settings, recipe_names
 
@@ -162,7 +164,7 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
     task, guess = _early_task(args), recipe_names()[0] if is_auto(args.recipe) else args.recipe
     configure(method, guess, changes, task)  # checks the settings before data are read
     graphs = open_graphs(args.data, quiet=args.quiet)
-    recipe = choose_recipe(args.recipe, graphs)
+    recipe, method = choose_recipe(args.recipe, graphs), _method_for(args, graphs)
     stem = recipe if method == OURS else method
     stem = stem if args.labels is None else f"labels-{stem}"
     if args.resume and args.output is None:
@@ -179,6 +181,19 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
         folder.claim(force=args.force, way_out="--resume continues it, --force replaces it.")
     checkpoint = None if folder is None else folder / CHECKPOINT
     return TrainJob(graphs, method, recipe, config, labels, used, folder, checkpoint, is_new=True)
+
+
+def _method_for(args: Namespace, graphs: GraphSet) -> str:
+    """Return the method that is asked for, or the one for the data.
+
+    Labels of molecules are learned from the vectors of the encoder in the package, unless a recipe
+    or a setting asks for a network to be trained.
+    """
+    if args.method is not None:
+        return str(args.method)
+    is_open = is_auto(args.recipe) and args.config is None and not args.settings
+    is_open = is_open and args.labels is not None and num_processes() == 1 and not args.log_dir
+    return PRETRAINED if is_open and are_molecules(graphs) else OURS
 
 
 def _own_folder(args: Namespace, held: ExitStack, data: str, stem: str) -> RunFolder:
@@ -331,6 +346,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
         trained = training.train_model(job.graphs, job.config, **kwargs)
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()
+        _print_quality(trained.model)
         if job.labels is not None and job.used is not None:
             hidden: Any = training.hidden_score(trained.model, job.graphs, job.labels, job.used)
             metrics["hidden"] = hidden
@@ -356,13 +372,30 @@ def _header(args: Namespace, job: TrainJob) -> RunMetrics:
 
 def _announce(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     parts = [] if job.method == options.OURS else [f"method {job.method}"]
+    if job.method == PRETRAINED and args.method is None:
+        parts = [f"method {PRETRAINED} (chosen for molecules; --method {OURS} trains a network)"]
     if job.used is not None:
         kind = "class" if job.used.are_classes else "number"
         graphs = counted(len(job.graphs), "graph")
         parts.append(f"{job.used.is_known.sum()} of {graphs} with a {kind} to learn from")
     chosen = " (chosen for the data)" if options.is_auto(args.recipe) and job.is_new else ""
-    parts += [f"recipe {job.recipe}{chosen}", f"run folder {folder.path}"]
+    parts += [f"recipe {job.recipe}{chosen}"] if job.config.recipes is not None else []
+    parts.append(f"run folder {folder.path}")
     print(f"{job.graphs.name}: {', '.join(parts)}")
+
+
+def _print_quality(model: Any) -> None:
+    """Print how a predictor did on labels that were held out, beside the models it is made of."""
+    for number in range(len(getattr(model, "ensembles_", ()))):
+        rows = model.summary(number)
+        names = getattr(getattr(model, "scale_", None), "names", ())
+        title = "cross-validation inside the labels"
+        title += f", {names[number]}" if len(names) > 1 else ""
+        lines = [
+            [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row.values()]
+            for row in rows
+        ]
+        print_table(list(rows[0]), lines, title, [0])
 
 
 def _print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:

@@ -42,6 +42,8 @@ class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
     def from_config(cls, config: C, **others: Any) -> Self:
         """Return an unfitted estimator with these settings; ``others``: its other parameters."""
         settings = config.to_json()
+        if "recipe" in config.besides:
+            others = {"recipe": None} | others
         return cls(random_state=settings.pop("seed"), **settings, **others)
 
     def config(self) -> C:
@@ -83,6 +85,12 @@ class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
 
 
 _OTHER_PARAMETERS = {
+    "recipe": (
+        "str or None",
+        "the shipped settings that fill in what is left at None, as on the command line. 'auto' "
+        "chooses them for the graphs: 'molecules' if nodes have labels or attributes, else "
+        "'social'. None: the general defaults, which are given with each parameter.",
+    ),
     "random_state": (
         "int, RandomState, Generator or None",
         "seed of everything random. None, a RandomState and a Generator give each fit its own "
@@ -95,9 +103,13 @@ _OTHER_PARAMETERS = {
 
 
 def parameter_defaults(config_class: type[Settings]) -> Values:
-    """Return the parameters of an estimator and their defaults; ``seed`` is ``random_state``."""
-    defaults = {entry.name: entry.default for entry in config_class.settings()}
-    seed = defaults.pop("seed")
+    """Return the parameters of an estimator and their defaults; ``seed`` is ``random_state``.
+
+    Where a recipe applies, the default of a setting is None: the recipe decides.
+    """
+    seed, by_recipe = config_class.seed, "recipe" in config_class.besides
+    entries = [entry for entry in config_class.settings() if entry.name != "seed"]
+    defaults = {entry.name: None if by_recipe else entry.default for entry in entries}
     return defaults | {"random_state": seed} | dict(config_class.besides)
 
 
@@ -111,6 +123,8 @@ def parameter_docs(config_class: type[Settings]) -> str:
         else:
             kind, rule = type_name(entries[name]), entries[name].metadata
             text = f"{rule['help']}."
+            if "recipe" in config_class.besides:
+                text += f" {entries[name].default!r} without a recipe."
             if rule["choices"]:
                 text += f" One of {', '.join(map(repr, rule['choices']))}"
                 text += ", or an ``nn.Module`` of your own." if name == "encoder" else "."

@@ -1,8 +1,18 @@
 """IGSD as scikit-learn estimators: vectors without labels, classes and numbers with few."""
 
+import os
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from igsd.errors import ConfigError
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.labelled import GraphClassifier, GraphRegressor
 from igsd.estimators.neural import NeuralEstimator
+from igsd.files.arrays import read_header
+from igsd.files.models import model_path
+from igsd.graphs.chemistry import are_molecules
+from igsd.graphs.open import as_graphset
 from igsd.model.igsd import IGSDModel, SemiModel
 from igsd.settings.igsd import Config, SemiConfig, SemiRegressionConfig
 
@@ -37,9 +47,100 @@ class IGSD(NeuralEstimator):
         return self.network_
 
 
+class HandsOver(NeuralEstimator):
+    """Leaves molecules to the predictor that starts from the encoder in the package.
+
+    That is the default for molecules, as on the command line. Any setting or recipe that is given
+    trains a network instead. ``predictor_``: the predictor of the last fit, or None.
+    """
+
+    predictor_name: ClassVar[str]
+    predictor_: Any = None
+
+    @classmethod
+    def _predictor_class(cls) -> Any:
+        from igsd.estimators import predictor  # which takes a while to import
+
+        return getattr(predictor, cls.predictor_name)
+
+    def fit(self, X: Any, y: Any = None, *, eval_set: Any = None, **others: Any) -> Self:
+        """Train on graphs and return self.
+
+        ``eval_set``: (graphs, labels) that are not trained on; they are scored after every epoch of
+        a network, in ``history_``, and nothing is selected by them.
+        """
+        graphs, self.predictor_ = as_graphset(X), None
+        if eval_set is not None or self._is_set() or not are_molecules(graphs):
+            super().fit(graphs, y, eval_set=eval_set, **others)  # type: ignore[call-arg]
+            return self
+        values = self.get_params(deep=False)
+        chosen = {name: values[name] for name in ("random_state", "verbose")}
+        self._adopt(self._predictor_class()(**chosen).fit(graphs, y, **others))
+        return self
+
+    def _is_set(self) -> bool:
+        """Return whether a recipe or setting is given."""
+        values = self.get_params(deep=False)
+        is_given = [value is not None for value in self.config_class.known(values).values()]
+        return values["recipe"] != "auto" or any(is_given) or values["checkpoint"] is not None
+
+    def _adopt(self, predictor: Any) -> Self:
+        """Take over what a fitted predictor learned."""
+        self.predictor_ = predictor
+        for name in ("classes_", "scale_", "config_", "notes_"):
+            if hasattr(predictor, name):
+                setattr(self, name, getattr(predictor, name))
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the vectors [G, d] float32 of graphs, seen in training or not."""
+        return super().transform(X) if self.predictor_ is None else self.predictor_.transform(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class of each graph, or its numbers."""
+        if self.predictor_ is None:
+            found: np.ndarray = super().predict(X)
+            return found
+        return self.predictor_.predict(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, or R^2, on the graphs that have a label."""
+        if self.predictor_ is None:
+            return float(super().score(X, y, sample_weight))
+        return float(self.predictor_.score(X, y, sample_weight))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator atomically to one file at exactly ``path``."""
+        if self.predictor_ is None:
+            super().save(path)
+        else:
+            self.predictor_.save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, encoder: Any = None) -> Self:
+        """Return the estimator that ``save`` wrote; its results are bit-equal."""
+        kind = (read_header(model_path(path)) or {}).get("estimator")
+        if kind != cls.predictor_name:
+            return super().load(path, encoder=encoder)
+        if encoder is not None:
+            raise ConfigError(f"{path} predicts from the encoder inside it: give no encoder.")
+        return cls()._adopt(cls._predictor_class().load(path))
+
+    @property
+    def n_features_out_(self) -> int:
+        """Width of a vector."""
+        if self.predictor_ is None:
+            return super().n_features_out_
+        return int(self.predictor_.n_features_out_)
+
+
 @settings_as_parameters(SemiConfig)
-class IGSDClassifier(GraphClassifier):
-    """Predicts the class of a graph by semi-supervised IGSD, from few labels and many graphs.
+class IGSDClassifier(HandsOver, GraphClassifier):
+    """Predicts the class of a graph from few labels and many graphs.
+
+    With nothing but defaults, molecules are predicted from the pre-trained encoder in the package
+    (``MoleculeClassifier``), with calibrated probabilities. Other graphs, and molecules if a recipe
+    or a setting is given, train a network by semi-supervised IGSD.
 
     ``fit`` takes a ``GraphSet``, or a list of NetworkX graphs, PyTorch Geometric ``Data`` objects
     or SMILES strings, and ``y``: one class per graph, text or whole numbers, None or NaN if there
@@ -58,11 +159,23 @@ class IGSDClassifier(GraphClassifier):
     """
 
     network_class = SemiModel
+    predictor_name = "MoleculeClassifier"
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class in the order of ``classes_``, [G, C] float64."""
+        if self.predictor_ is None:
+            return super().predict_proba(X)
+        found: np.ndarray = self.predictor_.predict_proba(X)
+        return found
 
 
 @settings_as_parameters(SemiRegressionConfig)
-class IGSDRegressor(GraphRegressor):
-    """Predicts numbers for a graph by semi-supervised IGSD, from few labels and many graphs.
+class IGSDRegressor(HandsOver, GraphRegressor):
+    """Predicts numbers for a graph from few labels and many graphs.
+
+    With nothing but defaults, molecules are predicted from the pre-trained encoder in the package
+    (``MoleculeRegressor``). Other graphs, and molecules if a recipe or a setting is given, train a
+    network by semi-supervised IGSD.
 
     ``fit`` takes graphs as ``igsd.IGSD`` does, and ``y``: one or several numbers per graph, NaN or
     None if unknown. There are no classes, so neither Eq. supcon nor self-training.
@@ -72,3 +185,14 @@ class IGSDRegressor(GraphRegressor):
     """
 
     network_class = SemiModel
+    predictor_name = "MoleculeRegressor"
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Return the (lower, upper) ends of intervals; only for molecules with default settings."""
+        if self.predictor_ is None:
+            raise ConfigError(
+                "A trained network has no intervals. IGSDRegressor gives them for molecules, if "
+                "neither a recipe nor a setting is given."
+            )
+        ends: tuple[np.ndarray, np.ndarray] = self.predictor_.predict_interval(X, coverage)
+        return ends

@@ -1,7 +1,6 @@
 """``MoleculeEncoder``: pre-trained on molecules; ``pretrained``: the one in the package."""
 
 import hashlib
-import os
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Self
@@ -15,7 +14,7 @@ from igsd.errors import ConfigError, DataError, StorageError, nearest
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
 from igsd.files.arrays import Header
-from igsd.files.models import SHIPPED, read_model, write_model
+from igsd.files.models import SHIPPED
 from igsd.graphs.corpus import Corpus, read_corpus
 from igsd.graphs.graphset import GraphSet
 from igsd.model.network import Dims
@@ -89,21 +88,21 @@ class MoleculeEncoder(NeuralEstimator):
         student, history = fitted.network.igsd.student.encoder, fitted.history
         self._set_network(config, fitted.features, history, student.state_dict(prefix="encoder."))
         if config.vector == "targets":
-            head = fitted.network.head
-            scale = head[0].running_var.add(head[0].eps).rsqrt() if config.head_norm else 1.0
-            rows = np.random.default_rng(config.seed).permutation(len(corpus.graphs))[:_SAMPLE]
-            h = torch.from_numpy(self.transform(corpus.graphs.take(np.sort(rows))))
-            weight, bias = vector_map(
-                head[-1].weight.detach().cpu() * scale.cpu(),
-                h,
-                config.num_fragments,
-                config.fragment_dim,
-                config.seed,
-            )
-            self.vector_dim_ = len(bias)
-            weights = self.network_.state_dict() | {"vector.weight": weight, "vector.bias": bias}
-            self._set_network(config, fitted.features, history, weights)
+            self._fit_vector(corpus, config)
         return self
+
+    def _fit_vector(self, corpus: Corpus, config: PretrainConfig) -> None:
+        """Learn the map from a representation to a vector, from a sample of the corpus."""
+        rows = np.random.default_rng(config.seed).permutation(len(corpus.graphs))[:_SAMPLE]
+        rows = np.sort(rows)
+        h = torch.from_numpy(self.transform(corpus.graphs.take(rows)))
+        targets = FreeTargets.of_corpus(corpus).of(rows, h.device)
+        weight, bias = vector_map(
+            h, targets, config.num_fragments, config.fragment_dim, config.seed
+        )
+        self.vector_dim_ = len(bias)
+        weights = self.network_.state_dict() | {"vector.weight": weight, "vector.bias": bias}
+        self._set_network(config, self.features_, self.history_, weights)
 
     def _set_network(
         self,
@@ -131,13 +130,12 @@ class MoleculeEncoder(NeuralEstimator):
         encoder: nn.Module = start.network_.encoder
         return encoder
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the encoder atomically to one file at exactly ``path``; float16 with ``half``."""
-        super().save(path)
+    def packed(self) -> tuple[dict[str, Tensor], Header]:
+        """Return the (tensors, header) that ``save`` writes; float16 with ``half``."""
+        tensors, header = super().packed()
         if self.config_.half:
-            tensors, header = read_model(path)
-            halved = {k: v.half() if v.is_floating_point() else v for k, v in tensors.items()}
-            write_model(path, halved, header)
+            tensors = {k: v.half() if v.is_floating_point() else v for k, v in tensors.items()}
+        return tensors, header
 
     def _state(self) -> tuple[dict[str, Tensor], Header]:
         return {}, {"corpus": self.corpus_, "vector_dim": self.vector_dim_}

@@ -23,8 +23,17 @@ from igsd.training.fit import Fitted, Watched, fit, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
+RECIPES = ("molecules", "social")
+"""The recipes chosen by what the nodes show; one of them suits every data set."""
+
 DISTINCT_CHUNK_NODES = 250_000
 """Nodes of a chunk if equal neighbourhoods are computed once: many, so that many are equal."""
+
+
+def fitting_recipe(graphs: GraphSet) -> str:
+    """Return the recipe that suits graphs, by what their nodes show."""
+    has_content = graphs.node_labels is not None or graphs.node_attributes is not None
+    return RECIPES[0 if has_content else 1]
 
 
 class NeuralEstimator(ConfiguredEstimator[Any]):
@@ -43,11 +52,13 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     features_: FeatureMap
     history_: list[dict[str, float]]
     own_encoder_: str | None
+    recipe_: str | None
 
     @classmethod
     def from_recipe(cls, name: str, **changes: Any) -> Self:
         """Return an unfitted estimator with the settings of a shipped recipe, some changed."""
-        return cls.from_config(text.load_recipe(name, cls.config_class)).set_params(**changes)
+        text.load_recipe(name, cls.config_class)  # refuses an unknown one
+        return cls(recipe=name, **changes)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
@@ -65,6 +76,10 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator atomically to one file at exactly ``path``."""
+        models.write_model(path, *self.packed())
+
+    def packed(self) -> tuple[dict[str, torch.Tensor], arrays.Header]:
+        """Return the (tensors, header) that ``save`` writes."""
         check_is_fitted(self, "network_")
         tensors = self.network_.state_dict(prefix=self._weights_prefix)
         header = {
@@ -75,7 +90,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             "history": self.history_,
         }
         more_tensors, more_header = self._state()
-        models.write_model(path, tensors | more_tensors, header | more_header)
+        return tensors | more_tensors, header | more_header
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, encoder: torch.nn.Module | None = None) -> Self:
@@ -85,7 +100,18 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         was trained with one: a file holds numbers, never code. Raises ``StorageError`` for any
         other file, and ``ConfigError`` if the encoder is missing or does not fit.
         """
-        tensors, header = models.read_model(path, cls.__name__)
+        return cls.unpacked(*models.read_model(path, cls.__name__), path, encoder=encoder)
+
+    @classmethod
+    def unpacked(
+        cls,
+        tensors: Mapping[str, torch.Tensor],
+        header: arrays.Header,
+        path: str | os.PathLike[str],
+        *,
+        encoder: torch.nn.Module | None = None,
+    ) -> Self:
+        """Return the estimator that ``packed`` describes; ``path``: its file, for messages."""
         with models.whole_model(path):
             own, history = header.get("own_encoder"), list(header["history"])
             config = cls.config_class.from_json(header["config"])
@@ -126,6 +152,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         return int(self.network_.out_dim)
 
     def _fit(self, graphs: GraphSet, labels: Any = None, watched: Watched | None = None) -> Self:
+        self._choose_recipe(graphs)
         config, own = self._config_of_fit(), self._own_encoder()
         parameters = self.get_params(deep=False)
         options = {name: parameters[name] for name in ("checkpoint", "log_dir", "verbose")}
@@ -166,16 +193,30 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         encoder = self.get_params(deep=False)["encoder"]
         return encoder if isinstance(encoder, torch.nn.Module) else None
 
+    def _choose_recipe(self, graphs: GraphSet) -> None:
+        """Choose the recipe of a fit for its graphs, unless it is given."""
+        recipe = self.get_params(deep=False).get("recipe")
+        self.recipe_ = fitting_recipe(graphs) if recipe == "auto" else recipe
+        # A recipe for labelled nodes suits nodes with attributes alone as well.
+        self._lacks_labels = recipe == "auto" and graphs.node_labels is None
+
     def _named_settings(self) -> fields.Values:
-        named = super()._named_settings()
+        """Return the parameters that are settings, those left at None by the recipe."""
+        named = {k: value for k, value in super()._named_settings().items() if value is not None}
         if self._own_encoder() is not None:
             named["encoder"] = self.config_class.encoder
-        return named
+        recipe = self.get_params(deep=False).get("recipe")
+        recipe = getattr(self, "recipe_", None) if recipe == "auto" else recipe
+        base = text.load_recipe(recipe, self.config_class) if recipe else self.config_class()
+        values = base.to_json()
+        if getattr(self, "_lacks_labels", False) and "label" in values.get("node_features", ""):
+            values["node_features"] = "auto"
+        return values | named
 
     def _fitted_config(self) -> Any:
         """Return the settings of ``fit``, with the present settings of the embedding."""
         present = self.get_params(deep=False)
-        names = [name for name in ("mix_weight", "embed_views") if name in present]
+        names = [n for n in ("mix_weight", "embed_views") if present.get(n) is not None]
         try:
             return self.config_.updated({name: present[name] for name in names})
         except ParameterError as error:

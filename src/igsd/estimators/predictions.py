@@ -7,6 +7,7 @@ from typing import Any
 
 from igsd.errors import ConfigError, DataError
 from igsd.estimators.labelled import GraphClassifier, GraphRegressor
+from igsd.estimators.predictor import MoleculeClassifier, MoleculePredictor
 from igsd.files.columns import Columns
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import find_labels
@@ -18,29 +19,37 @@ def prediction_columns(
     """Return the columns of a table of predictions, one entry per graph.
 
     Those of ``about_graphs``; then ``class``, ``probability`` and one ``p_CLASS`` per class, or one
-    column per target (``value`` if it has no name). Raises ``ConfigError`` for a model that was
-    trained without labels.
+    column per target (``value`` if it has no name). A predictor for molecules adds the ends of a
+    90 % interval to each number (``value_low``, ``value_high``), and what is known near each
+    molecule. Raises ``ConfigError`` for a model that was trained without labels.
     """
-    if not isinstance(model, GraphClassifier | GraphRegressor):
+    is_predictor = isinstance(model, MoleculePredictor)
+    if not isinstance(model, GraphClassifier | GraphRegressor | MoleculePredictor):
         raise ConfigError(
             f"{source} is a model of {type(model).__name__}, which gives vectors and no "
             "predictions. Train with labels: `igsd train DATA --labels COLUMN`."
         )
     model.set_params(verbose=verbose)
     columns = about_graphs(graphs)
-    if isinstance(model, GraphClassifier):
+    if isinstance(model, GraphClassifier | MoleculeClassifier):
         probabilities = model.predict_proba(graphs)
         codes = probabilities.argmax(axis=1)
         columns["class"] = model.classes_[codes].tolist()
         columns["probability"] = probabilities.max(axis=1).tolist()
         names = (f"p_{name}" for name in model.classes_.tolist())
-        return columns | dict(zip(names, probabilities.T.tolist(), strict=True))
+        columns |= dict(zip(names, probabilities.T.tolist(), strict=True))
+        return columns | (model.nearness(graphs) if is_predictor else {})
     values = model.predict(graphs).reshape(len(graphs), -1)
     unnamed = [f"value{i}" for i in range(values.shape[1])] if values.shape[1] > 1 else ["value"]
-    for name, column in zip(model.scale_.names or unnamed, values.T.tolist(), strict=True):
+    widths = model.half_widths() if is_predictor else [None] * values.shape[1]
+    for name, column, width in zip(model.scale_.names or unnamed, values.T, widths, strict=True):
         # A target may have the name of a column about the graph.
-        columns[f"predicted_{name}" if name in columns else name] = column
-    return columns
+        title = f"predicted_{name}" if name in columns else name
+        columns[title] = column.tolist()
+        if width is not None:
+            columns[f"{title}_low"] = (column - width).tolist()
+            columns[f"{title}_high"] = (column + width).tolist()
+    return columns | (model.nearness(graphs) if is_predictor else {})
 
 
 def about_graphs(graphs: GraphSet) -> dict[str, list[object]]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from igsd.errors import ConfigError, nearest
+from igsd.estimators.neural import RECIPES
 from igsd.experiments.records import record_path
 from igsd.experiments.run import Run
-from igsd.experiments.trained import RECIPES
 from igsd.graphs.datasets import find_entry
 
 ALL = "all"

@@ -26,7 +26,8 @@ from igsd.experiments.environment import versions
 from igsd.experiments.records import Record, RecordRow, algorithm_version, is_fresh, usable_record
 from igsd.experiments.vector_protocols import Protocol
 from igsd.files.arrays import Header, read_arrays, write_arrays
-from igsd.files.atomic import cache_dir, write_json
+from igsd.files.atomic import write_json
+from igsd.files.cache import cache_dir, recall, store
 from igsd.files.shapes import read_json
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Values
@@ -381,13 +382,15 @@ def _vectors(run: Run, graphs: GraphSet) -> tuple[np.ndarray, dict[str, float]]:
     }
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
     path = cache_dir() / "vectors" / f"{digest[:40]}.safetensors"
-    try:
-        if path.is_file():
-            arrays, header = read_arrays(path, "vectors", needs_checksum=True)
-            if header["key"] == key and len(arrays["vectors"]) == len(graphs):
-                return np.asarray(arrays["vectors"]), dict(header["seconds"])
-    except (StorageError, OSError, KeyError) as error:
-        warn_user(f"Cached vectors cannot be used and are computed again. {error}")
+
+    def read(file: Path) -> tuple[np.ndarray, dict[str, float]] | None:
+        arrays, header = read_arrays(file, "vectors", needs_checksum=True)
+        found = np.asarray(arrays["vectors"]), dict(header["seconds"])
+        return found if header["key"] == key and len(found[0]) == len(graphs) else None
+
+    words = f"The vectors of {graphs.name!r} by {run.method}"
+    if (found := recall(path, f"A cached file of {words[0].lower()}{words[1:]}", read)) is not None:
+        return found
     begin = time.perf_counter()
     estimator = registry.build(run.method, config).fit(plain)
     middle = time.perf_counter()
@@ -400,8 +403,6 @@ def _vectors(run: Run, graphs: GraphSet) -> tuple[np.ndarray, dict[str, float]]:
         inputs.check_features(X, f"vectors of {run.method} for {graphs.name!r}")
     if X.size and X.min() >= 0 and X.max() < 256 and (np.rint(X) == X).all():
         X = X.astype(np.uint8)  # counts, nearly all of them zero
-    try:
-        write_arrays(path, {"vectors": X}, {"kind": "vectors", "key": key, "seconds": seconds})
-    except StorageError as error:
-        warn_user(f"The vectors could not be cached. {error} Set IGSD_CACHE to a writable folder.")
+    header: Header = {"kind": "vectors", "key": key, "seconds": seconds}
+    store(path, words, lambda file: write_arrays(file, {"vectors": X}, header))
     return X, seconds

@@ -195,6 +195,8 @@ def record_fault(values: Any) -> str | None:
         missing = [key for key in ("mean", "std", "optimistic") if key not in row]
         if "accuracies" in row and (missing or not row["accuracies"]):
             return f"rows[{place}].{missing[0]} is missing." if missing else "accuracies is empty."
+        if not all(0 <= share <= 1 for share in row.get("accuracies", ())):
+            return f"rows[{place}].accuracies must be shares from 0 to 1."
     rounds = values.get("pseudo_labels", {})
     if rounds and (
         not {"rounds", "given"} <= rounds.keys() or len({*map(len, rounds.values())}) > 1

@@ -11,10 +11,11 @@ import numpy as np
 
 from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError, warn_user
+from igsd.estimators.neural import RECIPES
 from igsd.evaluation.semi import LABEL_RATE
 from igsd.evaluation.splits import KINDS
 from igsd.experiments import protocols, records, scoring, vector_protocols
-from igsd.experiments.trained import RECIPES, Trained
+from igsd.experiments.trained import Trained
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import with_classes, with_labels

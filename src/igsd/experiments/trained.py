@@ -16,15 +16,6 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.labels import GraphLabels
 from igsd.settings.fields import Settings
 
-RECIPES = ("molecules", "social")
-"""The recipes chosen by what the nodes show; one of them suits every data set."""
-
-
-def fitting_recipe(graphs: GraphSet) -> str:
-    """Return the recipe that suits graphs, by what their nodes show."""
-    has_content = graphs.node_labels is not None or graphs.node_attributes is not None
-    return RECIPES[0 if has_content else 1]
-
 
 @dataclass(frozen=True)
 class Trained:

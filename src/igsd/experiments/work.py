@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from igsd.errors import ConfigError, IGSDError, StorageError, counted
+from igsd.estimators.neural import fitting_recipe
 from igsd.experiments.exhibits import Exhibit, data_facts, runs_of
 from igsd.experiments.records import Record, in_words, read_record, run_seconds
 from igsd.experiments.run import BROKEN, DONE, LIMIT, OTHER, STALE, Options, Run, opened
-from igsd.experiments.trained import fitting_recipe
 from igsd.graphs.graphset import GraphSet
 
 Batch = tuple[Run, ...]

@@ -20,6 +20,7 @@ import numpy as np
 
 from igsd.errors import StorageError
 from igsd.files.atomic import atomic_file
+from igsd.files.shapes import fault
 
 Header = dict[str, Any]
 """The JSON object of a file: ``kind``, ``version`` and what else its reader needs."""
@@ -29,7 +30,8 @@ Schema = Mapping[str, tuple[str, int]]
 
 _KEY = "igsd"
 _AGAIN = "Copy it again, or create it again."
-_MAX_HEADER = 100_000_000
+_MAX_HEADER = 25_000_000
+_MAX_ARRAYS = 60_000
 _MAX_DIMENSIONS = 8
 _BLOCK = 1 << 22
 _UNSUMMED = b'"table": "00000000"'
@@ -92,6 +94,11 @@ def write_arrays(
         offset += array.nbytes
     head = json.dumps(table).encode()
     head += b" " * (-len(head) % 8)
+    if len(head) > _MAX_HEADER or len(order) > _MAX_ARRAYS:
+        raise StorageError(
+            f"{path} would hold {len(order)} arrays and {len(head)} bytes of names, more than is "
+            f"read again ({_MAX_ARRAYS} and {_MAX_HEADER}). Use fewer layers, or shorter names."
+        )
     # Quotes inside the header are escaped, so nothing in it can look like this entry.
     head = head.replace(_UNSUMMED, b'"table": "%08x"' % zlib.crc32(head), 1)
     with atomic_file(path) as file:
@@ -123,13 +130,15 @@ def read_arrays(
     schema: Schema | None = None,
     *,
     needs_checksum: bool = False,
+    header_type: Any = dict[str, Any],
 ) -> tuple[dict[str, np.ndarray], Header]:
     """Return (arrays, header) of a file written by ``write_arrays``; arrays are memory-mapped.
 
     ``kind``: what the caller expects ("graph set", "model", ...), as the header names it;
     ``version``: of its format; ``schema``: the arrays it may hold. ``needs_checksum``: refuse
-    files of earlier versions, which have no checksums. Raises ``StorageError`` for a missing,
-    truncated, damaged, foreign or pickled file.
+    files of earlier versions, which have no checksums. ``header_type``: a ``TypedDict`` of what the
+    header must hold. Raises ``StorageError`` for a missing, truncated, damaged, foreign or pickled
+    file.
     """
     source = Path(path)
     table, start, size = _read_table(source, kind)
@@ -139,6 +148,8 @@ def read_arrays(
             f"{source} is a {kind} of format {header.get('version')}; this igsd reads format "
             f"{version}. Create it again, or use the igsd that wrote it."
         )
+    if (reason := fault(header, header_type)) is not None:
+        raise StorageError(f"{source} is damaged: in its header, {reason} {_AGAIN}")
     entries = {name: _read_entry(source, name, entry) for name, entry in table.items()}
     _check_entries(source, entries, size - start)
     for name, (dtype, shape, *_) in entries.items():
@@ -151,12 +162,12 @@ def read_arrays(
         raise StorageError(f"{source} has no checksums. {_AGAIN}")
     if blocks is not None:
         _verify(source, start, size, blocks)
-    arrays: dict[str, np.ndarray] = {}
-    for name, (dtype, shape, begin, end) in entries.items():
-        if begin == end:
-            arrays[name] = np.zeros(shape, dtype)
-        else:
-            arrays[name] = np.memmap(source, dtype, "r", start + begin, shape)
+    # One map for all arrays: a system allows a process some 65,000.
+    data = np.memmap(source, np.uint8, "r", start) if size > start else np.zeros(0, np.uint8)
+    arrays = {
+        name: data[begin:end].view(dtype).reshape(shape)
+        for name, (dtype, shape, begin, end) in entries.items()
+    }
     return arrays, header
 
 
@@ -239,6 +250,8 @@ def _read_entry(source: Path, name: str, entry: Any) -> _Entry:
 
 def _check_entries(source: Path, entries: Mapping[str, _Entry], size: int) -> None:
     """Raise ``StorageError`` unless the arrays fill the data without gaps or overlaps."""
+    if len(entries) > _MAX_ARRAYS:
+        raise StorageError(f"{source} is refused: it has more than {_MAX_ARRAYS} arrays. {_AGAIN}")
     place = 0
     for name, (dtype, shape, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if begin != place or end - begin != dtype.itemsize * math.prod(shape) or end > size:

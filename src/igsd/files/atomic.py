@@ -9,7 +9,6 @@ import errno
 import glob
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -34,7 +33,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     temporary: str | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        remove_abandoned(target)
+        remove_abandoned(target.parent, target.name)
         handle, temporary = _locked_temporary(target)
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -54,11 +53,11 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 os.unlink(temporary)
 
 
-def remove_abandoned(target: Path) -> None:
-    """Remove the temporary files of ``target`` whose writers were killed."""
+def remove_abandoned(folder: Path, name: str | None = None) -> None:
+    """Remove temporary files whose writers were killed: those of one file, or all in a folder."""
     if fcntl is None:
         return
-    for path in target.parent.glob(f".{glob.escape(target.name)}.????????~"):
+    for path in folder.glob(f".{'*' if name is None else glob.escape(name)}.????????~"):
         # Fails if the writer is alive, has just renamed it, or is another user.
         with contextlib.suppress(OSError), open(path, "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -109,7 +108,14 @@ def _place_of(path: str | os.PathLike[str]) -> Path:
     folder = _nearest_folder(target)
     if not folder.is_dir():
         raise StorageError(f"Cannot write {target}: {folder} is a file. Choose another folder.")
-    return target.resolve() if target.is_symlink() else target
+    if not target.is_symlink():
+        return target
+    try:
+        return target.resolve()
+    except (OSError, RuntimeError) as error:
+        raise StorageError(
+            f"Cannot write {target}: it is a link that leads to itself. Use another name."
+        ) from error
 
 
 def _nearest_folder(target: Path) -> Path:
@@ -155,23 +161,3 @@ def known_suffix(path: str | os.PathLike[str], suffixes: Iterable[str], what: st
             f"The suffix of {str(path)!r} is not one for {what}. Use one of {', '.join(suffixes)}."
         )
     return suffix
-
-
-def cache_dir() -> Path:
-    """Return the folder for cached files: ``IGSD_CACHE``, or ``igsd`` in the user's cache folder.
-
-    The folder is not created here. It may be removed at any time.
-    """
-    chosen = os.environ.get("IGSD_CACHE")
-    if chosen:
-        return Path(chosen).expanduser()
-    return _user_cache() / "igsd"
-
-
-def _user_cache() -> Path:
-    """Return the user's cache folder on this system."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

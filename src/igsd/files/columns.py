@@ -8,6 +8,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from igsd.errors import DataError, StorageError
+from igsd.errors import ConfigError, DataError, StorageError
 from igsd.files.arrays import refuse_pickle
 from igsd.files.atomic import atomic_file, known_suffix
 
@@ -25,14 +26,34 @@ _Chunk = Mapping[str, Sequence[Any] | np.ndarray]
 SUFFIXES = (".npy", ".csv", ".parquet")
 _TRAILER = b"igsd crc-32 "
 _SUMS_KEY = "igsd crc-32"
+_FORMULA = ("=", "+", "-", "@")
 _NOT_NUMBERS = ("graph", "line", "id", "name")
 
 
-def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
-    """Write a table as ``.csv`` or ``.parquet``, whole or not at all."""
-    write = _write_csv if Path(path).suffix.lower() == ".csv" else _write_parquet
+def write_columns(
+    path: str | os.PathLike[str], columns: Columns, *, spreadsheet: bool = False
+) -> None:
+    """Write a table as ``.csv`` or ``.parquet``, whole or not at all.
+
+    ``spreadsheet``: put an apostrophe before texts in a ``.csv`` file that a spreadsheet would take
+    for a formula.
+    """
+    write = partial(_write_csv, spreadsheet) if _is_csv(path) else _write_parquet
     with atomic_file(path) as file:
         write(file, [columns])
+
+
+def check_spreadsheet(path: str | os.PathLike[str]) -> None:
+    """Raise ``ConfigError`` unless ``path`` is a ``.csv`` file: others hold no formulas."""
+    if not _is_csv(path):
+        raise ConfigError(
+            f"--spreadsheet is for .csv files: in {Path(path).suffix} files a text is a text. "
+            "Leave it out, or write a .csv file."
+        )
+
+
+def _is_csv(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix.lower() == ".csv"
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
@@ -48,12 +69,15 @@ def write_vectors(
     names: Sequence[str] | None = None,
     lines: np.ndarray | None = None,
     ids: Sequence[str] | None = None,
+    *,
+    spreadsheet: bool = False,
 ) -> None:
     """Write embeddings [G, d] that arrive in chunks, whole or not at all, with bounded memory.
 
     ``.csv`` and ``.parquet`` get a column ``graph`` (from 0), ``line`` if the graphs come from the
     lines of a table, ``id`` if it has ids, ``name`` if the graphs have names, and a column for each
-    number, named by ``columns``. Raises ``StorageError`` for another suffix or a failed write.
+    number, named by ``columns``. ``spreadsheet``: as for ``write_columns``. Raises ``StorageError``
+    for another suffix or a failed write.
     """
     suffix = check_suffix(path)
     described = {"line": lines, "id": ids, "name": names}
@@ -62,7 +86,7 @@ def write_vectors(
         if suffix == ".npy":
             write_npy(file, chunks, shape)
         else:
-            write = _write_csv if suffix == ".csv" else _write_parquet
+            write = partial(_write_csv, spreadsheet) if suffix == ".csv" else _write_parquet
             write(file, _vector_columns(chunks, columns, known))
 
 
@@ -145,19 +169,28 @@ def _vector_columns(
         start = stop
 
 
-def _write_csv(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
+def _write_csv(spreadsheet: bool, file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
     """Write the rows of all chunks, with quotes only where they are needed."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
     for number, columns in enumerate(chunks):
         if number == 0:
-            writer.writerow(columns)
+            writer.writerow(map(_as_text, columns) if spreadsheet else columns)
         plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in columns.values()]
         for row in zip(*plain, strict=True):
             # Nine digits give back exactly the same float32.
-            writer.writerow([f"{v:.9g}" if isinstance(v, float) else v for v in row])
+            cells = [f"{v:.9g}" if isinstance(v, float) else v for v in row]
+            if spreadsheet:
+                texts = zip(row, cells, strict=True)
+                cells = [_as_text(cell) if isinstance(v, str) else cell for v, cell in texts]
+            writer.writerow(cells)
     text.flush()
     text.detach()
+
+
+def _as_text(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def _write_parquet(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:

@@ -181,9 +181,10 @@ def _from_here(folder: Path, source: str) -> str:
 
 def _relative(path: Path, start: Path) -> str:
     try:
-        return os.path.relpath(path.resolve(), start.resolve())
-    except ValueError:  # on two drives
-        return str(path.resolve())
+        # Unlike Path.resolve, this does not raise for a link that leads to itself.
+        return os.path.relpath(os.path.realpath(path), os.path.realpath(start))
+    except ValueError:  # on two drives, or a text that cannot be a path
+        return str(path.absolute())
 
 
 VERSION = 1
@@ -196,6 +197,41 @@ CHECKPOINT = "checkpoint.safetensors"
 """The name of the checkpoint inside a run folder."""
 
 _OF_A_RUN = ("metrics.json", CHECKPOINT)
+
+
+_Name = str | int | float | bool
+_History = list[dict[str, float]]
+
+
+class _LinkHeader(TypedDict, total=False):
+    bond_names: list[_Name]
+    boundaries: list[float] | None
+
+
+class _FeatureHeader(TypedDict, total=False):
+    parts: list[str]
+    label_names: list[_Name]
+    degree_cap: int
+    attribute_mean: list[float]
+    attribute_scale: list[float]
+    links: _LinkHeader | None
+
+
+class _LabelHeader(TypedDict, total=False):
+    classes: list[_Name]
+    mean: list[float]
+    scale: list[float]
+    is_single: bool
+    names: list[str]
+
+
+class _ModelHeader(TypedDict, total=False):
+    estimator: str
+    config: dict[str, Any]
+    features: _FeatureHeader
+    labels: _LabelHeader
+    history: _History
+    pretraining: _History
 
 
 def write_model(
@@ -223,7 +259,7 @@ def read_model(
     from igsd.files.arrays import read_arrays
 
     source = model_path(path)
-    arrays, header = read_arrays(source, "model", VERSION)
+    arrays, header = read_arrays(source, "model", VERSION, header_type=_ModelHeader)
     _check_finite(source, arrays)
     if estimator not in (None, header.get("estimator")):
         raise StorageError(
@@ -251,7 +287,12 @@ def model_path(path: str | os.PathLike[str]) -> Path:
     Raises ``StorageError`` if there is nothing, and for a folder without a model.
     """
     source = Path(path).expanduser()
-    if not source.exists():
+    if not os.path.exists(source):  # unlike Path.exists, never an error
+        if os.path.islink(source):
+            raise StorageError(
+                f"{source} is a link that leads nowhere, or to itself. Correct it, or give the run "
+                "folder or model file itself."
+            )
         raise StorageError(
             f"There is no model at {source}. A model is a run folder made by `igsd train`, or a "
             "file written by `model.save` in Python."

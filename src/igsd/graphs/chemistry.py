@@ -14,6 +14,7 @@ of one molecule give the same set.
 """
 
 import contextlib
+import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -199,6 +200,17 @@ def molecule_of(text: Any) -> Any:
         if molecule is not None:
             Chem.GetSymmSSSR(molecule)
     return molecule
+
+
+def are_molecules(graphs: GraphSet) -> bool:
+    """Return whether graphs are named by SMILES that RDKit, if it is installed, can read."""
+    names = graphs.graph_names
+    if not names or importlib.util.find_spec("rdkit") is None:
+        return False
+    from rdkit import rdBase
+
+    with rdBase.BlockLogs():
+        return molecule_of(names[0]) is not None and molecule_of(names[-1]) is not None
 
 
 def append_molecule(found: ChemicalColumns, molecule: Any) -> None:

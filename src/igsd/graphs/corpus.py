@@ -6,6 +6,7 @@ interrupted run goes on where it stopped. All parts together become one folder o
 mapped into memory: what is held in memory does not grow with the targets.
 """
 
+import contextlib
 import hashlib
 import json
 import shutil
@@ -15,13 +16,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict
 
 import numpy as np
 
-from igsd.errors import DataError, StorageError, need
-from igsd.files.arrays import read_arrays, write_arrays
-from igsd.files.atomic import cache_dir, write_json
+from igsd.errors import DataError, StorageError, need, warn_user
+from igsd.files.arrays import Header, read_arrays, write_arrays
+from igsd.files.atomic import check_writable, write_json
+from igsd.files.cache import cache_dir, cache_limit, make_room, recall
+from igsd.files.shapes import fault, read_json
 from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.graphs.chemistry import BOND_NAMES, ChemicalColumns, append_molecule, molecule_of
 from igsd.graphs.descriptors import descriptors, fragment_counts, signed_log
@@ -36,6 +39,16 @@ PART = 1000
 
 _COLUMNS = ("node_counts", "degrees", "col", "edge_labels", "node_labels")
 _TARGETS = ("descriptors", "fragments")
+_SCHEMA = {
+    "node_counts": ("int32", 1),
+    "degrees": ("int16", 1),
+    "col": ("int32", 1),
+    "edge_labels": ("int16", 1),
+    "node_labels": ("int32", 1),
+    "descriptors": ("float32", 2),
+    "fragments": ("uint8", 2),
+}
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,29 +87,61 @@ def read_corpus(
     """Return the molecules of SMILES strings with their targets; those that are none are left out.
 
     ``processes``: how many read molecules at once. ``folder``: where parts are kept, by default
-    in the cache. ``advance``: told how many strings are done.
+    in the cache, or in a temporary folder if the cache cannot be used. ``advance``: told how many
+    strings are done.
     """
+    with _place(folder) as place:
+        for _ in range(_ATTEMPTS):
+            keys = []
+            texts = texts if isinstance(texts, Sequence) else list(texts)
+            for block in _blocks(_parts(texts), max(8 * processes, 8)):
+                keys += make_parts(block, place, num_fragments, processes)
+                advance(sum(len(part) for part in block))
+            if not keys:
+                raise DataError(
+                    "The corpus holds no SMILES string; at least two molecules are needed."
+                )
+            if (corpus := _joined(keys, place)) is not None:
+                if folder is None:
+                    make_room(cache_limit())
+                return corpus
+    raise StorageError(
+        f"Parts of the corpus in {place} vanished while they were read. Does another program empty "
+        "the folder? Set IGSD_CACHE to another one."
+    )
+
+
+@contextlib.contextmanager
+def _place(folder: Path | None) -> Iterator[Path]:
+    """Yield the folder for the parts of a corpus."""
     place = cache_dir() / "corpus" if folder is None else folder
-    keys = []
-    for block in _blocks(_parts(texts), max(8 * processes, 8)):
-        keys += make_parts(block, place, num_fragments, processes)
-        advance(sum(len(part) for part in block))
-    if not keys:
-        raise DataError("The corpus holds no SMILES string; at least two molecules are needed.")
-    return _joined(keys, place)
+    try:
+        check_writable(place / "corpus.json")
+        usable = True
+    except (StorageError, OSError) as error:
+        if folder is not None:
+            raise
+        warn_user(f"The corpus cannot be cached. {error} Set IGSD_CACHE to a writable folder.")
+        usable = False
+    if usable:
+        yield place
+        return
+    # Arrays that are mapped into memory outlive their files.
+    with tempfile.TemporaryDirectory(prefix="igsd-", ignore_cleanup_errors=True) as temporary:
+        yield Path(temporary)
 
 
 def make_parts(
     parts: Sequence[Sequence[str]], folder: Path, num_fragments: int, processes: int
 ) -> list[str]:
-    """Compute the parts that are not in the folder yet; return the keys of all."""
+    """Compute the parts that are not in the folder yet, or damaged; return the keys of all."""
     from igsd.processes import map_folds
 
     keys = [part_key(part, num_fragments) for part in parts]
     open_parts = [
         (part, num_fragments, _part_path(folder, key))
         for key, part in zip(keys, parts, strict=True)
-        if not _part_path(folder, key).exists()
+        if recall(_part_path(folder, key), "A part of the corpus in the cache", _read_part) is None
     ]
     map_folds(write_part, open_parts, min(processes, max(len(open_parts), 1)))
     return keys
@@ -136,8 +181,18 @@ def write_part(texts: Sequence[str], num_fragments: int, path: Path) -> None:
             "fragments": np.stack(counts),
         }
         header["atoms"] = list(graphs.node_label_names)
-    header["checksums"] = {name: _checksum(array) for name, array in arrays.items()}
     write_arrays(path, arrays, header)
+
+
+class _PartHeader(TypedDict, total=False):
+    strings: Required[int]
+    atoms: list[str]
+
+
+def _read_part(path: Path) -> tuple[dict[str, np.ndarray], Header]:
+    return read_arrays(
+        path, "corpus part", schema=_SCHEMA, needs_checksum=True, header_type=_PartHeader
+    )
 
 
 def _parts(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -155,22 +210,44 @@ def _part_path(folder: Path, key: str) -> Path:
     return folder / key[:2] / f"{key}.safetensors"
 
 
-def _joined(keys: Sequence[str], folder: Path) -> Corpus:
-    """Return the corpus of these parts, joined on disk when first asked for."""
+class _Joined(TypedDict):
+    atoms: list[str]
+    left_out: int
+    sums: dict[str, int]
+
+
+def _joined(keys: Sequence[str], folder: Path) -> Corpus | None:
+    """Return the corpus of these parts, joined on disk when first asked for; None if one vanished.
+
+    A damaged one is joined again.
+    """
     checksum = hashlib.sha256("".join(keys).encode()).hexdigest()
     place = folder / f"joined-{checksum[:40]}"
-    if not (place / "corpus.json").exists():
-        _join(keys, folder, place)
-    about = json.loads((place / "corpus.json").read_text())
+    for _ in range(2):
+        file = place / "corpus.json"
+        what = "The joined corpus in the cache"
+        if (found := recall(file, what, lambda path: _open(path.parent, checksum))) is not None:
+            return found
+        try:
+            _join(keys, folder, place)
+        except (StorageError, OSError):
+            if all(_part_path(folder, key).exists() for key in keys):
+                raise
+            return None
+    return None
+
+
+def _open(place: Path, checksum: str) -> Corpus:
+    """Return the corpus in a folder of joined parts; raises ``StorageError`` if it is damaged."""
+    about = read_json(place / "corpus.json", "the description of a corpus")
+    if (reason := fault(about, _Joined)) is not None:
+        raise StorageError(f"{place / 'corpus.json'} is damaged: {reason}")
     arrays = {
         name: np.load(place / f"{name}.npy", "r", allow_pickle=False) for name in about["sums"]
     }
     for name, expected in about["sums"].items():
         if _checksum(arrays[name]) != expected:
-            raise StorageError(
-                f"{place} is damaged: {name}.npy is not what was written. Delete the folder; its "
-                "parts are still there and are joined again."
-            )
+            raise StorageError(f"{place / name}.npy is damaged: it is not what was written.")
     graphs = GraphSet(
         node_ptr=arrays["node_ptr"],
         adjacency=Adjacency(arrays["row_ptr"], arrays["col"]),
@@ -187,45 +264,46 @@ def _joined(keys: Sequence[str], folder: Path) -> Corpus:
 
 def _join(keys: Sequence[str], folder: Path, place: Path) -> None:
     """Write the arrays of all parts one after the other into files of one folder."""
-    parts = [read_arrays(_part_path(folder, key), "corpus part") for key in keys]
+    parts = [_read_part(_part_path(folder, key)) for key in keys]
     headers = [header for _, header in parts]
     filled = [(arrays, header) for arrays, header in parts if arrays]
     if not filled:
         raise DataError("Not one string of the corpus is a molecule that RDKit can read.")
     names = sorted({name for _, header in filled for name in header["atoms"]})
     codes = {name: code for code, name in enumerate(names)}
-    with tempfile.TemporaryDirectory(dir=folder, prefix="join-") as temporary:
+    with tempfile.TemporaryDirectory(dir=folder, prefix="join-") as outer:
+        temporary = Path(outer, "joined")
+        temporary.mkdir()
         made: dict[str, np.ndarray] = {}
         for column in (*_COLUMNS, *_TARGETS):
             shapes = [arrays[column].shape for arrays, _ in filled]
             shape = (sum(shape[0] for shape in shapes), *shapes[0][1:])
             dtype = np.int32 if column.endswith("labels") else filled[0][0][column].dtype
             made[column] = np.lib.format.open_memmap(
-                Path(temporary) / f"{column}.npy", "w+", dtype, shape
+                temporary / f"{column}.npy", "w+", dtype, shape
             )
         starts = dict.fromkeys(made, 0)
         for arrays, header in filled:
             own = np.array([codes[name] for name in header["atoms"]], np.int32)
             for column, target in made.items():
                 values = np.asarray(arrays[column])
-                if _checksum(values) != header["checksums"][column]:
-                    raise StorageError(f"A part of the corpus in {folder} is damaged. Delete it.")
                 values = own[values] if column == "node_labels" else values
                 target[starts[column] : starts[column] + len(values)] = values
                 starts[column] += len(values)
         made["node_ptr"] = pointers(made.pop("node_counts"))
         made["row_ptr"] = pointers(made.pop("degrees"))
         for column in ("node_ptr", "row_ptr"):
-            np.save(Path(temporary) / f"{column}.npy", made[column], allow_pickle=False)
+            np.save(temporary / f"{column}.npy", made[column], allow_pickle=False)
         left_out = sum(header["strings"] for header in headers) - len(made["descriptors"])
         sums = {column: _checksum(array) for column, array in made.items()}
         for array in made.values():
             if isinstance(array, np.memmap):
                 array.flush()
         about = {"atoms": names, "left_out": left_out, "sums": sums}
-        write_json(Path(temporary) / "corpus.json", about)
+        write_json(temporary / "corpus.json", about)
         shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(temporary, place)
+        with contextlib.suppress(OSError):  # another process was faster
+            temporary.rename(place)
 
 
 def _checksum(array: np.ndarray) -> int:

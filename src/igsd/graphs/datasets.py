@@ -7,17 +7,17 @@ the TU collection. A parsed set is kept in the cache as a packed file under a di
 content, so that it opens quickly the next time.
 """
 
-import contextlib
 import glob
 import hashlib
 import importlib.util
 import os
+import tempfile
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from igsd.errors import DataError, StorageError, nearest, shortened, warn_user
-from igsd.files.atomic import cache_dir
+from igsd.errors import DataError, nearest, shortened, warn_user
+from igsd.files.cache import cache_dir, recall, store
 from igsd.graphs.download import Progress, download
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers import qm9, table
@@ -30,7 +30,7 @@ TU_SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 """Where the TU collection is published, one zip per data set."""
 
 # Part of the name of every parsed file: raise it when a reader's result changes.
-_READER_VERSION = 3
+_READER_VERSION = 4
 _LONGEST_NAME = 200  # bytes; a file name has at most 255
 _OTHER_FILES = {"QM9": qm9.TABLE}
 
@@ -116,10 +116,18 @@ def in_data_folder(name: str) -> Path | None:
 def in_cache(name: str) -> Path | None:
     """Return the packed file of a data set downloaded or parsed before (the newest), or None."""
     path = downloaded_file(name)
-    if path.exists():
+    if os.path.exists(path):
         return path
     parsed = f"{glob.escape(name)}-r{_READER_VERSION}-{'[0-9a-f]' * 20}.graphs"
-    return max(path.parent.glob(parsed), key=lambda file: file.stat().st_mtime, default=None)
+    return max(path.parent.glob(parsed), key=_written, default=None)
+
+
+def _written(file: Path) -> float:
+    """Return when a file was written, 0 if it has vanished."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def in_package(name: str) -> Path | None:
@@ -153,12 +161,11 @@ def load_dataset(
     if source is None and entry is None:
         raise unknown_name(name)
     if source is not None and source == in_cache(exact):
-        with contextlib.suppress(StorageError):
-            graphs = GraphSet.load(source)
-            # A download was checked; a set parsed from IGSD_DATA may have been something else.
-            expected = entry.graphs if entry and source != downloaded_file(exact) else 0
-            if expected in (0, len(graphs)):
-                return graphs
+        graphs = recall(source, f"The cached copy of {exact}", GraphSet.load)
+        # A download was checked; a set parsed from IGSD_DATA may have been something else.
+        expected = entry.graphs if entry and source != downloaded_file(exact) else 0
+        if graphs is not None and expected in (0, len(graphs)):
+            return graphs
         source = in_package(exact)
     if source is not None:
         return _parse(exact, source, progress)
@@ -195,15 +202,10 @@ def _parse(name: str, source: Path, progress: Progress | None) -> GraphSet:
     """Return the set in ``source``, from the cache if it was parsed before."""
     file = f"{name}-r{_READER_VERSION}-{_content_digest(source)[:20]}.graphs"
     cached = downloaded_file(name).with_name(file)
-    if cached.exists():
-        try:
-            return GraphSet.load(cached)
-        except StorageError as error:
-            warn_user(f"The cached copy of {name} cannot be used and is made again. {error}")
+    if (found := recall(cached, f"The cached copy of {name}", GraphSet.load)) is not None:
+        return found
     graphs = _read(name, source, progress)
-    # An unwritable cache is no reason to fail.
-    with contextlib.suppress(StorageError):
-        graphs.save(cached)
+    store(cached, name, graphs.save)
     return graphs
 
 
@@ -230,7 +232,7 @@ def _content_digest(source: Path) -> str:
     if source.is_dir():
         files = [source / member for _, member in sorted(find_tu_files(source).parts.items())]
     for file in files:
-        digest.update(f"{file.name} {file.stat().st_size};".encode())
+        digest.update(os.fsencode(f"{file.name} {file.stat().st_size};"))
         with open(file, "rb") as stream:
             while piece := stream.read(1 << 22):
                 digest.update(piece)
@@ -239,23 +241,26 @@ def _content_digest(source: Path) -> str:
 
 def _fetch(entry: CatalogueEntry, progress: Progress | None) -> GraphSet:
     """Download a TU zip, verify it, and keep it as a packed file in the cache."""
-    target = downloaded_file(entry.name)
-    archive = target.with_suffix(".zip.part")
     try:
-        download(f"{TU_SITE}/{entry.name}.zip", archive, progress=progress)
-        graphs = read_tu(archive)
+        with tempfile.TemporaryDirectory(prefix="igsd-") as folder:
+            archive = Path(folder, f"{entry.name}.zip")
+            download(f"{TU_SITE}/{entry.name}.zip", archive, progress=progress)
+            graphs = read_tu(archive)
     except DataError as error:
         raise DataError(f"{_how_to_get(entry.name)} igsd's own download failed: {error}") from error
-    finally:
-        archive.unlink(missing_ok=True)
-    if entry.checksum and graphs.checksum != entry.checksum:
+    if not entry.checksum:
+        warn_user(
+            f"The download of {entry.name} could not be verified: the catalogue has no checksum of "
+            "it. Compare `igsd data show` with what its authors report."
+        )
+    elif graphs.checksum != entry.checksum:
         raise DataError(
             f"The download of {entry.name} holds other graphs than expected (checksum "
             f"{graphs.checksum[:16]}, expected {entry.checksum[:16]}). It was not kept. Put a copy "
             f"that you trust into the folder that IGSD_DATA names, as {entry.name}.zip."
         )
-    graphs.save(target)
-    return GraphSet.load(target)
+    store(downloaded_file(entry.name), entry.name, graphs.save)
+    return graphs
 
 
 def _how_to_get(name: str) -> str:

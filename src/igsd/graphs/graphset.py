@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 import numpy as np
 
@@ -67,6 +67,17 @@ _SCHEMA = {
 _PLAIN = (*NAMES.values(), "name", "notes")
 
 
+class _Header(TypedDict):
+    node_label_names: list[Name]
+    node_attribute_names: list[str]
+    edge_label_names: list[Name]
+    edge_attribute_names: list[str]
+    class_names: list[Name]
+    target_names: list[str]
+    name: str
+    notes: list[str]
+
+
 @dataclass(frozen=True, eq=False)
 class GraphSet:
     """A set of undirected graphs with labels, attributes, classes and targets.
@@ -93,7 +104,8 @@ class GraphSet:
 
     ``node_label_names``, ``edge_label_names`` and ``class_names`` are the names behind the codes,
     ``node_attribute_names``, ``edge_attribute_names`` and ``target_names`` those of the columns.
-    ``name`` is the set's own, and ``notes`` say what a reader changed.
+    ``name`` is the set's own, and ``notes`` say what a reader changed. ``is_part``: the graphs were
+    taken from a larger set, so views of them are not cached.
     """
 
     node_ptr: np.ndarray
@@ -115,6 +127,7 @@ class GraphSet:
     ids: tuple[str, ...] | None = None
     name: str = UNNAMED
     notes: tuple[str, ...] = field(default=())
+    is_part: bool = False
 
     def __post_init__(self) -> None:
         if len(self.node_ptr) < 2:
@@ -202,8 +215,8 @@ class GraphSet:
             "graph": chosen,
         }
         columns: Fields = {k: _gather(getattr(self, k), rows[kind]) for k, kind in COLUMNS.items()}
-        adjacency = self.adjacency.take(self.node_ptr, chosen)
-        return replace(self, node_ptr=pointers(stops - starts), adjacency=adjacency, **columns)
+        columns |= {"adjacency": self.adjacency.take(self.node_ptr, chosen), "is_part": True}
+        return replace(self, node_ptr=pointers(stops - starts), **columns)
 
     def without_labels(self) -> Self:
         """Return the same graphs with classes and targets removed."""
@@ -237,7 +250,7 @@ class GraphSet:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Return the set saved at ``path``, memory-mapped; raises ``StorageError``."""
-        arrays, header = read_arrays(path, "graph set", _VERSION, _SCHEMA)
+        arrays, header = read_arrays(path, "graph set", _VERSION, _SCHEMA, header_type=_Header)
         try:
             columns: Fields = {key: _pop_texts(arrays, key) for key in _TEXTS}
             for key in _PLAIN:

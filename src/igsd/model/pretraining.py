@@ -52,6 +52,9 @@ class PretrainModel(SemiModel):
 LARGEST = 10.0
 """Numbers of a vector are cut off here: those of a molecule far larger than any of the corpus."""
 
+_RIDGE = 1e-3
+"""Penalty of the regression on standardised columns, relative to the number of molecules."""
+
 
 class EncoderNetwork(Network):
     """What remains of a pre-training: the student's encoder and the map to a vector.
@@ -73,23 +76,30 @@ class EncoderNetwork(Network):
 
 
 def vector_map(
-    weight: Tensor, h: Tensor, num_fragments: int, width: int, seed: int
+    h: Tensor, targets: Tensor, num_fragments: int, width: int, seed: int
 ) -> tuple[Tensor, Tensor]:
     """Return weight [t + width, d] and bias of the map from representations h [n, d] to vectors.
 
-    ``weight`` [t + k, d]: that of the output layer. The first t numbers of a vector are the
-    predicted descriptors. The others are the predicted counts of the k fragments: their first
-    ``width`` principal components over h, turned by a random rotation to equal variances, 1 in the
-    mean. So standardising the columns of a vector, as many models do, does not blow up its small
-    components. All numbers have mean 0 over h.
+    A ridge regression of the targets [n, t + k] on h. The first t numbers of a vector are the
+    predicted descriptors. The others are the predicted counts of the k fragments, each divided by
+    the square root of its deviation, so that rare ones count more: their first ``width`` principal
+    components over h, turned by a random rotation to equal variances, 1 in the mean. So
+    standardising the columns of a vector, as many models do, does not blow up its small components.
+    All numbers have mean 0 over h.
     """
-    weight, h = weight.double(), h.double()
-    split, centre = len(weight) - num_fragments, h.mean(dim=0)
-    spread = (h - centre) @ weight[split:].T
-    width = min(width, num_fragments)
-    variances, axes = torch.linalg.eigh(spread.T @ spread / len(h))
-    axes = axes[:, -width:] / variances[-width:].sum().div(width).sqrt().clamp(min=1e-12)
+    h, targets = h.double(), torch.nan_to_num(targets.double())
+    centre, spread = h.mean(dim=0), h.std(dim=0).clamp(min=1e-6)
+    z = (h - centre) / spread
+    moments = z.T @ z
+    penalty = _RIDGE * len(h) * torch.eye(len(moments), dtype=h.dtype)
+    weight = torch.linalg.solve(moments + penalty, z.T @ (targets - targets.mean(dim=0)))
+    split, width = len(targets.T) - num_fragments, min(width, num_fragments)
+    fragments = weight[:, split:]
+    deviation = (fragments * (moments @ fragments)).sum(dim=0).div(len(h)).clamp(min=1e-6).sqrt()
+    fragments = fragments / deviation.sqrt()
+    variances, axes = torch.linalg.eigh(fragments.T @ moments @ fragments / len(h))
+    size = variances[-width:].clamp(min=0).mean().sqrt().clamp(min=1e-12)
     random = torch.randn(width, width, dtype=h.dtype, generator=torch.Generator().manual_seed(seed))
-    rotation = torch.linalg.qr(random).Q
-    joined = torch.cat([weight[:split], rotation.T @ axes.T @ weight[split:]])
+    turned = fragments @ axes[:, -width:] @ torch.linalg.qr(random).Q / size
+    joined = torch.cat([weight[:, :split], turned], dim=1).T / spread
     return joined.float(), -(joined @ centre).float()

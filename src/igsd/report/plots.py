@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ import numpy as np
 from matplotlib import rc_context, ticker
 from matplotlib.figure import Figure
 
-from igsd.files.atomic import atomic_file, known_suffix
+from igsd.files.atomic import atomic_file, known_suffix, write_text
 from igsd.report.projection import project
 
 if TYPE_CHECKING:  # the picture of a training needs none of them
@@ -36,6 +37,8 @@ _MARKS = "o^sDvPX*"
 _DASHES = ("-", "--", ":", "-.", (0, (5, 3)), (0, (8, 3, 2, 3)), (0, (3, 5)), (0, (10, 3)))
 _MOST_MARKS, _MOST_CLASSES, _LETTERS = 40, 20, 100
 
+# Characters that no XML file may hold, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Metadata that would make equal plots differ.
 _METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _STYLE: dict[Any, Any] = {
@@ -65,11 +68,14 @@ class Plot:
         written = io.StringIO()
         with _style():
             self.figure.savefig(written, format="svg", metadata=_METADATA[".svg"])
-        return written.getvalue()
+        return _NOT_XML.sub("\ufffd", written.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a PNG, SVG or PDF, as the suffix says; the same plot gives the same bytes."""
         suffix = picture_suffix(path)
+        if suffix == ".svg":
+            write_text(path, self.svg())
+            return
         with _style(), atomic_file(path) as file:
             self.figure.savefig(file, format=suffix[1:], metadata=_METADATA[suffix])
 
@@ -156,28 +162,23 @@ def line_plot(
 def panels(drawn: Sequence[tuple[str, Sequence[Series], Axes]], columns: int = 3) -> Plot:
     """Return several plots side by side, each (title, series, axes), with one legend."""
     titles = list(dict.fromkeys(one.title for _, series, _ in drawn for one in series))
-    rows = -(-len(drawn) // columns)
-    foot = 0.2 * -(-len(titles) // 2)
+    rows, foot = -(-len(drawn) // columns), 0.2 * -(-len(titles) // 2)
     with _style():
-        figure = _figure((3.2 * columns, 2.5 * rows + foot), layout="constrained")
+        figure = _figure((3.2 * columns, 2.5 * rows + foot))
         share = foot / (2.5 * rows + foot)
         figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
         grid: Any = figure.subplots(rows, columns, squeeze=False).reshape(-1)
-        for place, axes in enumerate(grid):
-            if place >= len(drawn):
-                axes.set_axis_off()
-                continue
-            title, series, named = drawn[place]
+        for axes in grid[len(drawn) :]:
+            axes.set_axis_off()
+        for axes, (title, series, named) in zip(grid, drawn, strict=False):
             for one in series:
                 _draw_series(axes, one, titles.index(one.title), named, 0.0)
             _set_axes(axes, series, named)
             axes.set_title(title, fontsize="medium")
-        found: dict[str, Any] = {}
-        for axes in grid:
-            handles, labels = axes.get_legend_handles_labels()
-            found |= {k: v for k, v in zip(labels, handles, strict=True) if k in titles}
+        pairs = [zip(*axes.get_legend_handles_labels()[::-1], strict=True) for axes in grid]
+        found = {title: handle for one in pairs for title, handle in one}
         look = {"ncols": 2, "frameon": False, "fontsize": "small", "borderaxespad": 0.2}
-        figure.legend(list(found.values()), list(found), loc="lower left", **look)
+        figure.legend(found.values(), found.keys(), loc="lower left", **look)
     return Plot(figure)
 
 

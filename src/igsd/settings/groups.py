@@ -30,7 +30,12 @@ _WIDEST = 65_536
 class Training(Settings):
     """How long, how fast and where a network is trained."""
 
-    besides: ClassVar[Mapping[str, Any]] = {"checkpoint": None, "log_dir": None, "verbose": False}
+    besides: ClassVar[Mapping[str, Any]] = {
+        "recipe": "auto",
+        "checkpoint": None,
+        "log_dir": None,
+        "verbose": False,
+    }
     recipes: ClassVar[str | None] = ""
 
     epochs: int = setting(20, "run", "passes over the graphs", low=0)

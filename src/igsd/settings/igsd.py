@@ -1,10 +1,11 @@
 """The settings of IGSD: without labels, with classes, and with numbers."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from igsd.errors import ConfigError
 from igsd.settings import groups as g
-from igsd.settings.fields import setting
+from igsd.settings.fields import Settings, setting
 
 _FEEDS = ("auto", "supcon", "cross-entropy", "both")
 
@@ -32,6 +33,9 @@ class PretrainConfig(SemiRegressionConfig):
 
     section: ClassVar[str] = "pretrain"
     recipes: ClassVar[str | None] = None
+    besides: ClassVar[Mapping[str, Any]] = {
+        key: value for key, value in g.Training.besides.items() if key != "recipe"
+    }
 
     epochs: int = setting(10, "run", "passes over the molecules", low=0)
     learning_rate: float = setting(1e-3, "run", "step size of Adam at its highest", above=0)
@@ -80,6 +84,27 @@ class PretrainConfig(SemiRegressionConfig):
     )
     half: bool = setting(True, "embedding", "round the weights to float16, which halves the file")
     processes: int = setting(1, "runtime", "processes that read molecules", low=1)
+
+
+class PredictorConfig(Settings):
+    """All settings of predictions for molecules from the vectors of a pre-trained encoder."""
+
+    besides: ClassVar[Mapping[str, Any]] = {"verbose": False}
+
+    inputs: str = setting(
+        "vectors+descriptors+fragments",
+        "features",
+        "what small models see: vectors, descriptors, fragments, joined by +",
+    )
+    models: str = setting(
+        "linear+pls+prototypes+kernel+forest",
+        "method",
+        "small models that are tried: linear, pls, prototypes, kernel, forest, joined by +",
+    )
+    folds: int = setting(5, "method", "folds of the cross-validation inside the labels", low=2)
+    sharpness: float = setting(
+        0.06, "method", "relative loss by which the weight of a small model falls to 1/e", above=0
+    )
 
 
 class SemiConfig(SemiRegressionConfig, g.SelfTraining):

@@ -12,7 +12,7 @@ from igsd.settings.igsd import Config, SemiConfig
 
 S = TypeVar("S", bound=Settings)
 
-_MOST_BYTES = 1_000_000
+_MOST_BYTES, _MOST_DOTS = 1_000_000, 1000
 
 
 def recipe_names(kind: str = "") -> list[str]:
@@ -63,7 +63,7 @@ def read_settings(path: str | Path) -> Values:
                 f"{path} is larger than {_MOST_BYTES // 1000} kB, the limit for a file of "
                 "settings. Is it another file?"
             )
-        return tomllib.loads(raw.decode())
+        return _parse(raw.decode())
     except OSError as error:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}.") from error
     except RecursionError as error:
@@ -76,6 +76,13 @@ def read_settings(path: str | Path) -> Values:
         raise ConfigError(f"{path} is not a TOML file: {error}.") from error
 
 
+def _parse(text: str) -> Values:
+    """Parse TOML; a key of many parts takes memory in proportion to their square."""
+    if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+        raise ValueError(f"a line has more than {_MOST_DOTS} dots")
+    return tomllib.loads(text)
+
+
 def parse_settings(pairs: list[str]) -> Values:
     """Parse ``key=value`` texts; a value that is not TOML is taken as plain text."""
     settings: Values = {}
@@ -86,7 +93,7 @@ def parse_settings(pairs: list[str]) -> Values:
                 f"A setting has the form key=value, for example epochs=40. Got {pair!r} instead."
             )
         try:
-            settings[key.strip()] = tomllib.loads(f"value = {text}")["value"]
+            settings[key.strip()] = _parse(f"value = {text}")["value"]
         except (ValueError, RecursionError):  # not TOML
             settings[key.strip()] = {"True": True, "False": False}.get(text.strip(), text.strip())
     return settings

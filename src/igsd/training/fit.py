@@ -1,6 +1,7 @@
 """``fit``: train the network of any method on graphs, with or without labels."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from torch import nn
 from igsd.batches.features import CHEMISTRY, FeatureMap, LinkFeatures, choose_parts
 from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError, DataError, counted, warn_user
 from igsd.graphs.chemistry import BOND_NAMES
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
@@ -140,8 +141,21 @@ def fit(
     check_trainable(graphs, settings, name)
     options = _Options(name, encoder, watched, checkpoint, log_dir, verbose)
     fabric = loop.make_fabric(settings)
+    _say_if_started_again(settings.devices)
     fabric.launch()
     return _fit(graphs, settings, network_class, labels, fabric, options)
+
+
+def _say_if_started_again(devices: int) -> None:
+    """Warn the author of a script that it is about to run in several processes."""
+    script, is_child = Path(sys.argv[0]), {"LOCAL_RANK", "RANK"} & os.environ.keys()
+    is_ours = script.stem == "igsd" or script.parent.name == "igsd"
+    if devices > 1 and not is_child and not is_ours and not hasattr(sys, "ps1"):
+        warn_user(
+            f"devices={devices} starts {script.name} {counted(devices - 1, 'more time')} with the "
+            "same arguments, and all of it runs in every process. What must happen once, such as "
+            'writing files, belongs under `if os.environ.get("LOCAL_RANK", "0") == "0":` after fit.'
+        )
 
 
 def _fit(

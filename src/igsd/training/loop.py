@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self, cast
+from typing import Any, Self, TypedDict, cast
 
 import numpy as np
 import torch
@@ -51,6 +51,19 @@ class Progress:
     before: list[Entry] = field(default_factory=list)
 
 
+class _SavedProgress(TypedDict):
+    epoch: int
+    step: int
+    sums: dict[str, float]
+    history: list[Entry]
+    before: list[Entry]
+
+
+class _Header(TypedDict):
+    identity: dict[str, Any]
+    progress: _SavedProgress
+
+
 def save_checkpoint(
     path: str | os.PathLike[str],
     module: torch.nn.Module,
@@ -84,7 +97,7 @@ def load_checkpoint(
     """
     if not os.path.exists(path):
         return None
-    arrays, header = read_arrays(path, "checkpoint", _VERSION)
+    arrays, header = read_arrays(path, "checkpoint", _VERSION, header_type=_Header)
     try:
         _check_identity(path, header["identity"], identity, defaults)
         progress = Progress(**header["progress"])
@@ -100,6 +113,7 @@ def load_checkpoint(
         for name, tensor in groups["optimizer"].items():
             index, _, key = name.partition(".")
             state.setdefault(int(index), {})[key] = tensor
+        _check_state(state, optimizer, groups["random"], stream)
         optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
         stream.states = {"host": groups["random"].pop("host"), **groups["random"]}
     except (KeyError, TypeError, AttributeError, RuntimeError) as error:
@@ -109,6 +123,28 @@ def load_checkpoint(
             "folder."
         ) from error
     return progress
+
+
+def _check_state(
+    state: Mapping[int, Mapping[str, torch.Tensor]],
+    optimizer: torch.optim.Optimizer,
+    random: Mapping[str, torch.Tensor],
+    stream: RandomStream,
+) -> None:
+    """Raise ``TypeError`` unless the state of Adam and of the generators has its parts and shapes.
+
+    Torch itself notices only when it uses them.
+    """
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    for index, entries in state.items():
+        moments = {key: value.shape for key, value in entries.items() if key != "step"}
+        shape = parameters[index].shape if 0 <= index < len(parameters) else None
+        if "step" not in entries or moments != dict.fromkeys(("exp_avg", "exp_avg_sq"), shape):
+            raise TypeError(f"the state of Adam does not fit parameter {index}")
+    for name, expected in stream.states.items():
+        found = random.get(name, expected)
+        if (found.dtype, found.shape) != (expected.dtype, expected.shape):
+            raise TypeError(f"the random state of the {name} has another form")
 
 
 def _check_identity(

@@ -1,6 +1,6 @@
 """``diffusion_view``: the diffusion of every graph of a set; ``cached_view``: the same, cached.
 
-A damaged file is computed again; a folder that cannot be written only causes a warning.
+Views of parts of a set, such as folds, are not cached: each would be used once.
 """
 
 import hashlib
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from igsd.errors import ParameterError, StorageError, warn_user
+from igsd.errors import ParameterError, StorageError
 from igsd.files.arrays import Header, read_arrays, write_arrays
-from igsd.files.atomic import cache_dir
+from igsd.files.cache import cache_dir, recall, store
 from igsd.graphs.adjacency import Adjacency
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.groups import Diffusion
@@ -51,18 +51,15 @@ _SCHEMA = {"row_ptr": ("int64", 1), "col": ("int32", 1), "weight": ("float32", 1
 
 def cached_view(graphs: GraphSet, settings: Diffusion) -> Adjacency:
     """Return ``diffusion_view(graphs, settings)``, memory-mapped from the cache if it is there."""
+    if graphs.is_part:
+        return diffusion_view(graphs, settings)
     key = view_key(graphs, settings)
-    path = view_path(key)
-    if (found := _read(path, key, graphs.node_ptr)) is not None:
+    path, what = view_path(key), f"The view of {graphs.name!r}"
+    found = recall(path, f"{what} in the cache", lambda path: _read(path, key, graphs.node_ptr))
+    if found is not None:
         return found
     view = diffusion_view(graphs, settings)
-    try:
-        _write(path, key, view)
-    except StorageError as error:
-        warn_user(
-            f"The view of {graphs.name!r} could not be cached and will be computed again next "
-            f"time. {error} Set IGSD_CACHE to a writable folder."
-        )
+    store(path, what, lambda path: _write(path, key, view))
     return view
 
 
@@ -87,14 +84,8 @@ def _write(path: Path, key: Header, view: Adjacency) -> None:
 
 
 def _read(path: Path, key: Header, node_ptr: np.ndarray) -> Adjacency | None:
-    if not path.is_file():
-        return None
-    try:
-        arrays, header = read_arrays(path, "view", schema=_SCHEMA, needs_checksum=True)
-        view = Adjacency(*(np.asarray(arrays[name]) for name in ("row_ptr", "col", "weight")))
-        if broken := view.broken_part(np.asarray(node_ptr)):
-            raise StorageError(f"{path} is damaged: {broken!r} does not fit the graphs.")
-        return view if header["key"] == key else None
-    except (StorageError, OSError, KeyError) as error:
-        warn_user(f"A cached view cannot be used and is computed again. {error}")
-    return None
+    arrays, header = read_arrays(path, "view", schema=_SCHEMA, needs_checksum=True)
+    view = Adjacency(*(np.asarray(arrays[name]) for name in ("row_ptr", "col", "weight")))
+    if broken := view.broken_part(np.asarray(node_ptr)):
+        raise StorageError(f"{path} is damaged: {broken!r} does not fit the graphs.")
+    return view if header["key"] == key else None

@@ -1,0 +1,113 @@
+"""What small models see of molecules: vectors of an encoder, descriptors, counts of fragments."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from igsd.errors import DataError
+from igsd.graphs.chemistry import molecule_of
+from igsd.graphs.descriptors import descriptors, fragment_counts, signed_log
+from igsd.graphs.graphset import GraphSet
+from igsd.progress import progress_bar
+
+INPUTS = ("vectors", "descriptors", "fragments")
+ALL = "all inputs"
+"""The inputs side by side."""
+
+NUM_FRAGMENTS, LARGEST = 2048, 6.0
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """Return the inputs that an input is made of."""
+    return INPUTS if name == ALL else (name,)
+
+
+def raw_inputs(
+    graphs: GraphSet, names: Sequence[str], encoder: Any, *, shown: bool = False
+) -> dict[str, np.ndarray]:
+    """Return some inputs of molecules, [G, d] each, as the encoder and RDKit give them.
+
+    ``descriptors``: signed logarithms, NaN where RDKit cannot compute one. ``fragments``:
+    log(1 + count) of circular fragments (ECFP4) hashed to 2,048.
+    """
+    found: dict[str, np.ndarray] = {}
+    if "vectors" in names:
+        found["vectors"] = encoder.set_params(verbose=shown).transform(graphs)
+    rows: dict[str, list[np.ndarray]] = {name: [] for name in INPUTS[1:] if name in names}
+    if not rows:
+        return found
+    from rdkit import rdBase
+
+    bar = progress_bar("describing", len(graphs), shown=shown)
+    with rdBase.BlockLogs(), bar as advance:
+        for text in graphs.graph_names or ():
+            molecule = molecule_of(text)
+            if molecule is None:
+                raise DataError(f"{text!r} is not a molecule that RDKit can read.")
+            if "descriptors" in rows:
+                rows["descriptors"].append(signed_log(descriptors(molecule)))
+            if "fragments" in rows:
+                rows["fragments"].append(fragment_counts(molecule, NUM_FRAGMENTS))
+            advance(1)
+    found |= {name: np.array(values, np.float32) for name, values in rows.items()}
+    if "fragments" in found:
+        np.log1p(found["fragments"], out=found["fragments"])
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class InputScale:
+    """Centre and scale of each input, by name, [d] each: rows get a mean squared norm of 1.
+
+    The columns of descriptors are standardised first and cut off at 6.
+    """
+
+    centre: Mapping[str, np.ndarray]
+    scale: Mapping[str, np.ndarray]
+
+    @classmethod
+    def fit(cls, raw: Mapping[str, np.ndarray]) -> Self:
+        """Return the scale of inputs [n, d]."""
+        centres, scales = {}, {}
+        for name, values in raw.items():
+            known = np.where(np.isfinite(values), values, np.nan)
+            has_any = ~np.isnan(known).all(axis=0)
+            centre, spread = np.zeros((2, values.shape[1]), np.float32)
+            centre[has_any] = np.nanmean(known[:, has_any], axis=0)
+            scale = np.ones(values.shape[1], np.float32)
+            if name == "descriptors":
+                spread[has_any] = np.nanstd(known[:, has_any], axis=0)
+                scale = np.where(spread > 1e-6, spread, np.float32(1e6))
+            rows = cls({name: centre}, {name: scale}).apply({name: values})[name]
+            norm = np.sqrt(max(float(np.square(rows).sum(axis=1).mean()), 1e-12))
+            centres[name], scales[name] = centre, scale * np.float32(norm)
+        return cls(centres, scales)
+
+    def apply(self, raw: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return scaled inputs, and ``ALL`` if there are several; unknown values become 0."""
+        found: dict[str, np.ndarray] = {}
+        for name, values in raw.items():
+            centre = self.centre[name]
+            rows = (np.where(np.isfinite(values), values, centre) - centre) / self.scale[name]
+            limit = LARGEST / np.sqrt(rows.shape[1]) if name == "descriptors" else np.inf
+            found[name] = np.clip(rows, -limit, limit)
+        if len(found) > 1:
+            joined = [found[name] for name in INPUTS if name in found]
+            found[ALL] = np.concatenate(joined, axis=1) / np.float32(np.sqrt(len(joined)))
+        return found
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays of a file."""
+        centres = {f"centre.{name}": array for name, array in self.centre.items()}
+        return centres | {f"scale.{name}": array for name, array in self.scale.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """Return the scale that ``arrays`` came from."""
+        parts = (
+            {k.removeprefix(kind): v for k, v in arrays.items() if k.startswith(kind)}
+            for kind in ("centre.", "scale.")
+        )
+        return cls(*parts)

@@ -1,0 +1,382 @@
+"""Classes and numbers of molecules from few labels, by small models on fixed vectors."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from igsd.errors import ConfigError, DataError, ParameterError
+from igsd.estimators.base import ConfiguredEstimator, settings_as_parameters
+from igsd.estimators.inputs import ALL, INPUTS, InputScale, parts_of, raw_inputs
+from igsd.estimators.molecules import MoleculeEncoder, pretrained
+from igsd.estimators.targets import TargetScale, check_known, codes_of, encode_classes, read_targets
+from igsd.evaluation.ensemble import Ensemble, conformal_width, fit_ensemble
+from igsd.evaluation.small_models import HEADS
+from igsd.files.arrays import Header
+from igsd.files.models import read_model, whole_model, write_model
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open import as_graphset
+from igsd.progress import progress_bar
+from igsd.settings.igsd import PredictorConfig
+
+_MOST_KERNEL, _MOST_ALL = 4000, 10_000
+"""Labels above which kernels, and linear models of all inputs, take too long."""
+
+
+class MoleculePredictor(ConfiguredEstimator[Any]):
+    """Base of the two predictors for molecules.
+
+    Inputs are the vectors of the pre-trained encoder, RDKit's descriptors and counts of circular
+    fragments (ECFP4). Small models learn from them; cross-validation inside the labels weighs the
+    models, calibrates the result and says how good it is.
+
+    Learned: ``ensembles_`` (one for each target), ``encoder_``, ``labelled_`` (vectors and names
+    of the molecules with a label), ``notes_``.
+    """
+
+    ensembles_: list[Ensemble]
+    encoder_: MoleculeEncoder
+    notes_: tuple[str, ...]
+    _scale: InputScale
+    _vectors: np.ndarray
+    _names: list[str]
+    _labels: list[str]
+    is_class = True
+
+    def _fit_all(self, graphs: GraphSet, targets: Sequence[np.ndarray]) -> Self:
+        """Fit one ensemble for each of the targets Y [G, o]; a row of NaN has no label."""
+        config = self._config_of_fit()
+        inputs, heads = _parsed(config.inputs, INPUTS, "inputs"), tuple(HEADS)
+        heads = _parsed(config.models, heads, "models")
+        if not self.is_class:
+            heads = tuple(head for head in heads if not HEADS[head].classes_only)
+        known = [~np.isnan(Y).any(axis=1) for Y in targets]
+        rows = np.flatnonzero(np.any(known, axis=0))
+        self.encoder_, labelled = pretrained("molecules"), graphs.take(rows)
+        raw = raw_inputs(labelled, inputs, self.encoder_, shown=self._shown())
+        self._scale = InputScale.fit(raw)
+        scaled = self._scale.apply(raw)
+        self.ensembles_ = []
+        plans = [_candidates(inputs, heads, int(is_known.sum())) for is_known in known]
+        total = sum(len(names) for names in plans)
+        kwargs: Any = {"folds": config.folds, "sharpness": config.sharpness, "seed": config.seed}
+        with progress_bar("comparing models", total, shown=self._shown()) as advance:
+            for Y, is_known, names in zip(targets, known, plans, strict=True):
+                part = {name: values[is_known[rows]] for name, values in scaled.items()}
+                kwargs |= {"is_class": self.is_class, "advance": advance}
+                self.ensembles_.append(fit_ensemble(part, Y[is_known], names, **kwargs))
+        vectors = raw["vectors"] if "vectors" in raw else self.encoder_.transform(labelled)
+        self._vectors = np.asarray(vectors, np.float32)
+        about = labelled.ids if labelled.ids is not None else labelled.graph_names
+        self._names = [str(name) for name in about or ()]
+        self.config_ = config
+        unused = len(graphs) - len(rows)
+        self.notes_ = ()
+        if unused:
+            text = f"{unused} of {len(graphs)} molecules have no label; the predictor learns from "
+            self.notes_ = (f"{text}those that have one.",)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the vectors [G, d] of the encoder."""
+        check_is_fitted(self, "config_")
+        return self.encoder_.set_params(verbose=self._shown()).transform(X)
+
+    @property
+    def n_features_out_(self) -> int:
+        """Width of a vector."""
+        return self.encoder_.n_features_out_
+
+    def nearest_labelled(self, X: Any, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Return (places, distances), [G, k] each, of the nearest molecules with a label.
+
+        Places count the molecules with a label in their order. Distances are Euclidean between
+        vectors whose columns are scaled to unit variance over them, divided by the square root of
+        the number of columns: two random ones are about 1.4 apart.
+        """
+        check_is_fitted(self, "config_")
+        return self._nearest(self.transform(X), k)
+
+    def _nearest(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        scale = self._vectors.std(axis=0)
+        varies = scale > 1e-6
+        centre = self._vectors.mean(axis=0, dtype=np.float64)[varies]
+        ours = (self._vectors[:, varies] - centre) / scale[varies]
+        rows = (vectors[:, varies] - centre) / scale[varies]
+        k, columns = min(k, len(ours)), max(int(varies.sum()), 1)
+        places, distances = np.empty((len(rows), k), np.int64), np.empty((len(rows), k))
+        lengths = np.square(ours).sum(axis=1)
+        for start in range(0, len(rows), 1024):
+            block = rows[start : start + 1024]
+            squares = lengths - 2 * (block @ ours.T) + np.square(block).sum(axis=1, keepdims=True)
+            order = np.argsort(squares, axis=1, kind="stable")[:, :k]
+            places[start : start + 1024] = order
+            taken = np.take_along_axis(squares, order, axis=1)
+            distances[start : start + 1024] = np.sqrt(np.maximum(taken, 0) / columns)
+        return places, distances.round(6)
+
+    def nearness(self, X: Any) -> dict[str, list[object]]:
+        """Return columns about what is known near each molecule.
+
+        ``distance`` to the nearest molecule with a label, its name (``nearest``) and its label
+        (``nearest_label``), and ``is_far``: whether it is farther away than 95 % of the molecules
+        with a label are from their own nearest one.
+        """
+        places, distances = self.nearest_labelled(X)
+        usual = self._nearest(self._vectors, 2)[1][:, -1]
+        limit = float(np.quantile(usual, 0.95)) if len(usual) > 1 else np.inf
+        columns: dict[str, list[object]] = {"distance": distances[:, 0].tolist()}
+        columns["is_far"] = (distances[:, 0] > limit).tolist()
+        if self._names:
+            columns["nearest"] = [self._names[place] for place in places[:, 0]]
+        columns["nearest_label"] = [self._labels[place] for place in places[:, 0]]
+        return columns
+
+    def summary(self, target: int = 0) -> list[dict[str, object]]:
+        """Return what cross-validation says, as rows of a table: all, then each small model."""
+        return self.ensembles_[target].summary(self._unit(target))
+
+    def _unit(self, target: int) -> float:
+        """Return the unit of a target."""
+        return 1.0
+
+    def _outputs(self, X: Any) -> list[np.ndarray]:
+        """Return the outputs of each target, [G, o] each."""
+        check_is_fitted(self, "config_")
+        used = {
+            part
+            for each in self.ensembles_
+            for place in each.models
+            for part in parts_of(each.candidates[place].inputs)
+            if part in self._scale.centre
+        }
+        raw = raw_inputs(molecules_of(X), sorted(used), self.encoder_, shown=self._shown())
+        scaled = self._scale.apply(raw)
+        return [each.outputs(scaled) for each in self.ensembles_]
+
+    def _shown(self) -> bool:
+        return bool(self.get_params(deep=False)["verbose"])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted predictor, its encoder included, to one file at exactly ``path``."""
+        check_is_fitted(self, "config_")
+        tensors, encoder = self.encoder_.packed()
+        arrays = {f"encoder.{name}": tensor.numpy() for name, tensor in tensors.items()}
+        arrays["vectors"] = self._vectors
+        arrays |= self._scale.arrays()
+        for number, each in enumerate(self.ensembles_):
+            arrays |= each.arrays(f"target{number}.")
+        header = {
+            "estimator": type(self).__name__,
+            "config": self.config_.to_json(),
+            "encoder": encoder,
+            "ensembles": [each.to_json() for each in self.ensembles_],
+            "names": self._names,
+            "labels": self._labels,
+            "notes": list(self.notes_),
+            "targets": self._targets_to_json(),
+        }
+        packed = {name: torch.from_numpy(np.asarray(array)) for name, array in arrays.items()}
+        write_model(path, packed, header)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the predictor that ``save`` wrote; its results are equal."""
+        tensors, header = read_model(path, cls.__name__)
+        with whole_model(path):
+            predictor = cls.from_config(cls.config_class.from_json(header["config"]))
+            arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+            own = {k.removeprefix("encoder."): v for k, v in tensors.items() if "encoder." in k[:8]}
+            predictor.encoder_ = MoleculeEncoder.unpacked(own, header["encoder"], path)
+            predictor._vectors = arrays["vectors"]
+            predictor._names, predictor._labels = list(header["names"]), list(header["labels"])
+            predictor._scale = InputScale.from_arrays(arrays)
+            predictor.notes_ = tuple(header["notes"])
+            predictor.ensembles_ = [
+                Ensemble.from_json(entry, arrays, f"target{number}.")
+                for number, entry in enumerate(header["ensembles"])
+            ]
+            predictor._targets_from_json(header["targets"])
+            predictor.config_ = predictor.config()
+        return predictor
+
+    def _targets_to_json(self) -> Header:
+        raise NotImplementedError
+
+    def _targets_from_json(self, value: Header) -> None:
+        raise NotImplementedError
+
+
+def _parsed(text: str, known: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return the names in ``text`` in their usual order; raises ``ConfigError`` for others."""
+    names = text.split("+")
+    if not set(names) <= set(known) or len(set(names)) < len(names):
+        rule = f"must be different names out of {', '.join(known)}, joined by '+'."
+        raise ParameterError(name, "MoleculePredictor", f"{rule} Got {text!r} instead.")
+    return tuple(each for each in known if each in names)
+
+
+def _candidates(
+    inputs: Sequence[str], heads: Sequence[str], num_labels: int
+) -> list[tuple[str, str]]:
+    """Return the small models (input, head) to try with so many labels."""
+    wide = [ALL] if len(inputs) > 1 else []
+    on = {
+        "linear": [*inputs, *(wide if num_labels <= _MOST_ALL else [])],
+        "pls": (wide or list(inputs)) if num_labels <= _MOST_KERNEL else [],
+        "prototypes": wide or list(inputs),
+        "kernel": [n for n in (*inputs, *wide) if n != "fragments" or not wide]
+        if num_labels <= _MOST_KERNEL
+        else [],
+        "forest": [name for name in inputs if name != "vectors"] or list(inputs),
+    }
+    return [(name, head) for head in heads for name in on[head]]
+
+
+@settings_as_parameters(PredictorConfig)
+class MoleculeClassifier(ClassifierMixin, MoleculePredictor):
+    """Predicts the class of a molecule from few labels, with calibrated probabilities.
+
+    ``fit`` takes SMILES strings, or a set of molecules, and ``y``: one class per molecule, None or
+    NaN if there is none. ``predict_proba`` gives probabilities that cross-validation has
+    calibrated; ``nearness`` tells how far a molecule is from what is known.
+
+    Learned: ``classes_``, ``ensembles_``, ``encoder_``, ``notes_``.
+    """
+
+    classes_: np.ndarray
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from the molecules with a label and return self."""
+        graphs = molecules_of(X)
+        codes, classes = encode_classes(y, len(graphs))
+        Y = np.full((len(graphs), len(classes)), np.nan)
+        Y[codes >= 0] = np.eye(len(classes))[codes[codes >= 0]]
+        counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+        self._fit_all(graphs, [Y])
+        self._labels = [str(classes[code]) for code in codes[codes >= 0]]
+        self.classes_ = classes
+        if counts.min() < 2:
+            rare = classes[int(counts.argmin())]
+            text = f"class {rare!r} has a single label, so no cross-validation can hold it out: "
+            self.notes_ = (*self.notes_, f"{text}the estimate of quality is pessimistic.")
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the calibrated probability of each class, [G, C] float64."""
+        return self._outputs(X)[0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class of each molecule, [G]."""
+        check_is_fitted(self, "config_")
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the molecules that have a label."""
+        graphs = molecules_of(X)
+        codes = codes_of(y, self.classes_, len(graphs))
+        known = codes >= 0
+        if not known.any():
+            raise DataError("A score needs labels, but y has none.")
+        weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight)
+        hits = self.predict_proba(graphs).argmax(axis=1) == codes
+        return float(np.average(hits[known], weights=weights[known]))
+
+    def _targets_to_json(self) -> Header:
+        return {"classes": self.classes_.tolist()}
+
+    def _targets_from_json(self, value: Header) -> None:
+        self.classes_ = np.array(value["classes"])
+
+
+@settings_as_parameters(PredictorConfig)
+class MoleculeRegressor(RegressorMixin, MoleculePredictor):
+    """Predicts numbers for a molecule from few labels, with intervals.
+
+    ``fit`` takes SMILES strings, or a set of molecules, and ``y``: one or several numbers per
+    molecule, NaN or None if unknown. ``predict_interval`` gives intervals that cover a stated share
+    of new molecules, if these are like the labelled ones (conformal prediction).
+
+    Learned: ``scale_``, ``ensembles_``, ``encoder_``, ``notes_``.
+    """
+
+    scale_: TargetScale
+    is_class = False
+
+    def fit(self, X: Any, y: Any = None, *, target_names: Any = None) -> Self:
+        """Learn from the molecules with a label and return self."""
+        graphs = molecules_of(X)
+        targets, is_single = read_targets(y, len(graphs))
+        check_known(targets)
+        if target_names is None:
+            columns = [str(name) for name in getattr(y, "columns", ())]
+            target_names = columns if len(columns) == targets.shape[1] else ()
+        few = (~np.isnan(targets)).sum(axis=0)
+        if few.min() < 3:
+            raise DataError(
+                f"A predictor of numbers needs at least 3 labels of each target. Got {few.min()}."
+            )
+        self.scale_ = TargetScale.fit(targets, is_single=is_single, names=tuple(target_names))
+        standardised = self.scale_.standardised(targets)
+        self._fit_all(graphs, [column[:, None] for column in np.asarray(standardised).T])
+        rows = ~np.isnan(targets).all(axis=1)
+        self._labels = [" ".join(f"{v:g}" for v in row) for row in targets[rows]]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted numbers in their own units, [G] or [G, t] like ``y``."""
+        return self.scale_.restored(np.concatenate(self._outputs(X), axis=1))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Return the (lower, upper) ends of intervals that cover this share of new molecules."""
+        if not 0 < coverage < 1:
+            raise ConfigError(f"coverage must be between 0 and 1. Got {coverage}.")
+        centre = self.predict(X)
+        width = self.half_widths(coverage)
+        width = width if centre.ndim == 2 else width[0]
+        return centre - width, centre + width
+
+    def _unit(self, target: int) -> float:
+        return float(self.scale_.scale[target])
+
+    def half_widths(self, coverage: float = 0.9) -> np.ndarray:
+        """Return the half width of the intervals of each target, in its own unit."""
+        widths = [conformal_width(each.residuals, coverage) for each in self.ensembles_]
+        return np.array(widths) * self.scale_.scale
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the mean R^2 over the targets, over molecules whose target is known."""
+        graphs = molecules_of(X)
+        targets, _ = read_targets(y, len(graphs))
+        predicted = self.predict(graphs).reshape(len(graphs), -1)
+        weights = np.ones(len(graphs)) if sample_weight is None else np.asarray(sample_weight)
+        scores = [
+            r2_score(targets[known, i], predicted[known, i], sample_weight=weights[known])
+            for i, known in enumerate(~np.isnan(targets).T)
+            if known.any()
+        ]
+        if not scores:
+            raise DataError("A score needs targets, but y has none.")
+        return float(np.mean(scores))
+
+    def _targets_to_json(self) -> Header:
+        return self.scale_.to_json()
+
+    def _targets_from_json(self, value: Header) -> None:
+        self.scale_ = TargetScale.from_json(value)
+
+
+def molecules_of(X: Any) -> GraphSet:
+    """Return molecules as a set; raises ``DataError`` unless graphs are named by SMILES."""
+    graphs = as_graphset(X)
+    if graphs.graph_names is None:
+        raise DataError(
+            f"The predictor for molecules needs the SMILES of every graph as its name, and the "
+            f"graphs of {graphs.name!r} have no names. Read molecules from a table of SMILES."
+        )
+    return graphs

@@ -1,0 +1,203 @@
+"""``Ensemble``: small models, weighed and calibrated by cross-validation inside the labels."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from igsd.evaluation.small_models import HEADS, SmallModel, held_out, loss
+from igsd.files.arrays import Header
+
+_SMALLEST_WEIGHT = 0.02
+
+
+class Candidate(NamedTuple):
+    """A small model on some inputs, and how it did where it had not seen the label.
+
+    ``score``: ROC-AUC for two classes, accuracy for more, mean absolute error for numbers.
+    """
+
+    inputs: str
+    head: str
+    value: Any
+    loss: float
+    score: float
+    weight: float
+
+    @property
+    def title(self) -> str:
+        """Its name in a table."""
+        return f"{self.head} on {self.inputs}"
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """The weighted mean of small models for one target, and what cross-validation says of it.
+
+    ``power``: probabilities are raised to it and normalised again, which calibrates them.
+    ``residuals``: sorted absolute errors of numbers that were held out, in units of the targets.
+    ``score``, ``loss``: of the ensemble on held-out labels. ``metric``: what the score is.
+    """
+
+    candidates: tuple[Candidate, ...]
+    models: Mapping[int, SmallModel]
+    power: float
+    residuals: np.ndarray
+    score: float
+    loss: float
+    metric: str
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it predicts probabilities of classes."""
+        return not len(self.residuals)
+
+    def summary(self, scale: float = 1.0) -> list[dict[str, object]]:
+        """Return the rows of a table: the ensemble, then the models it is made of, best first.
+
+        ``scale``: the unit of a number. Columns: ROC-AUC or accuracy, and log loss, for classes;
+        MAE, in units of the target, and R2 for numbers; the weight.
+        """
+
+        def row(title: str, score: float, own: float, weight: float) -> dict[str, object]:
+            if self.is_class:
+                return {"model": title, self.metric: score, "log loss": own, "weight": weight}
+            return {"model": title, "MAE": score * scale, "R2": 1 - own, "weight": weight}
+
+        rows = sorted(self.candidates, key=lambda each: each.loss)
+        others = [row(each.title, each.score, each.loss, each.weight) for each in rows]
+        return [row("all, by their weights", self.score, self.loss, 1.0), *others]
+
+    def outputs(self, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return probabilities [n, C], or numbers [n, 1], of rows with these inputs."""
+        total: Any = 0.0
+        for place, model in self.models.items():
+            candidate = self.candidates[place]
+            outputs = model(inputs[candidate.inputs])
+            if self.is_class:
+                outputs = HEADS[candidate.head].probabilities(outputs)
+            total = total + candidate.weight * outputs
+        return _powered(total, self.power) if self.is_class else total
+
+    def to_json(self) -> Header:
+        """Return all but the arrays."""
+        return {
+            "candidates": [list(candidate) for candidate in self.candidates],
+            "models": sorted(self.models),
+            "power": self.power,
+            "score": self.score,
+            "loss": self.loss,
+            "metric": self.metric,
+        }
+
+    def arrays(self, prefix: str) -> dict[str, np.ndarray]:
+        """Return the arrays under names with a prefix."""
+        found = {f"{prefix}residuals": self.residuals}
+        for place, model in self.models.items():
+            found |= model.arrays(f"{prefix}model{place}.")
+        return found
+
+    @classmethod
+    def from_json(cls, value: Header, arrays: Mapping[str, np.ndarray], prefix: str) -> Self:
+        """Return the ensemble that ``to_json`` and ``arrays`` describe."""
+        candidates = tuple(
+            Candidate(name, head, tuple(own) if isinstance(own, list) else own, *numbers)
+            for name, head, own, *numbers in value["candidates"]
+        )
+        models = {
+            place: HEADS[candidates[place].head].model.from_arrays(arrays, f"{prefix}model{place}.")
+            for place in value["models"]
+        }
+        residuals = arrays[f"{prefix}residuals"]
+        numbers = (float(value["power"]), residuals, float(value["score"]), float(value["loss"]))
+        return cls(candidates, models, *numbers, str(value["metric"]))
+
+
+def fit_ensemble(
+    inputs: Mapping[str, np.ndarray],
+    Y: np.ndarray,
+    names: Sequence[tuple[str, str]],
+    *,
+    is_class: bool,
+    folds: int = 5,
+    sharpness: float = 0.06,
+    seed: int = 0,
+    advance: Callable[[int], Any] = lambda count: None,
+) -> Ensemble:
+    """Return the weighted mean of small models (input, head), fitted to Y [n, o].
+
+    Every model predicts each label from the others by cross-validation. The weight of a model
+    falls with its loss there: exp(-(loss / best loss - 1) / sharpness). Weights below 0.02 are 0.
+    The same held-out predictions calibrate probabilities and give intervals. ``advance``: told
+    whenever a model is done.
+    """
+    parts, found = _folds(Y, folds, seed, is_class=is_class), []
+    for name, head in names:
+        found.append(held_out(HEADS[head], inputs[name], Y, parts, is_class, seed))
+        advance(1)
+    losses = np.array([loss(outputs, Y, is_class) for outputs, _ in found])
+    relative = losses / max(losses.min(), 1e-12) - 1
+    weights = softmax(-(relative if is_class else relative / 2) / sharpness)
+    weights[weights < _SMALLEST_WEIGHT] = 0
+    weights /= weights.sum()
+    joined = np.tensordot(weights, np.array([outputs for outputs, _ in found]), axes=1)
+    power = _calibrating_power(joined, Y) if is_class else 1.0
+    held = _powered(joined, power) if is_class else joined
+    candidates = tuple(
+        Candidate(*name, value, float(own), _score(outputs, Y, is_class=is_class), float(weight))
+        for name, (outputs, value), own, weight in zip(names, found, losses, weights, strict=True)
+    )
+    models = {
+        place: HEADS[each.head].fit(inputs[each.inputs], Y, (each.value,), is_class, seed)[0]
+        for place, each in enumerate(candidates)
+        if each.weight > 0
+    }
+    residuals = np.empty(0) if is_class else np.sort(np.abs(joined - Y)[:, 0])
+    own = _score(held, Y, is_class=is_class)
+    metric = ("ROC-AUC" if Y.shape[1] == 2 else "accuracy") if is_class else "MAE"
+    return Ensemble(candidates, models, power, residuals, own, loss(held, Y, is_class), metric)
+
+
+def conformal_width(residuals: np.ndarray, coverage: float) -> float:
+    """Return the half width of intervals that cover a share of new numbers.
+
+    The ceil((n + 1) coverage)-th smallest of n held-out errors, the largest if there are too few.
+    """
+    place = int(np.ceil((len(residuals) + 1) * coverage)) - 1
+    return float(residuals[min(place, len(residuals) - 1)])
+
+
+def _folds(Y: np.ndarray, most: int, seed: int, *, is_class: bool) -> list[np.ndarray]:
+    """Return the rows that are held out together: stratified if every class has two rows."""
+    rows, codes = np.zeros(len(Y)), Y.argmax(axis=1)
+    smallest = int(Y.sum(axis=0).min()) if is_class else 0
+    if is_class and smallest >= 2:
+        splitter = StratifiedKFold(min(most, smallest), shuffle=True, random_state=seed)
+    else:
+        splitter = KFold(min(most, len(Y)), shuffle=True, random_state=seed)
+    return [test for _, test in splitter.split(rows, codes)]
+
+
+def _powered(probabilities: np.ndarray, power: float) -> np.ndarray:
+    return softmax(power * np.log(np.clip(probabilities, 1e-12, None)), axis=1)
+
+
+def _calibrating_power(probabilities: np.ndarray, Y: np.ndarray) -> float:
+    """Return the power with the lowest log loss, held back towards 1 by a few pseudo-labels."""
+    powers = np.logspace(-1, 1, 81)
+    losses = [loss(_powered(probabilities, p), Y, True) for p in powers]
+    held_back = np.square(np.log(powers)) / max(len(Y), 1)
+    return float(powers[int(np.argmin(np.array(losses) + held_back))])
+
+
+def _score(outputs: np.ndarray, Y: np.ndarray, *, is_class: bool) -> float:
+    if not is_class:
+        return float(np.abs(outputs - Y).mean())
+    codes = Y.argmax(axis=1)
+    if Y.shape[1] == 2 and len(np.unique(codes)) == 2:
+        return float(roc_auc_score(codes, outputs[:, 1]))
+    return float((outputs.argmax(axis=1) == codes).mean())

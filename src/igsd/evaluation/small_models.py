@@ -1,0 +1,304 @@
+"""Small models on fixed vectors, kept as arrays: they are stored without code and load unchanged.
+
+A head fits one model for each value of its grid, so that the value can be chosen by held-out
+predictions. Rows are expected to have a squared norm of about 1.
+
+| head | classes | numbers | grid |
+|---|---|---|---|
+| ``linear`` | logistic regression | ridge regression | strength |
+| ``pls`` | partial least squares on the classes | partial least squares | components |
+| ``prototypes`` | nearest class mean | - | temperature |
+| ``kernel`` | ridge regression on the classes, RBF kernel | the same | width, strength |
+| ``forest`` | random forest | random forest | - |
+"""
+
+import itertools
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn import cross_decomposition, ensemble, linear_model
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import euclidean_distances
+
+_SMALLEST = 0.01
+"""No probability of a regression on classes is below this, before they are calibrated."""
+_ABSENT = -5.0
+"""The logit of a class without a row."""
+_DIRECT = 800
+"""Rows from which a logistic regression works on the columns as they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class SmallModel:
+    """A fitted model whose fields are arrays: from rows X [n, d] to outputs [n, o]."""
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return the outputs [n, o] of rows."""
+        raise NotImplementedError
+
+    def arrays(self, prefix: str) -> dict[str, np.ndarray]:
+        """Return the arrays under names with a prefix, for a file."""
+        return {f"{prefix}{entry.name}": getattr(self, entry.name) for entry in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], prefix: str) -> Self:
+        """Return the model that ``arrays`` came from; raises ``KeyError`` if one is missing."""
+        return cls(**{entry.name: arrays[f"{prefix}{entry.name}"] for entry in fields(cls)})
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(SmallModel):
+    """X W + b, with W [d, o]."""
+
+    weight: np.ndarray
+    bias: np.ndarray
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return X W + b."""
+        return X @ self.weight + self.bias
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel(SmallModel):
+    """sum_i exp(-gamma |x - x_i|^2) w_i + b over the rows x_i that it was fitted to."""
+
+    rows: np.ndarray
+    gamma: np.ndarray
+    weight: np.ndarray
+    bias: np.ndarray
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return the sums, a block of rows at a time."""
+        blocks = [X[start : start + 4096] for start in range(0, len(X), 4096)]
+        outputs = [
+            np.exp(-self.gamma * euclidean_distances(block, self.rows, squared=True)) @ self.weight
+            for block in blocks
+        ]
+        return np.concatenate([*outputs, np.empty((0, self.weight.shape[1]))]) + self.bias
+
+
+@dataclass(frozen=True, eq=False)
+class Forest(SmallModel):
+    """The mean of trees. Nodes of all trees follow each other; ``feature`` is -1 in a leaf."""
+
+    roots: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    value: np.ndarray
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return the mean value of the leaves that each row falls into."""
+        rows, total = X.astype(np.float32), np.zeros((len(X), self.value.shape[1]))
+        for root in self.roots:
+            place = np.full(len(rows), root)
+            moving = np.flatnonzero(self.feature[place] >= 0)
+            while len(moving):
+                here = place[moving]
+                goes_left = rows[moving, self.feature[here]] <= self.threshold[here]
+                place[moving] = np.where(goes_left, self.left[here], self.right[here])
+                moving = moving[self.feature[place[moving]] >= 0]
+            total += self.value[place]
+        return total / len(self.roots)
+
+    @classmethod
+    def of(cls, trees: list[Any]) -> Self:
+        """Return the forest of scikit-learn's trees, fitted to classes or to one number."""
+        sizes = [tree.tree_.node_count for tree in trees]
+        roots = np.cumsum([0, *sizes[:-1]])
+
+        def joined(name: str, *, shifted: bool = False) -> np.ndarray:
+            parts = [getattr(tree.tree_, name) for tree in trees]
+            if shifted:
+                parts = [part + root for part, root in zip(parts, roots, strict=True)]
+            return np.concatenate(parts)
+
+        left = joined("children_left", shifted=True)
+        is_leaf = joined("children_left") < 0
+        value = joined("value")[:, 0, :]
+        return cls(
+            roots=roots.astype(np.int64),
+            feature=np.where(is_leaf, -1, joined("feature")).astype(np.int32),
+            threshold=joined("threshold"),
+            left=left.astype(np.int32),
+            right=joined("children_right", shifted=True).astype(np.int32),
+            value=value.astype(np.float32),
+        )
+
+
+Fit = Callable[[np.ndarray, np.ndarray, tuple[Any, ...], bool, int], list[SmallModel]]
+"""(X [n, d], Y [n, o], values of the grid, whether Y are classes, seed) -> a model for each value.
+
+Y: one column per class, 1 for the class of a row; or one column of standardised numbers."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """A kind of small model; ``is_probability``: whether its outputs for classes are no logits."""
+
+    model: type[SmallModel]
+    fit: Fit
+    grid: tuple[Any, ...]
+    is_probability: bool = False
+    classes_only: bool = False
+
+    def probabilities(self, outputs: np.ndarray) -> np.ndarray:
+        """Return the probabilities of classes [n, C] for outputs."""
+        if not self.is_probability:
+            return softmax(outputs, axis=1)
+        positive = np.clip(outputs, _SMALLEST, 1 - _SMALLEST)
+        return positive / positive.sum(axis=1, keepdims=True)
+
+
+def _fit_linear(
+    X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
+) -> list[SmallModel]:
+    centre = X.mean(axis=0)
+    rows, axes = X - centre, None
+    if len(X) <= _DIRECT:  # in the space of the rows, which holds every solution, columns are few
+        _, sizes, turned = np.linalg.svd(rows, full_matrices=False)
+        axes = turned[sizes > 1e-7 * max(sizes[0], 1e-12)].T
+        rows = rows @ axes
+    models: list[SmallModel] = []
+    for strength in values:
+        if is_class:
+            weight, bias = _logistic(rows, Y, strength)
+        else:
+            bias = Y.mean(axis=0)
+            ridge = linear_model.Ridge(alpha=1 / strength, fit_intercept=False)
+            weight = ridge.fit(rows, Y - bias).coef_.reshape(Y.shape[1], -1).T
+        weight = weight if axes is None else axes @ weight
+        models.append(Linear(weight, bias - centre @ weight))
+    return models
+
+
+def _logistic(X: np.ndarray, Y: np.ndarray, strength: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return weight [d, C] and bias [C] of the logits of a logistic regression."""
+    codes, num_classes = Y.argmax(axis=1), Y.shape[1]
+    present = np.unique(codes)
+    weight, bias = np.zeros((X.shape[1], num_classes)), np.full(num_classes, _ABSENT)
+    if len(present) < 2:
+        bias[present] = 0.0
+        return weight, bias
+    model = linear_model.LogisticRegression(C=strength, max_iter=300, tol=1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # held-out predictions judge it
+        model.fit(X, codes)
+    coefficients, intercept = model.coef_, model.intercept_
+    if len(present) == 2:
+        coefficients = np.concatenate([-coefficients, coefficients]) / 2
+        intercept = np.concatenate([-intercept, intercept]) / 2
+    weight[:, present], bias[present] = coefficients.T, intercept
+    return weight, bias
+
+
+def _fit_pls(
+    X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
+) -> list[SmallModel]:
+    targets = Y[:, 1:] if Y.shape[1] == 2 else Y
+    models: list[SmallModel] = []
+    for components in values:
+        most = min(components, len(X) - 1, X.shape[1])
+        pls = cross_decomposition.PLSRegression(most, scale=False, max_iter=200)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a residual of zero: fewer components are enough
+            pls.fit(X, targets)
+        weight = np.nan_to_num(pls.coef_).T
+        bias = targets.mean(axis=0) - X.mean(axis=0) @ weight
+        if Y.shape[1] == 2:
+            weight, bias = np.concatenate([-weight, weight], 1), np.concatenate([1 - bias, bias])
+        models.append(Linear(weight, bias))
+    return models
+
+
+def _fit_prototypes(
+    X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
+) -> list[SmallModel]:
+    counts = Y.sum(axis=0)
+    means = (Y.T @ X) / np.maximum(counts, 1)[:, None]
+    offset = np.where(counts > 0, -0.5 * (means**2).sum(axis=1), _ABSENT)
+    return [Linear(value * means.T, value * offset) for value in values]
+
+
+def _fit_kernel(
+    X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
+) -> list[SmallModel]:
+    squares = euclidean_distances(X, squared=True)
+    typical = np.median(squares[np.triu_indices(len(X), 1)]) if len(X) > 1 else 1.0
+    bias = Y.mean(axis=0)
+    models: list[SmallModel] = []
+    for width, group in itertools.groupby(values, key=lambda value: value[0]):
+        gamma = width / max(typical, 1e-12)
+        eigenvalues, axes = np.linalg.eigh(np.exp(-gamma * squares))
+        turned = axes.T @ (Y - bias)
+        for _, strength in group:
+            weight = axes @ (turned / (np.maximum(eigenvalues, 0)[:, None] + strength))
+            models.append(Kernel(X.astype(np.float32), np.array(gamma), weight, bias))
+    return models
+
+
+def _fit_forest(
+    X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
+) -> list[SmallModel]:
+    rows, most = X.astype(np.float32), min(len(X), 10_000)
+    models: list[SmallModel] = []
+    for trees in values:
+        if is_class:
+            codes = Y.argmax(axis=1)
+            forest = ensemble.RandomForestClassifier(trees, random_state=seed, max_samples=most)
+            model = Forest.of(forest.fit(rows, codes).estimators_)
+            value = np.zeros((len(model.value), Y.shape[1]), np.float32)
+            value[:, np.unique(codes)] = model.value / model.value.sum(axis=1, keepdims=True)
+            arrays = model.arrays("") | {"value": value}
+            models.append(Forest.from_arrays(arrays, ""))
+        else:
+            numbers = ensemble.RandomForestRegressor(
+                trees, random_state=seed, max_samples=most, max_features=1 / 3
+            )
+            models.append(Forest.of(numbers.fit(rows, Y[:, 0]).estimators_))
+    return models
+
+
+_STRENGTHS = tuple(float(value) for value in np.logspace(-2, 4, 7))
+_WIDTHS, _PENALTIES = (0.25, 0.5, 1.0, 2.0), (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+HEADS: dict[str, Head] = {
+    "linear": Head(Linear, _fit_linear, _STRENGTHS),
+    "pls": Head(Linear, _fit_pls, (1, 2, 4, 8), is_probability=True),
+    "prototypes": Head(Linear, _fit_prototypes, (1.0, 3.0, 10.0, 30.0), classes_only=True),
+    "kernel": Head(
+        Kernel, _fit_kernel, tuple(itertools.product(_WIDTHS, _PENALTIES)), is_probability=True
+    ),
+    "forest": Head(Forest, _fit_forest, (200,), is_probability=True),
+}
+
+
+def held_out(
+    head: Head, X: np.ndarray, Y: np.ndarray, folds: list[np.ndarray], is_class: bool, seed: int
+) -> tuple[np.ndarray, Any]:
+    """Return (outputs [n, o] of each row by a model that has not seen it, the best value).
+
+    ``folds``: the rows held out together. For classes the outputs are probabilities. The value of
+    the grid is the one with the lowest log loss or squared error over all held-out rows.
+    """
+    predicted = np.empty((len(head.grid), *Y.shape))
+    for fold in folds:
+        rest = np.setdiff1d(np.arange(len(X)), fold)
+        models = head.fit(X[rest], Y[rest], head.grid, is_class, seed)
+        for place, model in enumerate(models):
+            outputs = model(X[fold])
+            predicted[place, fold] = head.probabilities(outputs) if is_class else outputs
+    losses = [loss(outputs, Y, is_class) for outputs in predicted]
+    best = int(np.argmin(losses))
+    return predicted[best], head.grid[best]
+
+
+def loss(outputs: np.ndarray, Y: np.ndarray, is_class: bool) -> float:
+    """Return the log loss of probabilities, or the mean squared error of numbers."""
+    if is_class:
+        return float(-np.log(np.clip((outputs * Y).sum(axis=1), 1e-12, None)).mean())
+    return float(np.square(outputs - Y).mean())

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rdkit")
+
+import igsd
+from igsd.errors import ConfigError, DataError
+from igsd.estimators.predictor import MoleculeClassifier, MoleculeRegressor
+from tests.small_graphs import make_graphs
+
+CHAINS = [f"{'C' * n}{end}" for n in range(2, 14) for end in ("O", "N", "Cl", "C(=O)O")]
+RINGS = [f"c1ccccc1{'C' * n}{end}" for n in range(12) for end in ("O", "N", "Cl", "C(=O)O")]
+MOLECULES = [text for pair in zip(CHAINS, RINGS, strict=True) for text in pair]
+IS_RING = np.array(["ring" if "c" in text else "chain" for text in MOLECULES])
+LENGTH = np.array([float(len(text)) for text in MOLECULES])
+QUICK = {"models": "linear+kernel", "inputs": "vectors+fragments"}
+
+
+def test_classes_with_few_labels() -> None:
+    y = [label if i % 4 < 2 else None for i, label in enumerate(IS_RING)]
+    model = MoleculeClassifier(**QUICK).fit(MOLECULES, y)
+    assert model.score(MOLECULES, IS_RING) > 0.95
+    assert model.classes_.tolist() == ["chain", "ring"]
+    assert "48 of 96 molecules have no label" in model.notes_[0]
+    p = model.predict_proba(MOLECULES)
+    assert np.allclose(p.sum(axis=1), 1)
+
+
+def test_numbers_have_intervals() -> None:
+    y = np.column_stack([LENGTH, -LENGTH])
+    hidden = np.random.default_rng(0).permutation(len(y))[:40]
+    y[hidden] = np.nan
+    y[np.setdiff1d(np.arange(len(y)), hidden)[0], 0] = np.nan
+    model = MoleculeRegressor(**QUICK).fit(MOLECULES, y, target_names=("a", "b"))
+    low, high = model.predict_interval(MOLECULES, 0.9)
+    assert low.shape == (len(MOLECULES), 2)
+    truth = np.column_stack([LENGTH, -LENGTH])
+    assert ((low <= truth) & (truth <= high)).mean() > 0.8
+    assert model.score(MOLECULES, truth) > 0.9
+    assert model.summary(1)[0]["MAE"] < LENGTH.std()
+    with pytest.raises(ConfigError, match="coverage"):
+        model.predict_interval(MOLECULES, 1.5)
+
+
+def test_a_file_gives_the_same_predictions(tmp_path: Path) -> None:
+    for model, y in ((MoleculeClassifier(), IS_RING), (MoleculeRegressor(**QUICK), LENGTH)):
+        model.fit(MOLECULES[:40], y[:40]).save(tmp_path / "model")
+        again = igsd.load_model(tmp_path / "model")
+        assert type(again) is type(model)
+        assert np.array_equal(again.predict(MOLECULES), model.predict(MOLECULES))
+        assert np.array_equal(again.transform(MOLECULES), model.transform(MOLECULES))
+        assert again.nearness(MOLECULES) == model.nearness(MOLECULES)
+        assert again.summary() == model.summary()
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    one, other = (MoleculeClassifier().fit(MOLECULES[:30], IS_RING[:30]) for _ in range(2))
+    assert np.array_equal(one.predict_proba(MOLECULES), other.predict_proba(MOLECULES))
+
+
+def test_what_is_near() -> None:
+    model = MoleculeClassifier(**QUICK).fit(MOLECULES[:40], IS_RING[:40])
+    about = model.nearness([MOLECULES[3], "C[N+](C)(C)CC(=O)N1CSC2=C1C(Br)=C(S(=O)(=O)F)C2=O"])
+    assert about["distance"][0] == pytest.approx(0, abs=1e-3)
+    assert about["nearest"][0] == MOLECULES[3]
+    assert about["nearest_label"][0] == IS_RING[3]
+    assert about["is_far"] == [False, True]
+    places, distances = model.nearest_labelled(MOLECULES[:5], k=3)
+    assert places[:, 0].tolist() == [0, 1, 2, 3, 4]
+    assert (np.diff(distances, axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("y", [["a", "a", "b"], ["a", "b", "c"], [0, 1, 1]])
+def test_three_labels_are_enough(y: list[object]) -> None:
+    with pytest.warns(UserWarning, match="single labelled graph"):
+        model = MoleculeClassifier().fit(["CCO", "CCN", "c1ccccc1"], y)
+    assert np.isfinite(model.predict_proba(MOLECULES)).all()
+    assert "single label" in model.notes_[-1]
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(DataError, match="at least two classes"):
+        MoleculeClassifier().fit(["CCO", "CCN"], ["a", "a"])
+    with pytest.raises(DataError, match="at least 3 labels"):
+        MoleculeRegressor().fit(["CCO", "CCN", "C"], [1.0, 2.0, None])
+    with pytest.raises(DataError, match="SMILES of every graph"):
+        MoleculeClassifier().fit(make_graphs(3), [0, 1, 1])
+    with pytest.raises(ConfigError, match="different names out of"):
+        MoleculeClassifier(models="tree").fit(MOLECULES, IS_RING)
+
+
+def test_defaults_hand_molecules_over(tmp_path: Path) -> None:
+    model = igsd.IGSDClassifier().fit(MOLECULES[:40], IS_RING[:40])
+    direct = MoleculeClassifier().fit(MOLECULES[:40], IS_RING[:40])
+    assert np.array_equal(model.predict_proba(MOLECULES), direct.predict_proba(MOLECULES))
+    assert model.transform(MOLECULES[:3]).shape == (3, model.n_features_out_)
+    model.save(tmp_path / "model")
+    again = igsd.IGSDClassifier.load(tmp_path / "model")
+    assert np.array_equal(again.predict(MOLECULES), model.predict(MOLECULES))
+    assert again.score(MOLECULES, IS_RING) == model.score(MOLECULES, IS_RING)
+    numbers = igsd.IGSDRegressor().fit(MOLECULES[:40], LENGTH[:40])
+    low, high = numbers.predict_interval(MOLECULES)
+    assert (low < numbers.predict(MOLECULES)).all()
+    assert (high > low).all()
+
+
+def test_a_setting_trains_a_network() -> None:
+    model = igsd.IGSDClassifier(epochs=1, pretraining_epochs=0, hidden_dim=8)
+    model.fit(MOLECULES[:40], IS_RING[:40])
+    assert model.predictor_ is None
+    assert model.recipe_ == "molecules"
+    assert model.config_.epochs == 1
+    assert model.config_.num_layers == 4
+    numbers = igsd.IGSDRegressor(recipe=None, epochs=1).fit(MOLECULES[:40], LENGTH[:40])
+    assert numbers.config_.num_layers == type(numbers.config_)().num_layers
+    with pytest.raises(ConfigError, match="has no intervals"):
+        numbers.predict_interval(MOLECULES)

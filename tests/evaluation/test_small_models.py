@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import ensemble, linear_model
+
+from igsd.evaluation.ensemble import Ensemble, conformal_width, fit_ensemble
+from igsd.evaluation.small_models import HEADS, Forest, SmallModel, held_out, loss
+
+
+def blobs(num: int = 60, classes: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows [n, 8] around one centre per class, and their classes one-hot [n, C]."""
+    rng = np.random.default_rng(seed)
+    codes = np.arange(num) % classes
+    X = rng.normal(size=(classes, 8))[codes] + 0.4 * rng.normal(size=(num, 8))
+    return X / np.sqrt(np.square(X).sum(axis=1).mean()), np.eye(classes)[codes]
+
+
+def line(num: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(num, 5)) / np.sqrt(5)
+    y = X @ np.array([2.0, -1.0, 0.5, 0.0, 0.0]) + 0.05 * rng.normal(size=num)
+    return X, (y[:, None] - y.mean()) / y.std()
+
+
+def fitted(name: str, X: np.ndarray, Y: np.ndarray, *, is_class: bool) -> list[SmallModel]:
+    return HEADS[name].fit(X, Y, HEADS[name].grid, is_class, 0)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_classes_are_learned(name: str) -> None:
+    X, Y = blobs()
+    new, truth = blobs(30)
+    models = fitted(name, X, Y, is_class=True)
+    found = [HEADS[name].probabilities(model(new)) for model in models]
+    assert all(np.allclose(p.sum(axis=1), 1) and (p >= 0).all() for p in found)
+    assert max((p.argmax(axis=1) == truth.argmax(axis=1)).mean() for p in found) > 0.9
+
+
+@pytest.mark.parametrize("name", [name for name, head in HEADS.items() if not head.classes_only])
+def test_numbers_are_learned(name: str) -> None:
+    X, y = line()
+    new, truth = line(40, seed=1)
+    errors = [np.abs(model(new) - truth).mean() for model in fitted(name, X, y, is_class=False)]
+    assert min(errors) < 0.5
+
+
+@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("rows", [[0, 3, 6], [0, 1, 3, 4, 6]])
+def test_a_class_may_be_absent(name: str, rows: list[int]) -> None:
+    X, Y = blobs()
+    for model in fitted(name, X[rows], Y[rows], is_class=True):
+        p = HEADS[name].probabilities(model(X))
+        assert np.isfinite(p).all()
+        assert p[:, 2].max() < 0.4
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_arrays_give_the_same_model(name: str) -> None:
+    X, Y = blobs()
+    for model in fitted(name, X, Y, is_class=True):
+        again = type(model).from_arrays(model.arrays("a."), "a.")
+        assert np.array_equal(again(X), model(X))
+
+
+def test_a_forest_is_that_of_scikit_learn() -> None:
+    X, Y = blobs()
+    rows, codes = X.astype(np.float32), Y.argmax(axis=1)
+    classes = ensemble.RandomForestClassifier(20, random_state=0).fit(rows, codes)
+    assert np.allclose(Forest.of(classes.estimators_)(X), classes.predict_proba(rows), atol=1e-6)
+    numbers = ensemble.RandomForestRegressor(20, random_state=0).fit(rows, X[:, 0])
+    assert np.allclose(Forest.of(numbers.estimators_)(X)[:, 0], numbers.predict(rows), atol=1e-5)
+
+
+def test_a_linear_model_is_that_of_scikit_learn() -> None:
+    X, Y = blobs(40, 2)
+    (model,) = HEADS["linear"].fit(X, Y, (10.0,), True, 0)
+    theirs = linear_model.LogisticRegression(C=10.0, max_iter=1000, tol=1e-8).fit(X, Y[:, 1])
+    ours = HEADS["linear"].probabilities(model(X))
+    assert np.allclose(ours, theirs.predict_proba(X), atol=5e-3)
+
+
+def test_a_held_out_label_is_not_seen() -> None:
+    X, Y = blobs()
+    folds = [np.arange(i, len(X), 5) for i in range(5)]
+    first, _ = held_out(HEADS["linear"], X, Y, folds, True, 0)
+    changed = Y.copy()
+    changed[folds[0]] = np.roll(Y[folds[0]], 1, axis=1)
+    grid = HEADS["linear"].grid
+    for value in (grid[0], grid[-1]):
+        (model,) = HEADS["linear"].fit(X[5:], Y[5:], (value,), True, 0)
+        (other,) = HEADS["linear"].fit(X[5:], changed[5:], (value,), True, 0)
+        assert not np.allclose(model(X), other(X))
+    assert loss(first, Y, True) < np.log(3)
+
+
+def ensemble_of(X: np.ndarray, Y: np.ndarray, *, is_class: bool) -> Ensemble:
+    names = [("x", head) for head in HEADS if is_class or not HEADS[head].classes_only]
+    names += [("noise", "linear")]
+    noise = np.random.default_rng(5).normal(size=X.shape)
+    return fit_ensemble({"x": X, "noise": noise}, Y, names, is_class=is_class)
+
+
+def test_random_inputs_get_no_weight() -> None:
+    found = ensemble_of(*blobs(), is_class=True)
+    assert found.candidates[-1].inputs == "noise"
+    assert found.candidates[-1].weight == 0
+    assert sum(each.weight for each in found.candidates) == pytest.approx(1)
+    assert found.metric == "accuracy"
+    assert found.score > 0.9
+
+
+def test_random_labels_score_at_chance() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(100, 8)) / np.sqrt(8), np.eye(2)[rng.integers(2, size=100)]
+    found = ensemble_of(X, Y, is_class=True)
+    assert 0.2 < found.score < 0.7  # held-out rows are a little below chance
+    p = found.outputs({"x": rng.normal(size=(200, 8)), "noise": rng.normal(size=(200, 8))})
+    assert p.max() < 0.9
+
+
+def test_an_ensemble_is_kept_as_arrays() -> None:
+    for is_class, (X, Y) in ((True, blobs()), (False, line())):
+        found = ensemble_of(X, Y, is_class=is_class)
+        again = Ensemble.from_json(found.to_json(), found.arrays("t."), "t.")
+        inputs = {"x": X, "noise": X}
+        assert np.array_equal(again.outputs(inputs), found.outputs(inputs))
+        assert again.summary() == found.summary()
+
+
+def test_intervals_cover_what_they_say() -> None:
+    X, y = line(400)
+    noisy = y + 0.3 * np.random.default_rng(2).standard_t(4, size=y.shape)
+    found = ensemble_of(X[:100], noisy[:100], is_class=False)
+    width = conformal_width(found.residuals, 0.9)
+    errors = np.abs(found.outputs({"x": X[100:], "noise": X[100:]}) - noisy[100:])
+    assert 0.83 < (errors <= width).mean() < 0.97
+    assert conformal_width(np.array([1.0, 2.0]), 0.9) == 2.0
