@@ -14,8 +14,8 @@ from igsd.baselines.registry import method, method_names, setting_names
 from igsd.cli.options import Time, names_in, written_settings
 from igsd.cli.output import shown_opening
 from igsd.errors import ConfigError, counted, nearest
+from igsd.evaluation import SPLITS
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
-from igsd.evaluation.splits import KINDS
 from igsd.experiments.execute import Display, Workers, check_address, execute_runs
 from igsd.experiments.records import Record, make_records_folder
 from igsd.experiments.run import Options, Run, opened
@@ -66,7 +66,7 @@ def add_scoring_arguments(parser: ArgumentParser, protocols: Sequence[str]) -> N
     parser.add_argument("--labels", metavar="COLUMN|FILE", help=text)
     text = "score predictions on a test part of a fifth of the graphs: chosen at random, or whole "
     text += "Murcko scaffolds of molecules. Instead of --protocol; --seeds is the number of splits"
-    parser.add_argument("--splits", choices=KINDS, help=text)
+    parser.add_argument("--splits", choices=SPLITS, help=text)
     text = "with --splits: how many labels of the training part are shown, e.g. 16,128,all "
     parser.add_argument("--train-labels", metavar="N,N,...", help=f"{text}(default: all)")
     text = f"with --splits: {', '.join((*CLASS_METRICS, *NUMBER_METRICS))}, or all (default: the "

@@ -11,8 +11,10 @@ Counts (whole numbers, none negative) are used as they are. Other columns are st
 and cut off at ``CUT`` deviations.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +22,8 @@ from sklearn import base, calibration, compose, ensemble, linear_model, model_se
 from sklearn import preprocessing as scaling
 from sklearn import svm as machines
 
-from igsd.evaluation.logistic import Logistic, fit_logistic
+if TYPE_CHECKING:  # a training needs none
+    from igsd.evaluation.logistic import Logistic
 
 Head = Literal["auto", "svm", "linear", "forest"]
 """What predicts from vectors."""
@@ -76,6 +79,8 @@ def fit_classes(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
                 model, {"C": _STRENGTHS}, cv=_parts(y, folds), scoring="neg_log_loss"
             )
         return pipeline.Pipeline([("columns", columns), ("model", model)]).fit(X, y)
+    from igsd.evaluation.logistic import fit_logistic
+
     rows, axes = _spanned(columns.transform(X))
     parts = list(_parts(y, folds).split(y, y)) if folds > 1 else []
     return _Fitted(columns, axes, fit_logistic(rows, y, _STRENGTHS.tolist(), parts))

@@ -15,7 +15,6 @@ from igsd.evaluation.inputs import IntArray
 from igsd.graphs.chemistry import molecule_of
 
 TEST_SHARE = 0.2
-KINDS = ("random", "scaffold")
 
 _FIRST_OF_CLASS = 2
 

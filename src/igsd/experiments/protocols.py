@@ -10,10 +10,8 @@ import numpy as np
 
 from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError, nearest
-from igsd.evaluation import qm9, semi
-from igsd.evaluation.splits import KINDS
+from igsd.evaluation import SPLITS, qm9, semi
 from igsd.experiments import vector_protocols as base
-from igsd.experiments.molecule_protocol import PartsProtocol
 from igsd.experiments.records import Record, RecordRow
 from igsd.experiments.scoring import class_codes
 from igsd.graphs.graphset import GraphSet
@@ -211,14 +209,26 @@ class SemiTuning(SemiProtocol):
         return graphs.take(self.split(replace(run, seed=_FIRST_TUNING_SEED), graphs).train)
 
 
-PROTOCOLS: dict[str, base.Protocol] = {
-    **{name: base.VectorProtocol(name) for name in ("nested", "paper", "gckn")},
-    "semi": SemiProtocol("semi"),
-    "qm9": QM9Protocol("qm9"),
-    **{name: PartsProtocol(name) for name in KINDS},
-    "tune-nested": base.NestedTuning("tune-nested"),
-    "tune-semi": SemiTuning("tune-semi"),
-}
+class _Protocols(dict[str, base.Protocol]):
+    """The protocols by name; those of splits are imported when they are asked for."""
+
+    def __missing__(self, name: str) -> base.Protocol:
+        if name not in SPLITS:
+            raise KeyError(name)
+        from igsd.experiments.molecule_protocol import PartsProtocol
+
+        return self.setdefault(name, PartsProtocol(name))
+
+
+PROTOCOLS = _Protocols(
+    {
+        **{name: base.VectorProtocol(name) for name in ("nested", "paper", "gckn")},
+        "semi": SemiProtocol("semi"),
+        "qm9": QM9Protocol("qm9"),
+        "tune-nested": base.NestedTuning("tune-nested"),
+        "tune-semi": SemiTuning("tune-semi"),
+    }
+)
 SEMI_NUMBER = SemiNumberProtocol("semi")
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError, warn_user
 from igsd.estimators.neural import RECIPES
+from igsd.evaluation import SPLITS
 from igsd.evaluation.semi import LABEL_RATE
-from igsd.evaluation.splits import KINDS
 from igsd.experiments import protocols, records, scoring, vector_protocols
 from igsd.experiments.trained import Trained
 from igsd.graphs.download import Progress
@@ -90,7 +90,7 @@ class Run:
     def __str__(self) -> str:
         share = "" if self.protocol != "semi" else f", {self.label_rate:.0%} labels"
         target = f", {self.target}" if self.target else ""
-        if self.protocol in KINDS:
+        if self.protocol in SPLITS:
             return f"{self.label} on {self.data}{target}, {self.protocol} splits"
         return f"{self.label} on {self.data}{target}{share}, seed {self.seed}"
 
@@ -271,7 +271,7 @@ def opened(
     """
     rules = protocols.PROTOCOLS.get(protocol)
     kind = "folds" if isinstance(rules, vector_protocols.VectorProtocol) else ""
-    kind = "any" if protocol in KINDS else kind
+    kind = "any" if protocol in SPLITS else kind
     key = (source, labels, kind)
     if key not in _opened:
         graphs = open_data(source, progress=progress)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.errors import counted
-from igsd.evaluation import PROTOCOLS
-from igsd.evaluation.splits import KINDS
+from igsd.evaluation import PROTOCOLS, SPLITS
 from igsd.experiments.exhibits import data_facts, exhibit_names, read_exhibit
 from igsd.experiments.scoring import TWINS_REMOVED
 from igsd.report import plots, render, scores
@@ -60,7 +59,7 @@ def table_section(table: Table) -> Html:
     plot, above, below = None, None, None
     if table.axis is None:
         table, missing = run_part(table)
-        curves = {kind: exhibit_curves(table, kind) for kind in KINDS}
+        curves = {kind: exhibit_curves(table, kind) for kind in SPLITS}
         figures = [
             tag(
                 "figure",
@@ -89,7 +88,7 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
     """Return the section of a data set: for each protocol a table and the plot of `compare`."""
     parts = []
     for protocol, found in groupby(groups, key=lambda group: group.protocol):
-        if protocol in KINDS:
+        if protocol in SPLITS:
             parts += _split_parts(data, protocol, [*found])
             continue
         comparison = compare_groups(data, sorted(found, key=lambda group: group.order))
