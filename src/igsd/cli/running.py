@@ -343,7 +343,7 @@ def outcome(records: Sequence[Record]) -> str:
     bad = [record for record in records if record["status"] != "ok"]
     if bad:
         return str(bad[0].get("word") or bad[0]["error"])
-    if "splits" in records[0]["rows"][0]:
+    if any("splits" in row for row in records[0]["rows"]):
         return _outcome_of_splits(records[0])
     own: list[Any] = [
         next((row for row in r["rows"] if row["method"] == r.get("method", "igsd")), {})
