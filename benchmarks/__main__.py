@@ -29,6 +29,7 @@ NAMES = (
     "svm",
     "batch",
     "embed",
+    "smiles",
     "scaling",
     "memory",
     "startup",

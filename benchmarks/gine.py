@@ -19,7 +19,7 @@ from benchmarks.training import SETTINGS, batches_of, initial_network
 from igsd.graphs.chemistry import chemical
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.smiles import from_smiles
-from igsd.graphs.readers.table import read_text_table
+from igsd.graphs.readers.text_table import read_text_table
 from igsd.model.igsd import IGSDModel
 from igsd.training.fit import fit_features
 from igsd.training.loop import make_adam, trainable

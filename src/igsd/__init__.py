@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _PUBLIC = dict.fromkeys(("IGSD", "IGSDClassifier", "IGSDRegressor"), "igsd.estimators")
 _PUBLIC |= dict.fromkeys(("load_model", "make_method"), "igsd.baselines.registry")
 _PUBLIC |= {"GraphSet": "igsd.graphs.graphset", "load_dataset": "igsd.graphs.datasets"}
+_PUBLIC |= {"neighbors": "igsd.evaluation.neighbors"}
 _PUBLIC |= {"open_data": "igsd.graphs.open", "pretrained": "igsd.estimators.molecules"}
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "load_dataset",
     "load_model",
     "make_method",
+    "neighbors",
     "open_data",
     "pretrained",
 ]
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from igsd.baselines.registry import load_model, make_method
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
     from igsd.estimators.molecules import pretrained
+    from igsd.evaluation.neighbors import neighbors
     from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet
     from igsd.graphs.open import open_data

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from igsd.evaluation.neighbors import nearest_graphs
+from igsd.evaluation.neighbors import nearest
 from tests.cli.conftest import Run
 from tests.small_graphs import make_graphs
 
@@ -15,10 +17,11 @@ def test_neighbours_as_json_and_as_a_table(igsd: Run, trained: Path, toy: Path) 
     code, out, _ = igsd("neighbors", trained, toy, "--query", 2, "-k", 3, "--json")
     found = json.loads(out)
     vectors = np.load(trained / "embeddings.npy", allow_pickle=False)
-    indices, distances = nearest_graphs(vectors, 2, 3)
+    (indices,), (distances,) = nearest(vectors, [2], 3)
     assert code == 0
     assert [n["graph"] for n in found["neighbors"]] == indices.tolist()
-    np.testing.assert_allclose([n["distance"] for n in found["neighbors"]], distances)
+    apart = [n["distance"] for n in found["neighbors"]]
+    np.testing.assert_allclose(apart, distances, atol=2e-6)
     assert found["query"] == {"graph": 2, "class": -1}
     out = igsd("neighbors", trained, toy, "--query", 2)[1]
     assert out.splitlines()[1].split() == ["graph", "distance", "class"]
@@ -48,5 +51,34 @@ def test_a_molecule_by_its_id_or_its_name(igsd: Run, tmp_path: Path) -> None:
         found = json.loads(igsd("neighbors", "r", "m.csv", "--query", query, "--json")[1])
         assert found["query"]["graph"] == graph
     assert found["query"] == {"graph": 1, "line": 3, "id": "0", "name": "CCN"}
-    code, _, err = igsd("neighbors", "r", "m.csv", "--query", "CO")
-    assert (code, "or an id of the table, or the name of a graph" in err) == (2, True)
+    code, _, err = igsd("neighbors", "r", "m.csv", "--query", "nothing")
+    assert (code, "or an id of the table, or the name of a graph or any other" in err) == (2, True)
+
+
+def test_queries_outside_the_set(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("mol_id,smiles\nm1,CCO\nm2,CCN\nm3,c1ccccc1\nm4,CCCCCC\n")
+    (tmp_path / "mine.smi").write_text("CCCCC pentane\nOCC ethanol\n")
+    assert igsd("train", "m.csv", "-o", "r", "--quiet", "--method", "histogram")[0] == 0
+    asked = ("--query", "OCC", "--query", "m3", "--query-file", "mine.smi", "-k", 2)
+    found = json.loads(igsd("neighbors", "r", "m.csv", *asked, "--json")[1])["queries"]
+    assert [entry["query"].get("name") for entry in found] == ["OCC", "c1ccccc1", "CCCCC", "OCC"]
+    assert found[2]["query"]["id"] == "pentane"
+    assert [entry["neighbors"][0]["id"] for entry in found] == ["m1", "m4", "m4", "m1"]
+    assert found[0]["neighbors"][0]["distance"] == 0
+    code, out, err = igsd("neighbors", "r", "m.csv", *asked, "-o", "-")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert (code, len(rows)) == (0, 8)
+    assert err.endswith("neighbours of 4 queries: -\n")
+    assert [row["query"] for row in rows] == [*"00112233"]
+    assert rows[4]["query_id"] == "pentane"
+    assert (rows[4]["rank"], rows[4]["id"]) == ("1", "m4")
+    out = igsd("neighbors", "r", "m.csv", *asked)[1]
+    assert out.count("nearest to") == 4
+
+
+def test_wrong_options(igsd: Run, trained: Path, toy: Path) -> None:
+    assert "--query GRAPH, or --query-file" in igsd("neighbors", trained, toy)[2]
+    assert "at least 1. Got 0" in igsd("neighbors", trained, toy, "--query", 0, "-k", 0)[2]
+    both = ("--query", 0, "--json", "-o", "n.csv")
+    assert "give one of them" in igsd("neighbors", trained, toy, *both)[2]

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from igsd.errors import ConfigError, DataError
-from igsd.evaluation.neighbors import nearest_graphs, nearest_of_all
+from igsd.evaluation.neighbors import nearest, neighbors
+
+
+def nearest_graphs(vectors: np.ndarray, query: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    indices, distances = nearest(vectors, [query], k)
+    return indices[0], distances[0]
+
+
+def nearest_of_all(vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    return nearest(vectors, np.arange(len(vectors)), k)
 
 
 def test_equals_a_plain_loop() -> None:
@@ -15,7 +24,7 @@ def test_equals_a_plain_loop() -> None:
         (float(np.linalg.norm(scaled[i] - scaled[2]) / 2), i) for i in range(9) if i != 2
     )[:3]
     assert indices.tolist() == [i for _, i in expected]
-    np.testing.assert_allclose(distances, [d for d, _ in expected])
+    np.testing.assert_allclose(distances, [d for d, _ in expected], atol=1e-6)
 
 
 def test_constant_columns_do_not_count() -> None:
@@ -56,3 +65,32 @@ def test_of_all_equals_one_by_one() -> None:
 def test_of_all_in_small_sets() -> None:
     assert nearest_of_all(np.ones((1, 2)), 3)[0].shape == (1, 0)
     assert nearest_of_all(np.ones((3, 2)), 5)[0].tolist() == [[1, 2], [0, 2], [0, 1]]
+
+
+def test_queries_outside_the_set_equal_a_plain_loop() -> None:
+    draws = np.random.default_rng(3)
+    vectors, queries = draws.normal(size=(50, 6)) * 4 + 2, draws.normal(size=(7, 6))
+    vectors[:, 5] = 1.0  # does not vary
+    indices, distances = neighbors(vectors, queries, k=3)
+    kept = vectors[:, :5]
+    for query, row, apart in zip(queries, indices, distances, strict=True):
+        scaled = (kept - query[:5]) / kept.std(axis=0)
+        plain = np.sqrt((scaled**2).mean(axis=1))
+        assert row.tolist() == np.argsort(plain, kind="stable")[:3].tolist()
+        np.testing.assert_allclose(apart, plain[row], atol=1e-6)
+    assert neighbors(vectors, vectors[:2], k=1)[0].tolist() == [[0], [1]]  # none is left out
+
+
+def test_queries_of_another_width() -> None:
+    with pytest.raises(DataError, match=r"vectors of 2 numbers .* Got shape \(1, 3\)"):
+        neighbors(np.ones((4, 2)), [[1.0, 2.0, 3.0]])
+
+
+def test_a_model_embeds_both_sides() -> None:
+    class Doubled:
+        def transform(self, numbers: list[float]) -> np.ndarray:
+            return 2 * np.array(numbers).reshape(-1, 1)
+
+    indices, _ = neighbors([0.0, 1.0, 5.0], [4.0, 0.8], k=1, model=Doubled())
+    assert indices.tolist() == [[2], [1]]
+    assert neighbors([0.0, 1.0, 5.0], [2], k=2, model=Doubled())[0].tolist() == [[1, 0]]

@@ -294,3 +294,12 @@ def test_deep_json_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thing").write_bytes(len(head).to_bytes(8, "little") + head)
     with pytest.raises(StorageError, match="not a thing"):
         storage.read_arrays(tmp_path / "thing", "thing")
+
+
+def test_a_file_of_too_many_arrays_is_refused(tmp_path: Path) -> None:
+    entry = b'{"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}'
+    head = b"{" + b", ".join(b'"a%d": %s' % (i, entry) for i in range(60_001)) + b"}"
+    path = tmp_path / "many.safetensors"
+    path.write_bytes(len(head).to_bytes(8, "little") + head)
+    with pytest.raises(StorageError, match="more than 60000 arrays"):
+        storage.read_arrays(path, "model")

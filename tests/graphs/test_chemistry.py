@@ -36,9 +36,13 @@ DRUGS = (
 
 
 def labels(text: str) -> tuple[list[str], set[tuple[int, int, str]]]:
-    found = read_chemical([text])
-    ends = zip(found.source, found.target, found.bonds, strict=True)
-    return found.atoms, {(min(a, b), max(a, b), bond) for a, b, bond in ends}
+    made = read_chemical([text]).graphs("one")
+    assert made.node_labels is not None
+    assert made.edge_labels is not None
+    atoms = [str(made.node_label_names[code]) for code in made.node_labels]
+    bonds = [str(made.edge_label_names[code]) for code in made.edge_labels]
+    ends = zip(made.adjacency.rows().tolist(), made.adjacency.col.tolist(), bonds, strict=True)
+    return atoms, {(min(a, b), max(a, b), bond) for a, b, bond in ends}
 
 
 def test_labels_of_benzoic_acid() -> None:

@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.record import FOLDER, TORTURE, default_path, make_torture_record, write_record
+from igsd.experiments.environment import commit
+from igsd.files.atomic import write_json
 from igsd.report.render import plain_table
-from tests.torture.attack import SIZES, Attack, run_rows
+from tests.torture.attack import SIZES, Attack, Row, run_rows
 from tests.torture.modules import MODULES
+
+UNFINISHED = FOLDER.parents[1] / ".cache" / "torture-{}-{}.json"
+"""What a run with ``--record`` has done, so that the same command continues it on the same code."""
+
+
+def read_done(path: Path) -> dict[str, list[Row]]:
+    """Return the rows of the attacks that are done, none if the code has changed since."""
+    if not path.exists():
+        return {}
+    stored = json.loads(path.read_text())
+    if stored["commit"] != commit():
+        return {}
+    print(f"continuing after {', '.join(stored['done'])}", file=sys.stderr)
+    return {name: [Row(**row) for row in rows] for name, rows in stored["done"].items()}
+
+
+def told(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows, each printed when it is done."""
+    for row in rows:
+        state = f"skipped: {row.skipped}" if row.skipped else f"{len(row.failures)} failed"
+        print(f"{row.name}: {row.tried} tried, {state}", file=sys.stderr, flush=True)
+        for failure in row.failures:
+            print(f"    {failure}", file=sys.stderr, flush=True)
+        yield row
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,12 +65,17 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="igsd-torture-") as temporary:
         folder = (args.folder or Path(temporary)).resolve()
         start, rows = time.monotonic(), []
-        for row in run_rows(Attack(folder, args.size, args.seed), chosen):
-            state = f"skipped: {row.skipped}" if row.skipped else f"{len(row.failures)} failed"
-            print(f"{row.name}: {row.tried} tried, {state}", file=sys.stderr, flush=True)
-            for failure in row.failures:
-                print(f"    {failure}", file=sys.stderr, flush=True)
-            rows.append(row)
+        attack = Attack(folder, args.size, args.seed)
+        progress = UNFINISHED.with_name(UNFINISHED.name.format(args.size, args.seed))
+        done = read_done(progress) if args.record else {}
+        for name, module in chosen.items():
+            if name not in done:
+                done[name] = list(told(run_rows(attack, {name: module})))
+                if args.record:
+                    kept = {key: [asdict(row) for row in found] for key, found in done.items()}
+                    progress.parent.mkdir(exist_ok=True)
+                    write_json(progress, {"commit": commit(), "done": kept})
+            rows += done[name]
     cells = [
         [r.name, "-" if r.skipped else str(r.tried), r.skipped or str(len(r.failures))]
         for r in rows
@@ -54,6 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
         path = default_path(record, FOLDER.with_name(TORTURE))
         write_record(path, record)
         print(f"record: {path}")
+        progress.unlink(missing_ok=True)
     return 1 if failed else 0
 
 

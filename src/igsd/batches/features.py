@@ -13,6 +13,7 @@ from igsd.files.arrays import Header
 from igsd.graphs.chemistry import (
     ATOM_DIM,
     BOND_NAMES,
+    ELEMENTS,
     atom_table,
     bond_table,
     check_chemical,
@@ -324,8 +325,26 @@ def choose_parts(graphs: GraphSet, nodes: str) -> tuple[str, ...]:
 _MOST_NAMES = 8
 
 
+def _warn_of_elements(graphs: GraphSet) -> None:
+    """Warn of atoms whose element has no column of its own: all of them look alike."""
+    if graphs.node_labels is None:
+        return
+    elements = [str(name).partition("|")[0] for name in graphs.node_label_names]
+    other = np.array([name not in ELEMENTS for name in elements] + [False])[graphs.node_labels]
+    if other.any():
+        found = sorted({elements[code] for code in np.unique(graphs.node_labels[other])})
+        count = len(np.unique(graphs.graph_of_node()[other]))
+        warn_user(
+            f"{counted(count, 'molecule')} of {graphs.name!r} {'has' if count == 1 else 'have'} "
+            f"elements that the model does not distinguish ({enumerated(found, _MOST_NAMES)}): "
+            "these atoms look alike to it, apart from their bonds."
+        )
+
+
 def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
     """Warn if nodes of ``graphs`` have labels that were not seen in training."""
+    if CHEMISTRY in features.parts:
+        _warn_of_elements(graphs)
     if graphs.node_labels is None or "label" not in features.parts:
         return
     known = set(features.label_names)

@@ -4,13 +4,14 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from igsd.cli.options import add_command, names_in, prepare_output
-from igsd.cli.output import open_graphs
+from igsd.cli.options import add_command, add_reading_arguments, names_in, prepare_output
+from igsd.cli.output import open_graphs, reading_of
 from igsd.errors import StorageError, counted
 from igsd.evaluation.twins import count_twins
 from igsd.graphs.datasets import aliases, data_sets
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.table import read_smiles_table
+from igsd.graphs.readers.text_table import is_table
 from igsd.graphs.summary import GraphSetSummary, Spread, summarize
 from igsd.report.render import print_table
 
@@ -36,18 +37,18 @@ def add_parser(commands: Any) -> None:
     text = "graphs, classes, labels and indistinguishable graphs of one"
     part = parts.add_parser("show", help=text)
     part.add_argument("data", metavar="NAME|PATH", help="data-set name or path (see igsd --help)")
+    add_reading_arguments(part)
     part.set_defaults(run=run_show)
     text = (
-        "Writes the graphs of PATH (a TU folder or zip, a SMILES table, a name) to one file that "
+        "Writes the graphs of PATH (a TU folder or zip, a table of molecules, a name) to one file "
     )
-    text += "every command accepts as DATA and that opens quickly."
+    text += "that every command accepts as DATA and that opens quickly."
     summary = "convert other files to one portable file"
     part = parts.add_parser("import", help=summary, description=text)
     part.add_argument("path", metavar="PATH", help="what to import")
     text = "the file to write; its folder is created if needed"
     part.add_argument("-o", "--output", metavar="OUT", required=True, help=text)
-    text = "column with SMILES (default: the one called smiles)"
-    part.add_argument("--smiles-column", metavar="NAME", help=text)
+    add_reading_arguments(part)
     text = "column with the classes (default: the one called label, class or y)"
     part.add_argument("--label-column", metavar="NAME", help=text)
     text = "columns that become targets (default: every other column of numbers)"
@@ -72,7 +73,7 @@ def run_list(args: Namespace) -> int:
 
 def run_show(args: Namespace) -> int:
     """Print what is in one data set."""
-    graphs = open_graphs(args.data)
+    graphs = open_graphs(args.data, **reading_of(args))
     lines = [*_summary_lines(summarize(graphs)), *_twin_lines(graphs)]
     lines += [("note", note) for note in graphs.notes]
     width = max(len(key) for key, _ in lines)
@@ -87,16 +88,18 @@ def run_import(args: Namespace) -> int:
     if target.exists() and not args.force:
         raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
     written = prepare_output(args.output, args.path)
-    if args.smiles_column or args.label_column or args.target_columns:
-        if not Path(args.path).is_file():
+    if args.label_column or args.target_columns:
+        if not is_table(args.path):
             raise StorageError(
-                f"Columns can be named for a SMILES table only, and {args.path} is not a file. "
+                f"Columns can be named for a table only, and {args.path} is not one. "
                 "Leave out the options that name columns, or give the path of a table."
             )
         targets = names_in(args.target_columns) if args.target_columns else None
-        graphs = read_smiles_table(args.path, args.smiles_column, args.label_column, targets)
+        kwargs = {"standardise": args.standardise}
+        columns = (args.smiles_column, args.label_column, targets)
+        graphs = read_smiles_table(args.path, *columns, **kwargs)
     else:
-        graphs = open_graphs(args.path)
+        graphs = open_graphs(args.path, **reading_of(args))
     graphs.save(target)
     written()
     print(f"{counted(len(graphs), 'graph')}: {target}")

@@ -9,7 +9,7 @@ from igsd.cli.options import (
     add_spreadsheet_argument,
     prepare_output,
 )
-from igsd.cli.output import open_graphs, open_model
+from igsd.cli.output import open_for_model, open_model, say_result
 from igsd.errors import counted
 from igsd.files.columns import check_spreadsheet, check_suffix, write_vectors
 
@@ -17,7 +17,8 @@ _DESCRIPTION = """\
 Writes one vector per graph of DATA, in the order of DATA, to FILE. The graphs need not be those
 that the model was trained on, and need no classes.
 
-The suffix of FILE decides the format: .npy (float32, rows only), .csv or .parquet. Columns:
+The suffix of FILE decides the format: .npy (float32, rows only), .csv or .parquet; - writes CSV to
+standard output. Columns:
   graph            number of the graph in DATA, from 0
   line             its line, if DATA is or was a table
   id               its id in that table (a column such as id, name or mol_id)
@@ -25,20 +26,23 @@ The suffix of FILE decides the format: .npy (float32, rows only), .csv or .parqu
   igsd0, igsd1...  the vector; other methods use their own name (wl0, infograph0), histogram and
                    graphlet the names of what they count
 
-Rows of a table that are not molecules are left out, and a note lists them. FILE is written whole
-or not at all; an existing file is replaced, and its folder is created if needed."""
+Rows of a table that are not molecules are left out, and a note shows the first five; `igsd data
+show` lists all. FILE is written whole or not at all; an existing file is replaced, and its folder
+is created if needed."""
 
 _EXAMPLES = """\
 examples:
   igsd embed runs/first MUTAG -o vectors.npy
-  igsd embed runs/first molecules.csv -o vectors.parquet"""
+  igsd embed runs/first molecules.csv -o vectors.parquet
+  igsd embed molecules table.sdf --standardise -o vectors.parquet
+  echo "CCO ethanol" | igsd embed molecules - -o -"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "embed", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
-    text = ".npy, .csv or .parquet"
+    text = ".npy, .csv or .parquet; - for standard output"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     add_spreadsheet_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -50,7 +54,7 @@ def run(args: Namespace) -> int:
     if args.spreadsheet:
         check_spreadsheet(args.output)
     written = prepare_output(args.output, args.model, args.data)
-    model, graphs = open_model(args.model), open_graphs(args.data, quiet=args.quiet)
+    model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
     columns = [str(name) for name in model.get_feature_names_out()]
     shape = (len(graphs), len(columns))
     if hasattr(model, "transform_chunks"):
@@ -60,5 +64,6 @@ def run(args: Namespace) -> int:
     about = (graphs.graph_names, graphs.lines, graphs.ids)
     write_vectors(args.output, chunks, shape, columns, *about, spreadsheet=args.spreadsheet)
     written()
-    print(f"{counted(shape[0], 'vector')} of {counted(shape[1], 'number')}: {args.output}")
+    vectors = f"{counted(shape[0], 'vector')} of {counted(shape[1], 'number')}"
+    say_result(f"{vectors}: {args.output}", args.output)
     return 0

@@ -24,8 +24,9 @@ from igsd.progress import printable, steady_streams
 _DESCRIPTION = """\
 Vectors for whole graphs with few labels or none: Iterative Graph Self-Distillation (IGSD).
 
-DATA is the name of a data set (`igsd data list`), a TU folder or zip, a table with SMILES
-(.csv, .tsv, also .gz), or a file written by `igsd data import`. MODEL is a run folder made by
+DATA is the name of a data set (`igsd data list`), a TU folder or zip, a table of molecules
+(.csv, .tsv, .smi, .sdf, .mol, also .gz; .parquet; .xlsx, FILE.xlsx:SHEET for one of several sheets;
+- for standard input), or a file written by `igsd data import`. MODEL is a run folder made by
 `igsd train`, or a file written by `model.save` in Python."""
 
 _EXAMPLES = """\

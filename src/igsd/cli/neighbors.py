@@ -1,82 +1,203 @@
-"""``igsd neighbors``: the graphs most similar to a given one."""
+"""``igsd neighbors``: the graphs most similar to given ones."""
 
 import json
 from argparse import Namespace
 from typing import Any
 
-from igsd.cli.options import add_command, add_model_and_data
-from igsd.cli.output import open_graphs, open_model
-from igsd.errors import DataError
-from igsd.evaluation.neighbors import nearest_graphs
+import numpy as np
+
+from igsd.cli.options import REPEATED, add_command, add_model_and_data, prepare_output
+from igsd.cli.output import open_for_model, open_graphs, open_model, say_result
+from igsd.errors import ConfigError, DataError, counted
+from igsd.evaluation.neighbors import nearest
+from igsd.files.atomic import known_suffix
+from igsd.files.columns import write_columns
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open import open_data
 from igsd.report.render import print_table
 
 _DESCRIPTION = """\
-Lists the graphs of DATA whose vectors are closest to that of GRAPH, nearest first. GRAPH is a
-number counted from 0, an id of its table (a column such as id, name or mol_id), or a name (for
-molecules the SMILES as written in DATA).
+Lists the graphs of DATA whose vectors are closest to that of each query, nearest first. GRAPH is a
+number counted from 0, an id of the table (a column such as id, name or mol_id), a name (for
+molecules the SMILES as written in DATA), or the SMILES of any other molecule. --query-file takes
+queries from a file: whatever can be DATA, such as a table of molecules. A query by number, id or
+name is left out of its own neighbours.
 
 The distance is Euclidean, with every column of the embedding scaled to unit variance over DATA,
 divided by the square root of the number of columns: 0 for graphs that the model cannot tell apart,
-about 1.4 for two random graphs."""
+about 1.4 for two random graphs.
+
+With -o, FILE (.csv, .parquet, or - for standard output) has a row for each pair: query (from 0),
+query_line, query_id and query_name as far as there are any, rank (from 1), then the neighbour. With
+--json there is an entry {query, neighbors}, of several queries a list of them under `queries`."""
 
 _EXAMPLES = """\
 examples:
   igsd neighbors runs/first MUTAG --query 0
   igsd neighbors runs/first molecules.csv --query CHEMBL25 -k 3 --json
-  igsd neighbors runs/first molecules.csv --query "CC(=O)Oc1ccccc1C(=O)O\""""
+  igsd neighbors molecules table.csv --query "CC(=O)Oc1ccccc1C(=O)O" --query-file mine.csv -k 10
+  igsd neighbors molecules table.csv --query-file mine.smi -o neighbors.csv"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "neighbors", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
-    parser.add_argument("--query", required=True, metavar="GRAPH", help="number from 0, id or name")
+    text = "number from 0, id, name or SMILES; can be repeated"
+    parser.add_argument("--query", metavar="GRAPH", help=text, **REPEATED)
+    parser.add_argument("--query-file", metavar="FILE", help="a table, or other DATA, of queries")
     parser.add_argument("-k", type=int, default=10, metavar="K", help="how many (default: 10)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    text = "write .csv or .parquet instead; - for standard output"
+    parser.add_argument("-o", "--output", metavar="FILE", help=text)
 
 
 def run(args: Namespace) -> int:
-    """Print the neighbours and return the exit code."""
-    model, graphs = open_model(args.model), open_graphs(args.data)
-    place = _find(args.query, graphs)
-    indices, distances = nearest_graphs(model.transform(graphs), place, args.k)
-    found = [
-        {"graph": int(index), "distance": float(distance)} | _description(graphs, int(index))
-        for index, distance in zip(indices, distances, strict=True)
+    """Print or write the neighbours and return the exit code."""
+    _check_options(args)
+    inputs = [args.model, args.data, *([args.query_file] if args.query_file else [])]
+    written = prepare_output(args.output, *inputs) if args.output else lambda: None
+    model, graphs = open_model(args.model), open_for_model(args)
+    queries, vectors = _queries(args, model, graphs)
+    rows = [
+        [{"graph": int(i), "distance": float(d)} | _description(graphs, int(i)) for i, d in pairs]
+        for pairs in _found(vectors, queries, model, args.k)
     ]
-    query = {"graph": place} | _description(graphs, place)
-    if args.json:
-        print(json.dumps({"data": graphs.name, "query": query, "neighbors": found}, indent=2))
-        return 0
-    columns = list(found[0]) if found else ["graph"]
-    title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
-    lines = [
-        [
-            f"{v:.3f}" if isinstance(v, float) else "-" if v is None else str(v)
-            for v in each.values()
-        ]
-        for each in found
-    ]
-    left = [i for i, key in enumerate(columns) if key in ("class", "id", "name")]
-    print_table(columns, lines, title, left)
+    described = [query for query, _ in queries]
+    if args.output:
+        write_columns(args.output, _columns(described, rows))
+        written()
+        count = counted(len(described), "query", "queries")
+        say_result(f"neighbours of {count}: {args.output}", args.output)
+    elif args.json:
+        pairs = zip(described, rows, strict=True)
+        entries = [{"query": query, "neighbors": found} for query, found in pairs]
+        content = entries[0] if len(entries) == 1 else {"queries": entries}
+        print(json.dumps({"data": graphs.name} | content, indent=2))
+    else:
+        _print(described, rows)
     return 0
 
 
-def _find(query: str, graphs: GraphSet) -> int:
-    """Return the number of the graph with this number, id or name, the first if there are more."""
+def _check_options(args: Namespace) -> None:
+    """Reject invalid combinations of options."""
+    if not args.query and not args.query_file:
+        raise ConfigError("Say whose neighbours to list: --query GRAPH, or --query-file FILE.")
+    if args.json and args.output:
+        raise ConfigError("--json prints, and -o writes a table: give one of them.")
+    if args.output:
+        known_suffix(args.output, (".csv", ".parquet"), "neighbours")
+    if args.k < 1:
+        raise ConfigError(f"-k must be at least 1. Got {args.k}.")
+
+
+Query = tuple[dict[str, Any], int | np.ndarray]
+"""What is known of a query, and its number in DATA or its vector."""
+
+
+def _queries(args: Namespace, model: Any, graphs: GraphSet) -> tuple[list[Query], np.ndarray]:
+    """Return the queries, and the vectors of the graphs; wrong queries are found before these."""
+    places = [_find(query, graphs) for query in args.query]
+    others = [query for query, place in zip(args.query, places, strict=True) if place is None]
+    asked = open_data(others, standardise=graphs.standardised) if others else None
+    listed = None
+    if args.query_file:
+        reading: Any = {"standardise": graphs.standardised} if graphs.standardised else {}
+        listed = open_graphs(args.query_file, **reading)
+    vectors = np.asarray(model.transform(graphs))
+    rows = iter([] if asked is None else model.transform(asked))
+    queries: list[Query] = []
+    for query, place in zip(args.query, places, strict=True):
+        if place is None:
+            queries.append(({"name": query}, next(rows)))
+        else:
+            queries.append(({"graph": place} | _description(graphs, place), place))
+    if listed is not None:
+        pairs = enumerate(model.transform(listed))
+        queries += [(_description(listed, place), row) for place, row in pairs]
+    return queries, vectors
+
+
+def _found(vectors: np.ndarray, queries: list[Query], model: Any, k: int) -> list[list[Any]]:
+    """Return the (index, distance) pairs of the neighbours of every query."""
+    found: list[Any] = [None] * len(queries)
+    inside = [n for n, (_, where) in enumerate(queries) if isinstance(where, int)]
+    outside = [n for n, (_, where) in enumerate(queries) if not isinstance(where, int)]
+    for chosen in (inside, outside):
+        if not chosen:
+            continue
+        asked = [queries[n][1] for n in chosen]
+        indices, distances = nearest(vectors, np.stack(asked) if chosen is outside else asked, k)
+        for n, *pair in zip(chosen, indices, distances, strict=True):
+            found[n] = list(zip(*pair, strict=True))
+    return found
+
+
+def _columns(queries: list[dict[str, Any]], rows: list[list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return the columns of a table with a row for each query and neighbour."""
+    flat = [
+        ({"query": place} | {f"query_{key}": value for key, value in query.items()})
+        | {"rank": rank}
+        | neighbour
+        for place, (query, found) in enumerate(zip(queries, rows, strict=True))
+        for rank, neighbour in enumerate(found, 1)
+    ]
+    about = ("query_graph", "query_line", "query_id", "query_class", "query_name")
+    mine = [key for key in about if any(key in row for row in flat)]
+    theirs = [key for key in (rows[0][0] if rows and rows[0] else ())]
+    names = ["query", *mine, "rank", *theirs]
+    return {name: [row.get(name) for row in flat] for name in names}
+
+
+def _print(queries: list[dict[str, Any]], rows: list[list[dict[str, Any]]]) -> None:
+    """Print a table for each query."""
+    for place, (query, found) in enumerate(zip(queries, rows, strict=True)):
+        columns = list(found[0]) if found else ["graph"]
+        title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
+        lines = [
+            [
+                f"{v:.3f}" if isinstance(v, float) else "-" if v is None else str(v)
+                for v in each.values()
+            ]
+            for each in found
+        ]
+        left = [i for i, key in enumerate(columns) if key in ("class", "id", "name")]
+        if place:
+            print()
+        print_table(columns, lines, title, left)
+
+
+def _find(query: str, graphs: GraphSet) -> int | None:
+    """Return the number of the graph with this number, id or name, the first if there are more.
+
+    None for the SMILES of another molecule; raises ``DataError`` for anything else.
+    """
     if query.isdecimal() and int(query) < len(graphs):
         return int(query)
     for names in (graphs.ids, graphs.graph_names):
         if names is not None and query in names:
             return names.index(query)
+    if graphs.graph_names is not None and _is_molecule(query):
+        return None
     others = "" if graphs.ids is None else ", or an id of the table"
     if graphs.graph_names is not None:
-        others += ", or the name of a graph (for molecules SMILES)"
+        others += ", or the name of a graph or any other SMILES"
     raise DataError(
         f"--query {query} is not a graph of {graphs.name!r}. It must be a number from 0 to "
         f"{len(graphs) - 1}{others}."
     )
+
+
+def _is_molecule(text: str) -> bool:
+    """Return whether a text is a SMILES string; without RDKit it is not."""
+    try:
+        from rdkit import rdBase
+    except ImportError:
+        return False
+    from igsd.graphs.chemistry import molecule_of
+
+    with rdBase.BlockLogs():
+        return molecule_of(text, check_valence=True) is not None
 
 
 def _description(graphs: GraphSet, index: int) -> dict[str, object]:

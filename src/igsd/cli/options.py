@@ -13,8 +13,9 @@ from igsd.cli import COMMANDS
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, StorageError
 from igsd.estimators.neural import fitting_recipe
-from igsd.files.atomic import check_writable
+from igsd.files.atomic import STANDARD_OUTPUT, check_writable
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.standard import LEVELS
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.settings.text import load_recipe, parse_settings, read_settings, recipe_names
 
@@ -49,14 +50,28 @@ def add_data_argument(parser: Any) -> None:
     parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")
 
 
+def add_reading_arguments(parser: Any) -> None:
+    """Add the options that say how a table of molecules is read."""
+    group = parser.add_argument_group("to read a table of molecules")
+    text = (
+        "column with SMILES or InChI (default: the one called smiles, canonical_smiles, inchi...)"
+    )
+    group.add_argument("--smiles-column", metavar="NAME", help=text)
+    text = "neutral (default): keep the largest fragment of each molecule, without charges; "
+    text += "tautomer: also its canonical tautomer (RDKit)"
+    kwargs: Any = {"nargs": "?", "const": LEVELS[0], "default": "", "choices": LEVELS}
+    group.add_argument("--standardise", help=text, **kwargs)
+
+
 def add_model_and_data(parser: argparse.ArgumentParser) -> None:
-    """Add MODEL and DATA."""
+    """Add MODEL and DATA, and how DATA is read."""
     parser.add_argument(
         "model",
         metavar="MODEL",
         help="run folder, file written by save, or molecules: the encoder in the package",
     )
     add_data_argument(parser)
+    add_reading_arguments(parser)
 
 
 def add_spreadsheet_argument(parser: argparse.ArgumentParser) -> None:
@@ -72,8 +87,10 @@ def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     """Check the output file; return a callback for when it is written, which names a new folder.
 
     Raises ``StorageError`` if the file cannot be written or would overwrite an input, before any
-    work is done.
+    work is done. ``-``, standard output, needs neither.
     """
+    if output == STANDARD_OUTPUT:
+        return lambda: None
     target = Path(output)
     for source in inputs:
         if target.exists() and Path(source).exists() and target.samefile(source):

@@ -2,13 +2,17 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from igsd.baselines.registry import load_model, note_on_vectors
+from igsd.experiments.run_folder import RunFolder
+from igsd.files.atomic import STANDARD_OUTPUT
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import open_data
+from igsd.graphs.readers.text_table import is_table
 from igsd.progress import Advance, printable, progress_bar, raw
 
 
@@ -25,10 +29,52 @@ def open_model(path: str) -> Any:
     return model
 
 
-def open_graphs(data: str, *, quiet: bool = False) -> GraphSet:
-    """Open DATA, showing progress on standard error where that takes long the first time."""
+def open_graphs(data: str, *, quiet: bool = False, **reading: Any) -> GraphSet:
+    """Open DATA, showing progress on standard error where that takes long the first time.
+
+    ``reading``: ``smiles_column`` and ``standardise``, as for ``open_data``.
+    """
     with shown_opening(data, quiet=quiet) as progress:
-        return open_data(data, progress=progress)
+        return open_data(data, progress=progress, **reading)
+
+
+def reading_of(args: Namespace, stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return how a table is read by the options; what is not given as it is ``stored`` of a run."""
+    stored = stored or {}
+    return {
+        "smiles_column": args.smiles_column or stored.get("smiles_column"),
+        "standardise": args.standardise or stored.get("standardised", ""),
+    }
+
+
+def open_for_model(args: Namespace, *, quiet: bool = False) -> GraphSet:
+    """Open DATA for MODEL: molecules are standardised as those that the model was trained on.
+
+    Prints a note where that is done, and where it is not and the two differ.
+    """
+    stored = (RunFolder(args.model).metrics() or {}).get("data")
+    if stored is None:
+        return open_graphs(args.data, quiet=quiet, **reading_of(args))
+    trained = stored.get("standardised", "")
+    found = {} if args.standardise or not is_table(args.data) else {"standardised": trained}
+    graphs = open_graphs(args.data, quiet=quiet, **reading_of(args, found))
+    if graphs.standardised != trained:
+        words = [
+            f"standardised ({how})" if how else "not standardised"
+            for how in (trained, graphs.standardised)
+        ]
+        say_note(
+            f"the model was trained on molecules that were {words[0]}, and those of {args.data} "
+            f"are {words[1]}: their vectors are not quite comparable."
+        )
+    elif trained and not args.standardise and found:
+        say_note(f"molecules are standardised ({trained}), as those of the model's training were.")
+    return graphs
+
+
+def say_result(text: str, output: str) -> None:
+    """Print the last line of a command, on standard error if standard output holds the result."""
+    print(printable(text), file=sys.stderr if output == STANDARD_OUTPUT else sys.stdout)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from igsd.cli.options import (
     add_spreadsheet_argument,
     prepare_output,
 )
-from igsd.cli.output import open_graphs
+from igsd.cli.output import open_for_model, say_result
 from igsd.errors import counted
 from igsd.experiments.run_folder import RunFolder
 from igsd.files.atomic import known_suffix
@@ -22,9 +22,9 @@ of DATA: the class, its probability and that of every class; or the value in the
 labels, one column per target. If DATA has the labels that the model of a run folder was trained
 on, the last column, given, repeats them; it is empty if there is only a prediction.
 
-The suffix of FILE decides the format: .csv or .parquet. The first columns are graph, line, id and
-name, as far as there are any: see `igsd embed --help`. FILE is written whole or not at all; an
-existing file is replaced."""
+The suffix of FILE decides the format: .csv or .parquet; - writes CSV to standard output. The first
+columns are graph, line, id and name, as far as there are any: see `igsd embed --help`. FILE is
+written whole or not at all; an existing file is replaced."""
 
 _EXAMPLES = """\
 examples:
@@ -36,7 +36,8 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "predict", run, _DESCRIPTION, _EXAMPLES)
     add_model_and_data(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=".csv or .parquet")
+    text = ".csv or .parquet; - for standard output"
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     add_spreadsheet_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
@@ -49,11 +50,11 @@ def run(args: Namespace) -> int:
     written = prepare_output(args.output, args.model, args.data)
     from igsd.estimators.predictions import given_columns, prediction_columns
 
-    model, graphs = load_model(args.model), open_graphs(args.data, quiet=args.quiet)
+    model, graphs = load_model(args.model), open_for_model(args, quiet=args.quiet)
     columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)
     metrics = RunFolder(args.model).metrics() or {}
     columns = {**columns, **given_columns(metrics, graphs, args.data)}
     write_columns(args.output, columns, spreadsheet=args.spreadsheet)
     written()
-    print(f"{counted(len(graphs), 'prediction')}: {args.output}")
+    say_result(f"{counted(len(graphs), 'prediction')}: {args.output}", args.output)
     return 0

@@ -22,6 +22,7 @@ from igsd.experiments.run import Options, Run, opened
 from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
 from igsd.files.atomic import check_writable, write_json
+from igsd.files.bounded import STANDARD_INPUT
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import printable, raw
 from igsd.report.render import show
@@ -167,6 +168,11 @@ def open_graphs(source: str, args: Namespace, *, gaps: bool = False) -> GraphSet
 
     ``gaps``: keep graphs without a label, whatever the protocol.
     """
+    if source == STANDARD_INPUT:
+        raise ConfigError(
+            "Runs are made in several processes, and standard input can be read only once. Save "
+            "it to a file first."
+        )
     named = getattr(args, "splits", None) or getattr(args, "protocol", "")
     protocol = "" if gaps else str(named)
     with shown_opening(source, quiet=args.quiet) as progress:

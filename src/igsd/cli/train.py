@@ -13,7 +13,7 @@ import numpy as np
 from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, PRETRAINED, RUNS, choose_recipe, is_auto
-from igsd.cli.output import open_graphs
+from igsd.cli.output import open_graphs, reading_of
 from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
 from igsd.experiments.environment import is_main_process, num_processes, num_threads
@@ -59,6 +59,7 @@ def add_parser(commands: Any) -> None:
     text = "show this help, or the settings of a method, and exit"
     parser.add_argument("-h", "--help", action=options.MethodHelp, help=text)
     options.add_data_argument(parser)
+    options.add_reading_arguments(parser)
     text = "run folder, created if needed (default: a new folder runs/DATA-RECIPE-N)"
     parser.add_argument("-o", "--output", metavar="RUN", help=text)
     text = "another method than igsd, see below. `igsd train --method NAME --help` lists its "
@@ -163,7 +164,7 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
         return _rest_of(args, named, changes)
     task, guess = _early_task(args), recipe_names()[0] if is_auto(args.recipe) else args.recipe
     configure(method, guess, changes, task)  # checks the settings before data are read
-    graphs = open_graphs(args.data, quiet=args.quiet)
+    graphs = open_graphs(args.data, quiet=args.quiet, **reading_of(args))
     recipe, method = choose_recipe(args.recipe, graphs), _method_for(args, graphs)
     stem = recipe if method == OURS else method
     stem = stem if args.labels is None else f"labels-{stem}"
@@ -234,7 +235,7 @@ def _rest_of(
     is_finished = folder.state == "finished"
     if is_finished and is_same_source(data.get("source", ""), args.data):
         return folder
-    graphs = graphs or open_graphs(args.data, quiet=args.quiet)
+    graphs = graphs or open_graphs(args.data, quiet=args.quiet, **reading_of(args, data))
     if data.get("checksum") not in (None, graphs.checksum):
         raise ConfigError(
             f"{folder.path} is a run on other graphs than {args.data}: it was trained on "
@@ -361,6 +362,8 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
 def _header(args: Namespace, job: TrainJob) -> RunMetrics:
     """Return what ``metrics.json`` says about a run from the start."""
     data: Any = data_summary(job.graphs) | {"source": args.data}
+    if args.smiles_column:
+        data["smiles_column"] = args.smiles_column
     header: RunMetrics = {"recipe": job.recipe, "method": job.method, "data": data}
     header["threads"] = num_threads()
     if job.labels is not None and job.used is not None:

@@ -1,61 +1,116 @@
-"""The graphs whose embeddings are closest to that of a graph, or of each graph."""
+"""The graphs whose embeddings are closest to given ones, of the same set or not."""
+
+from typing import Any
 
 import numpy as np
 
 from igsd.errors import ConfigError, DataError
 
-_BLOCK = 256
+_ENTRIES = 8_000_000
+"""Distances that are held at one time."""
 
 
-def nearest_graphs(vectors: np.ndarray, query: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (indices, distances) of the k graphs closest to graph ``query``, nearest first.
+def neighbors(
+    data: Any, queries: Any, k: int = 10, *, model: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (indices, distances), [Q, k] each, of the graphs of ``data`` closest to each query.
 
-    The distance is Euclidean between the rows of ``vectors`` [G, d] after scaling each column to
-    unit variance over the set, divided by the square root of the number of columns that vary: two
-    random graphs are about 1.4 apart, whatever d is. Ties go by index. The query itself is left
-    out; a set of fewer than k + 1 graphs gives fewer. Raises ``DataError`` for a query outside the
-    set, ``ConfigError`` for k below 1.
+    ``data``: vectors [G, d]; with a fitted ``model``, anything that it embeds. ``queries``: of the
+    same kind, Q graphs or vectors that need not be in ``data``; or the numbers of graphs of
+    ``data``, each of which is then left out of its own neighbours.
+
+    The distance is Euclidean after scaling each column to unit variance over ``data``, divided by
+    the square root of the number of columns that vary: two random graphs are about 1.4 apart,
+    whatever d is. It is rounded to six decimals; ties go by index, nearest first. There are fewer
+    than k columns if ``data`` is small. Raises ``DataError`` for a query that is not in the set or
+    has another width, ``ConfigError`` for k below 1.
+
+    >>> neighbors([[0.0], [1.0], [5.0]], [[0.9]], k=2)[0].tolist()
+    [[1, 0]]
     """
-    if not 0 <= query < len(vectors):
-        raise DataError(
-            f"There is no graph {query}: the set has {len(vectors)} graphs, numbered from 0 to "
-            f"{len(vectors) - 1}."
-        )
+    places = _places(queries)
+    vectors = np.asarray(data if model is None else model.transform(data), np.float64)
+    if places is not None:
+        return nearest(vectors, places, k)
+    return nearest(vectors, queries if model is None else model.transform(queries), k)
+
+
+def nearest(vectors: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (indices, distances) as ``neighbors`` does, from vectors [G, d].
+
+    ``queries``: numbers of rows of ``vectors`` [Q], or other vectors [Q, d].
+    """
     if k < 1:
         raise ConfigError(f"k must be at least 1. Got {k}.")
-    scaled = unit_columns(vectors)
-    squares = ((scaled - scaled[query]) ** 2).sum(axis=1)
-    distances = np.sqrt(squares / max(scaled.shape[1], 1))
-    order = np.argsort(distances, kind="stable")
-    order = order[order != query][:k]
-    return order, distances[order]
-
-
-def nearest_of_all(vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (indices, distances), [G, min(k, G - 1)] each, of the neighbours of every graph.
-
-    Distances as in ``nearest_graphs``, to six decimals: closer ones count as ties.
-    """
-    scaled = unit_columns(vectors)
+    places = _places(queries)
+    if places is not None and len(places) and not 0 <= places.min() <= places.max() < len(vectors):
+        wrong = int(places.min() if places.min() < 0 else places.max())
+        raise DataError(
+            f"There is no graph {wrong}: the set has {len(vectors)} graphs, numbered from 0 to "
+            f"{len(vectors) - 1}."
+        )
+    mean, scale, varies = _columns(vectors)
     # Squared distances are differences of products: centring keeps small ones precise.
-    scaled -= scaled.mean(axis=0)
+    scaled = unit_columns(vectors)
+    scaled -= mean
+    if places is None:
+        rows = np.asarray(queries, np.float64)
+        if rows.ndim != 2 or rows.shape[1] != np.shape(vectors)[1]:
+            raise DataError(
+                f"Queries must be numbers of graphs, or vectors of {np.shape(vectors)[1]} numbers "
+                f"as those of the set. Got shape {rows.shape}."
+            )
+        asked = rows[:, varies] / scale - mean
+    else:
+        asked = scaled[places]
     num_graphs, columns = len(scaled), max(scaled.shape[1], 1)
-    lengths = (scaled**2).sum(axis=1)
-    indices = np.empty((num_graphs, min(k, num_graphs - 1)), np.int64)
+    width = min(k, num_graphs - (places is not None))
+    indices = np.empty((len(asked), width), np.int64)
     distances = np.empty(indices.shape)
-    for start in range(0, num_graphs, _BLOCK):
-        block = scaled[start : start + _BLOCK]
-        squares = lengths + lengths[start : start + _BLOCK, None] - 2 * (block @ scaled.T)
-        for graph, row in enumerate(np.sqrt(np.maximum(squares, 0) / columns).round(6), start):
-            order = np.argsort(row, kind="stable")
-            indices[graph] = order[order != graph][:k]
-            distances[graph] = row[indices[graph]]
+    lengths, own = (scaled**2).sum(axis=1), (asked**2).sum(axis=1)
+    block = max(1, _ENTRIES // num_graphs)
+    for start in range(0, len(asked), block):
+        stop = start + block
+        squares = lengths + own[start:stop, None] - 2 * (asked[start:stop] @ scaled.T)
+        apart = np.sqrt(np.maximum(squares, 0) / columns).round(6)
+        if places is not None:
+            apart[np.arange(len(apart)), places[start:stop]] = np.inf
+        for query, row in enumerate(apart, start):
+            indices[query], distances[query] = _smallest(row, width)
     return indices, distances
+
+
+def _places(queries: Any) -> np.ndarray | None:
+    """Return queries that are numbers of graphs as an array, otherwise None."""
+    if isinstance(queries, int | np.integer) and not isinstance(queries, bool):
+        queries = [queries]
+    if isinstance(queries, list | tuple | range | np.ndarray) and len(queries):
+        first = queries[0]
+        if isinstance(first, int | np.integer) and not isinstance(first, bool):
+            return np.asarray(queries, np.int64)
+    return None
+
+
+def _smallest(row: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places and values of the ``count`` smallest numbers; ties go by place."""
+    if count < 1:
+        return np.zeros(0, np.int64), np.zeros(0)
+    limit = np.partition(row, count - 1)[count - 1]
+    near = np.flatnonzero(row <= limit)
+    order = near[np.argsort(row[near], kind="stable")][:count]
+    return order, row[order]
+
+
+def _columns(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (mean of the scaled columns, deviations, which columns vary)."""
+    values = np.asarray(vectors, np.float64)
+    deviation = values.std(axis=0)
+    varies = deviation > 1e-12 * np.abs(values).max(initial=1.0)
+    scale = deviation[varies]
+    return (values[:, varies] / scale).mean(axis=0), scale, varies
 
 
 def unit_columns(vectors: np.ndarray) -> np.ndarray:
     """Return the columns of ``vectors`` [G, d] that vary, scaled to unit variance."""
-    values = np.asarray(vectors, np.float64)
-    deviation = values.std(axis=0)
-    varies = deviation > 1e-12 * np.abs(values).max(initial=1.0)
-    return values[:, varies] / deviation[varies]
+    _, scale, varies = _columns(vectors)
+    return np.asarray(vectors, np.float64)[:, varies] / scale

@@ -250,7 +250,12 @@ def start_record(
 
 def data_summary(graphs: GraphSet) -> DataMetrics:
     """Return what a record says about its data."""
-    return {"name": graphs.name, "checksum": graphs.checksum, "graphs": len(graphs)}
+    found: DataMetrics = {
+        "name": graphs.name,
+        "checksum": graphs.checksum,
+        "graphs": len(graphs),
+    }
+    return found | {"standardised": graphs.standardised} if graphs.standardised else found
 
 
 def make_records_folder(path: Path) -> None:

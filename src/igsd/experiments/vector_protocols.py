@@ -65,7 +65,9 @@ class Protocol(ABC):
         """Raise for data that cannot be split, scored, or trained on with the run's settings."""
         from igsd.training.fit import check_trainable
 
-        check_trainable(graphs, run.config())
+        config = run.config()
+        if hasattr(config, "devices"):  # small models on fixed vectors are not trained by it
+            check_trainable(graphs, config)
 
     def work(self, run: Run, graphs: GraphSet, options: Options) -> Record:
         """Train and score; return the part of the record that is known only then."""

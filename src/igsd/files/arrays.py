@@ -198,11 +198,14 @@ def _read_table(source: Path, kind: str) -> tuple[Header, int, int]:
             if size < 8 or not 2 <= length <= min(_MAX_HEADER, size - 8):
                 raise StorageError(_not_ours(source, kind))
             head = file.read(length)
-        table = json.loads(head)
+        too_many = head.count(b'"data_offsets"') > _MAX_ARRAYS  # told before they take memory
+        table = {} if too_many else json.loads(head)
     except OSError as error:
         raise StorageError(f"Cannot read {source}: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
         raise StorageError(_not_ours(source, kind)) from error
+    if too_many:
+        raise StorageError(f"{source} is refused: it has more than {_MAX_ARRAYS} arrays. {_AGAIN}")
     if not isinstance(table, dict):
         raise StorageError(_not_ours(source, kind))
     if found := _SUMMED.search(head):
@@ -250,8 +253,6 @@ def _read_entry(source: Path, name: str, entry: Any) -> _Entry:
 
 def _check_entries(source: Path, entries: Mapping[str, _Entry], size: int) -> None:
     """Raise ``StorageError`` unless the arrays fill the data without gaps or overlaps."""
-    if len(entries) > _MAX_ARRAYS:
-        raise StorageError(f"{source} is refused: it has more than {_MAX_ARRAYS} arrays. {_AGAIN}")
     place = 0
     for name, (dtype, shape, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if begin != place or end - begin != dtype.itemsize * math.prod(shape) or end > size:

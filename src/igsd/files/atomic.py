@@ -9,6 +9,7 @@ import errno
 import glob
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,6 +21,22 @@ try:
     import fcntl
 except ImportError:  # on Windows, where temporary files of killed processes stay
     fcntl = None  # type: ignore[assignment]
+
+
+STANDARD_OUTPUT = "-"
+"""The name of standard output."""
+
+
+@contextlib.contextmanager
+def output_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield the binary file to write, as ``atomic_file``, or standard output for ``-``."""
+    if path == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with atomic_file(path) as file:
+            yield file
 
 
 @contextlib.contextmanager
@@ -154,8 +171,11 @@ def _write_failure(target: Path, error: OSError) -> str:
 
 
 def known_suffix(path: str | os.PathLike[str], suffixes: Iterable[str], what: str) -> str:
-    """Return the suffix of a file for ``what``; raises ``StorageError`` if not in ``suffixes``."""
-    suffix = Path(path).suffix.lower()
+    """Return the suffix of a file for ``what``; raises ``StorageError`` if not in ``suffixes``.
+
+    Standard output gets ``.csv``.
+    """
+    suffix = Path(path).suffix.lower() if path != STANDARD_OUTPUT else ".csv"
     if suffix not in suffixes:
         raise StorageError(
             f"The suffix of {str(path)!r} is not one for {what}. Use one of {', '.join(suffixes)}."

@@ -7,6 +7,8 @@ stream that is counted, and refused as soon as they exceed a total, a ratio, or 
 import gzip
 import io
 import os
+import re
+import sys
 import zipfile
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +24,9 @@ MAX_RATIO = 100
 ALWAYS_READ = 64 * 1024**2
 """Bytes that are read whatever their ratio and the free memory."""
 
+STANDARD_INPUT = "-"
+"""The name of standard input."""
+
 _CHUNK = 1 << 20
 
 
@@ -31,9 +36,10 @@ class BoundedReader:
     ``weight``: bytes of memory that a byte of the content takes once it is parsed.
     """
 
-    def __init__(self, path: Path, weight: int = 4) -> None:
+    def __init__(self, path: Path, weight: int = 4, packed: float | None = None) -> None:
         self.path, self.weight = path, weight
-        self.packed, self.done = os.path.getsize(path), 0
+        self.packed = os.path.getsize(path) if packed is None else packed
+        self.done = 0
 
     def read(self, stream: IO[bytes] | gzip.GzipFile) -> bytes:
         """Return the rest of a stream of the file's content; raises ``DataError`` if too large."""
@@ -44,7 +50,7 @@ class BoundedReader:
             content.write(chunk)
         return content.getvalue()
 
-    def check(self, size: int) -> None:
+    def check(self, size: float) -> None:
         """Raise ``DataError`` if the content, of ``size`` bytes or more, is too large."""
         if size > ALWAYS_READ and size > self._limit[0]:
             most, rule = self._limit
@@ -85,3 +91,20 @@ def check_members(path: Path, entries: list[zipfile.ZipInfo], weight: int = 4) -
     zipfile never returns more than a member declares, so this also bounds what is read from it.
     """
     BoundedReader(path, weight).check(sum(entry.file_size for entry in entries))
+
+
+def read_standard_input(weight: int = 4) -> bytes:
+    """Return what standard input holds, bounded as a file that is not packed."""
+    reader = BoundedReader(Path("standard input"), weight, packed=float("inf"))
+    return reader.read(sys.stdin.buffer)
+
+
+def split_sheet(source: str) -> tuple[Path, str]:
+    """Return (file, sheet) of ``FILE.xlsx:SHEET``; any other source has no sheet.
+
+    >>> split_sheet("table.xlsx:Sheet 2")[1]
+    'Sheet 2'
+    """
+    found = re.fullmatch(r"(?is)(.+\.xlsx):([^/\\]+)", source)
+    path = Path(source if found is None else found[1]).expanduser()
+    return path, "" if found is None else found[2]

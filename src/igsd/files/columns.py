@@ -18,7 +18,7 @@ import numpy as np
 
 from igsd.errors import ConfigError, DataError, StorageError
 from igsd.files.arrays import refuse_pickle
-from igsd.files.atomic import atomic_file, known_suffix
+from igsd.files.atomic import known_suffix, output_file
 
 Columns = dict[str, list[Any]]
 _Chunk = Mapping[str, Sequence[Any] | np.ndarray]
@@ -33,13 +33,13 @@ _NOT_NUMBERS = ("graph", "line", "id", "name")
 def write_columns(
     path: str | os.PathLike[str], columns: Columns, *, spreadsheet: bool = False
 ) -> None:
-    """Write a table as ``.csv`` or ``.parquet``, whole or not at all.
+    """Write a table as ``.csv`` or ``.parquet``, whole or not at all; ``-``: CSV to the output.
 
     ``spreadsheet``: put an apostrophe before texts in a ``.csv`` file that a spreadsheet would take
     for a formula.
     """
     write = partial(_write_csv, spreadsheet) if _is_csv(path) else _write_parquet
-    with atomic_file(path) as file:
+    with output_file(path) as file:
         write(file, [columns])
 
 
@@ -82,7 +82,7 @@ def write_vectors(
     suffix = check_suffix(path)
     described = {"line": lines, "id": ids, "name": names}
     known = {key: values for key, values in described.items() if values is not None}
-    with atomic_file(path) as file:
+    with output_file(path) as file:
         if suffix == ".npy":
             write_npy(file, chunks, shape)
         else:

@@ -10,6 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Required, TypedDict
 
 from igsd.errors import IGSDError, StorageError, warn_user
+from igsd.files.bounded import split_sheet
 from igsd.files.shapes import fault, read_json
 
 if TYPE_CHECKING:
@@ -22,12 +23,17 @@ KIND = "igsd run"
 
 
 class DataMetrics(TypedDict, total=False):
-    """The data of a run; ``source``: DATA on the command line."""
+    """The data of a run; ``source``: DATA on the command line.
+
+    ``smiles_column``: the column of molecules, if it was named. ``standardised``: how they were.
+    """
 
     name: str
     checksum: str
     graphs: int
     source: str
+    smiles_column: str
+    standardised: str
 
 
 class LabelMetrics(TypedDict, total=False):
@@ -142,7 +148,11 @@ def resume_command(folder: Path, metrics: RunMetrics) -> str:
     "igsd train 'my mols.csv' --labels active --label-rate 0.1 -o runs/a --resume"
     """
     parts = ["igsd train", quote(metrics.get("data", {}).get("source", "DATA"))]
-    labels = metrics.get("labels", {})
+    data, labels = metrics.get("data", {}), metrics.get("labels", {})
+    if "smiles_column" in data:
+        parts += ["--smiles-column", quote(data["smiles_column"])]
+    if "standardised" in data:
+        parts += ["--standardise", data["standardised"]]
     if "source" in labels:
         parts += ["--labels", quote(labels["source"])]
     if labels.get("rate", 1) != 1:
@@ -164,9 +174,10 @@ def _with_sources(metrics: Any, change: Callable[[str], str]) -> RunMetrics:
 
 def _from_folder(folder: Path, source: str) -> str:
     """Return a source relative to a run folder; names and absolute paths stay as they are."""
-    if os.path.isabs(source) or not os.path.exists(source):
+    path, sheet = split_sheet(source)
+    if os.path.isabs(path) or not os.path.exists(path):
         return source
-    return _relative(Path(source), folder)
+    return _relative(path, folder) + (f":{sheet}" if sheet else "")
 
 
 def _from_here(folder: Path, source: str) -> str:
@@ -174,9 +185,12 @@ def _from_here(folder: Path, source: str) -> str:
 
     So is a path that does not exist, for the error that names it.
     """
-    path = folder / source
-    is_path = path.exists() or (os.sep in source and not os.path.exists(source))
-    return _relative(path, Path()) if is_path and not os.path.isabs(source) else source
+    plain, sheet = split_sheet(source)
+    path = folder / plain
+    is_path = path.exists() or (os.sep in source and not os.path.exists(plain))
+    if not is_path or os.path.isabs(plain):
+        return source
+    return _relative(path, Path()) + (f":{sheet}" if sheet else "")
 
 
 def _relative(path: Path, start: Path) -> str:

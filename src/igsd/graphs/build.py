@@ -20,7 +20,7 @@ import numpy as np
 
 from igsd.errors import DataError, counted
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.graphset import COLUMNS, NAMES, UNNAMED, Fields, GraphSet
+from igsd.graphs.graphset import COLUMNS, NAMES, NO_KINDS, UNNAMED, Fields, GraphSet
 
 ONE_WAY = "given in one direction only, made undirected"
 """The end of the note about such edges."""
@@ -36,6 +36,7 @@ def from_edges(
     *,
     edge_labels: np.ndarray | None = None,
     edge_attributes: np.ndarray | None = None,
+    bond_kinds: np.ndarray | None = None,
     name: str = UNNAMED,
     notes: tuple[str, ...] = (),
     **columns: Any,
@@ -43,8 +44,8 @@ def from_edges(
     """Return the set of graphs with these edges.
 
     ``node_counts`` [G]: nodes per graph. ``source``, ``target`` [M]: the ends of each edge, counted
-    over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b]: per edge. ``columns``: the
-    other fields of ``GraphSet``, in node or graph order.
+    over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b], ``bond_kinds`` [M]: per edge.
+    ``columns``: the other fields of ``GraphSet``, in node or graph order.
 
     Raises ``DataError`` for an empty set, a graph without nodes, an edge that leaves its graph or
     the set, and numbers that are not finite.
@@ -54,12 +55,14 @@ def from_edges(
     source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
     _check_edges(source, target, node_ptr, name)
     edge_columns = {"edge_labels": edge_labels, "edge_attributes": edge_attributes}
+    edge_columns["bond_kinds"] = bond_kinds
     _check_columns(columns | edge_columns, source, target, node_ptr, name)
     rows, cols, given, changes = _symmetric_unique(source, target, int(node_ptr[-1]))
     row_ptr = pointers(np.bincount(rows, minlength=int(node_ptr[-1])))
     local = (cols - node_ptr[:-1].repeat(counts)[rows]).astype(np.int32)
-    for key, dtype in (("edge_labels", np.int32), ("edge_attributes", np.float32)):
-        if (values := edge_columns[key]) is not None:
+    for key, values in edge_columns.items():
+        if values is not None:
+            dtype = np.float32 if key == "edge_attributes" else np.int32
             columns[key] = np.asarray(values)[given].astype(dtype)
     adjacency = Adjacency(row_ptr, local)
     return GraphSet(node_ptr, adjacency, name=name, notes=notes + changes, **columns)
@@ -199,6 +202,8 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
                     f"parts of one set have: {column!r} of set {place} differs from that of set 0."
                 )
     columns: Fields = {key: _joined([getattr(s, key) for s in sets]) for key in COLUMNS}
+    if any(s.atom_kind_names != first.atom_kind_names for s in sets):  # read again when needed
+        columns |= NO_KINDS
     return replace(
         first,
         node_ptr=pointers(np.concatenate([s.node_counts() for s in sets])),

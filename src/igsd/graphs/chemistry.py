@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, counted, need
-from igsd.graphs.build import encode_categories, from_edges
-from igsd.graphs.graphset import GraphSet, Name
+from igsd.graphs.adjacency import Adjacency, pointers
+from igsd.graphs.build import from_edges
+from igsd.graphs.graphset import NO_KINDS, GraphSet, Name
 
 ELEMENTS = (
     *("C", "N", "O", "F", "S", "Cl", "Br", "I", "P", "B", "Si", "Se", "H", "Na", "K", "Li"),
@@ -93,7 +94,7 @@ def is_chemical(graphs: GraphSet) -> bool:
 
 def check_chemical(graphs: GraphSet) -> None:
     """Raise ``DataError`` for a set that ``chemical`` cannot read: one that has no SMILES."""
-    if not is_chemical(graphs) and graphs.graph_names is None:
+    if graphs.atom_kinds is None and graphs.graph_names is None and not is_chemical(graphs):
         raise DataError(
             f"node_features='chemistry' needs molecules read from SMILES, but the graphs of "
             f"{graphs.name!r} have no names to read them from. Use node_features='auto'."
@@ -103,24 +104,14 @@ def check_chemical(graphs: GraphSet) -> None:
 def chemical(graphs: GraphSet) -> GraphSet:
     """Return the molecules of a set with the labels of this module; a chemical set is unchanged.
 
-    They are read again from the names of the graphs, which are SMILES; the atoms may come in
-    another order. Raises ``DataError`` if there are no names, or if one of them is another molecule
-    than its graph.
+    A set read from SMILES carries them (``atom_kinds`` and so on). For other sets they are read
+    from the names of the graphs, which are SMILES. The atoms may come in another order. Raises
+    ``DataError`` if there are no names, or if one of them is another molecule than its graph.
     """
     if is_chemical(graphs):
         return graphs
     check_chemical(graphs)
-    names = graphs.graph_names or ()
-    found = read_chemical(names)
-    wrong = np.flatnonzero(found.counts != graphs.node_counts())
-    if len(wrong):
-        row = int(wrong[0])
-        raise DataError(
-            f"{counted(len(wrong), 'graph')} of {graphs.name!r} cannot be read from their names as "
-            f"SMILES: graph {row} has {int(graphs.node_counts()[row])} nodes, but its name "
-            f"{names[row]!r} has {int(found.counts[row])} atoms. Use node_features='auto'."
-        )
-    made = found.graphs(graphs.name)
+    made = _from_kinds(graphs) if graphs.atom_kinds is not None else _from_names(graphs)
     return replace(
         graphs,
         adjacency=made.adjacency,
@@ -132,22 +123,74 @@ def chemical(graphs: GraphSet) -> GraphSet:
         edge_label_names=made.edge_label_names,
         edge_attributes=None,
         edge_attribute_names=(),
+        **NO_KINDS,
     )
+
+
+def _from_kinds(graphs: GraphSet) -> GraphSet:
+    """Return the chemical set of one that carries its labels: its atoms in canonical order."""
+    ranks, kinds, bonds = (
+        np.asarray(column) for column in (graphs.atom_ranks, graphs.atom_kinds, graphs.bond_kinds)
+    )
+    if bonds.max(initial=0) >= len(BOND_NAMES):
+        raise DataError(
+            f"The bonds of {graphs.name!r} are not those of molecules. Import it again."
+        )
+    place = graphs.node_ptr[:-1].repeat(graphs.node_counts()) + ranks
+    adjacency = graphs.adjacency
+    rows, columns = place[adjacency.rows()], place[adjacency.global_columns(graphs.node_ptr)]
+    order = np.argsort(rows * graphs.num_nodes + columns)
+    labels, degrees = np.empty_like(kinds), np.empty_like(place)
+    labels[place], degrees[place] = kinds, adjacency.degrees()
+    local = ranks[adjacency.global_columns(graphs.node_ptr)][order]
+    return replace(
+        graphs,
+        adjacency=Adjacency(pointers(degrees), local.astype(np.int32)),
+        node_labels=labels,
+        node_label_names=graphs.atom_kind_names,
+        edge_labels=bonds[order],
+        edge_label_names=BOND_NAMES,
+    )
+
+
+def _from_names(graphs: GraphSet) -> GraphSet:
+    """Return the chemical set of molecules that are read from their names."""
+    names = graphs.graph_names or ()
+    found = read_chemical(names)
+    wrong = np.flatnonzero(found.counts != graphs.node_counts())
+    if len(wrong):
+        row = int(wrong[0])
+        raise DataError(
+            f"{counted(len(wrong), 'graph')} of {graphs.name!r} cannot be read from their names as "
+            f"SMILES: graph {row} has {int(graphs.node_counts()[row])} nodes, but its name "
+            f"{names[row]!r} has {int(found.counts[row])} atoms. Use node_features='auto'."
+        )
+    return found.graphs(graphs.name)
+
+
+AtomKind = tuple[Any, ...]
+"""Atomic number, degree, charge, hydrogens, aromatic, ring size, hybridisation and stereo."""
+BondKind = tuple[Any, ...]
+"""Type, in a ring, conjugated and stereo, as RDKit has them."""
 
 
 @dataclass
 class ChemicalColumns:
-    """Atoms and bonds of molecules, in columns. ``counts`` [G]: atoms, 0 if a text is not one.
+    """Atoms and bonds of molecules, in columns. ``sizes``: atoms, 0 if a text is not a molecule.
 
-    ``atoms`` and ``bonds``: the labels; ``source`` and ``target``: the ends of a bond, counted over
-    all molecules.
+    ``atoms`` and ``bonds``: codes of the kinds in ``atom_codes`` and ``bond_codes``. ``ranks``: the
+    place of an atom in RDKit's canonical order. ``source`` and ``target``: the ends of a bond,
+    counted over all molecules.
     """
 
     sizes: list[int] = field(default_factory=list)
-    atoms: list[str] = field(default_factory=list)
-    bonds: list[str] = field(default_factory=list)
+    atoms: list[int] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
+    bonds: list[int] = field(default_factory=list)
     source: list[int] = field(default_factory=list)
     target: list[int] = field(default_factory=list)
+    atom_codes: dict[AtomKind, int] = field(default_factory=dict)
+    bond_codes: dict[BondKind, int] = field(default_factory=dict)
 
     @property
     def counts(self) -> np.ndarray:
@@ -155,22 +198,45 @@ class ChemicalColumns:
         return np.array(self.sizes, np.int64)
 
     def graphs(self, name: str, **columns: Any) -> GraphSet:
-        """Return the molecules as a set; each must have an atom."""
-        atoms, atom_names = encode_categories(self.atoms)
-        codes = {bond: code for code, bond in enumerate(BOND_NAMES)}
-        bonds = np.array([codes[bond] for bond in self.bonds], np.int64)
+        """Return the molecules as a chemical set; each must have an atom."""
+        made = _from_kinds(self.labelled(name))
+        return replace(made, **(NO_KINDS | columns))
+
+    def labelled(self, name: str, **columns: Any) -> GraphSet:
+        """Return the molecules as a set labelled by elements and orders of bonds.
+
+        It carries the labels of this module too: see ``chemical``.
+        """
+        kinds, kind_names = _recoded(self.atoms, [_atom_name(kind) for kind in self.atom_codes])
+        symbols = [name.partition("|")[0] for name in kind_names]
+        elements, element_names = _recoded(kinds, symbols)
+        orders = [kind[0].name.lower() for kind in self.bond_codes]
+        bonds, bond_names = _recoded(self.bonds, orders)
+        codes = [BOND_NAMES.index(_bond_name(*kind)) for kind in self.bond_codes]
+        bond_kinds = np.array([*codes, 0], np.int64)[self.bonds]
         source, target = np.array(self.source, np.int64), np.array(self.target, np.int64)
         return from_edges(
             self.sizes,
             np.concatenate([source, target]),
             np.concatenate([target, source]),
-            edge_labels=np.concatenate([bonds, bonds]),
-            edge_label_names=BOND_NAMES,
-            node_labels=atoms.astype(np.int32),
-            node_label_names=atom_names,
+            edge_labels=np.tile(bonds, 2),
+            edge_label_names=bond_names,
+            node_labels=elements.astype(np.int32),
+            node_label_names=element_names,
+            atom_kinds=kinds.astype(np.int32),
+            atom_kind_names=kind_names,
+            atom_ranks=np.array(self.ranks, np.int32),
+            bond_kinds=np.tile(bond_kinds, 2),
             name=name,
             **columns,
         )
+
+
+def _recoded(codes: Any, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return (codes, names) with every name once, in sorted order."""
+    ordered = sorted(set(names))
+    table = np.array([*(ordered.index(name) for name in names), -1], np.int64)
+    return table[np.asarray(codes, np.int64)], tuple(ordered)
 
 
 def read_chemical(texts: Sequence[Any]) -> ChemicalColumns:
@@ -188,17 +254,43 @@ def read_chemical(texts: Sequence[Any]) -> ChemicalColumns:
     return found
 
 
-def molecule_of(text: Any) -> Any:
-    """Return the molecule of a SMILES string, or None."""
+def molecule_of(text: Any, *, check_valence: bool = False) -> Any:
+    """Return the molecule of a SMILES string or InChI, or None if it is none or has no atoms.
+
+    ``check_valence=False`` also reads one whose only fault is an impossible valence.
+    """
     from rdkit import Chem
 
-    from igsd.graphs.readers.smiles import without_valence_check
+    if not isinstance(text, str):
+        return None
+    text = text.strip()
+    if text.startswith("InChI="):
+        molecule = Chem.MolFromInchi(text)
+        # As its SMILES is read, so that both give the same molecule.
+        molecule = None if molecule is None else Chem.MolFromSmiles(Chem.MolToSmiles(molecule))
+    else:
+        molecule = Chem.MolFromSmiles(text)
+    if molecule is not None and molecule.GetNumAtoms():
+        return molecule
+    return None if check_valence else _without_valence_check(text)
 
-    molecule = Chem.MolFromSmiles(text.strip()) if isinstance(text, str) else None
+
+def _without_valence_check(text: str) -> Any:
+    """Return the molecule of a string whose only fault is a valence, otherwise None."""
+    from rdkit import Chem
+
+    molecule = Chem.MolFromSmiles(text, sanitize=False)
     if molecule is None or molecule.GetNumAtoms() == 0:
-        molecule = without_valence_check(text, Chem)
-        if molecule is not None:
-            Chem.GetSymmSSSR(molecule)
+        return None
+    problems = Chem.DetectChemistryProblems(molecule)
+    if any(problem.GetType() != "AtomValenceException" for problem in problems):
+        return None
+    molecule.UpdatePropertyCache(strict=False)
+    steps = Chem.SanitizeFlags.SANITIZE_ALL ^ Chem.SanitizeFlags.SANITIZE_PROPERTIES
+    if Chem.SanitizeMol(molecule, sanitizeOps=steps, catchErrors=True):
+        return None
+    molecule = Chem.RemoveHs(molecule, sanitize=False)
+    Chem.GetSymmSSSR(molecule)
     return molecule
 
 
@@ -214,75 +306,82 @@ def are_molecules(graphs: GraphSet) -> bool:
 
 
 def append_molecule(found: ChemicalColumns, molecule: Any) -> None:
-    """Add the atoms of a molecule in canonical order, and its bonds."""
+    """Add the atoms of a molecule and their canonical places, and its bonds."""
     from rdkit import Chem
 
     if molecule is None:
         found.sizes.append(0)
         return
-    ranks = list(Chem.CanonicalRankAtoms(molecule))
-    rings = molecule.GetRingInfo()
-    stereo = _stereocentres(molecule)
-    hybrids = _HYBRIDS or _fill_hybrids()
-    labels = [""] * len(ranks)
-    for atom, rank in zip(molecule.GetAtoms(), ranks, strict=True):
-        place = atom.GetIdx()
-        ring = min(rings.MinAtomRingSize(place), 8)
-        hybrid = hybrids.get(atom.GetHybridization(), "other")
-        labels[rank] = (
-            f"{atom.GetSymbol()}|{min(atom.GetDegree(), 7)}|{atom.GetFormalCharge()}|"
-            f"{atom.GetTotalNumHs()}|{atom.GetIsAromatic():d}|{ring}|{hybrid}|"
-            f"{stereo.get(place, '-')}"
+    ranks = Chem.CanonicalRankAtoms(molecule)
+    info, unspecified, codes = molecule.GetRingInfo(), Chem.CHI_UNSPECIFIED, found.atom_codes
+    rings = [0] * len(ranks)
+    for ring in sorted(info.AtomRings(), key=len, reverse=True):
+        for place in ring:
+            rings[place] = min(len(ring), 8)
+    kinds: list[AtomKind] = []
+    centres = []
+    for atom, ring in zip(molecule.GetAtoms(), rings, strict=True):
+        kind = (
+            atom.GetAtomicNum(),
+            atom.GetDegree(),
+            atom.GetFormalCharge(),
+            atom.GetTotalNumHs(),
+            atom.GetIsAromatic(),
+            ring,
+            atom.GetHybridization(),
         )
+        if atom.GetChiralTag() != unspecified:
+            centres.append(atom)
+        kinds.append(kind)
+    for place, code in _stereocentres(molecule, centres).items():
+        kinds[place] += (code,)
     offset = len(found.atoms)
-    found.sizes.append(len(ranks))
-    found.atoms += labels
-    kinds = []
-    for bond in molecule.GetBonds():
-        found.source.append(offset + ranks[bond.GetBeginAtomIdx()])
-        found.target.append(offset + ranks[bond.GetEndAtomIdx()])
-        kinds.append(
-            (bond.GetBondType(), bond.IsInRing(), bond.GetIsConjugated(), bond.GetStereo())
+    found.sizes.append(len(kinds))
+    found.ranks += ranks
+    found.atoms += [codes.setdefault(kind, len(codes)) for kind in kinds]
+    in_ring = set().union(*info.BondRings())
+    for place, bond in enumerate(molecule.GetBonds()):
+        found.source.append(offset + bond.GetBeginAtomIdx())
+        found.target.append(offset + bond.GetEndAtomIdx())
+        key = (bond.GetBondType(), place in in_ring, bond.GetIsConjugated(), bond.GetStereo())
+        found.bonds.append(found.bond_codes.setdefault(key, len(found.bond_codes)))
+
+
+def _atom_name(kind: AtomKind) -> str:
+    """Return the label of an atom."""
+    from rdkit import Chem
+
+    number, degree, charge, hydrogens, is_aromatic, ring, hybrid, *stereo = kind
+    symbol = Chem.GetPeriodicTable().GetElementSymbol(number)
+    return "|".join(
+        (
+            f"{symbol}|{min(degree, 7)}|{charge}|{hydrogens}|{is_aromatic:d}|{ring}",
+            hybrid.name.lower(),
+            stereo[0] if stereo else "-",
         )
-    found.bonds += [_bond_name(*kind) for kind in kinds]
-
-
-_HYBRIDS: dict[Any, str] = {}
-_BONDS: dict[tuple[Any, ...], str] = {}
-
-
-def _fill_hybrids() -> dict[Any, str]:
-    from rdkit.Chem import HybridizationType
-
-    for value in HybridizationType.values.values():
-        _HYBRIDS[value] = value.name.lower()
-    return _HYBRIDS
+    )
 
 
 def _bond_name(*kind: Any) -> str:
     """Return the label of a bond of this type, in a ring, conjugated, and with this stereo."""
-    if kind not in _BONDS:
-        order, in_ring, is_conjugated, stereo = kind
-        name = order.name.lower()
-        name = name if name in BOND_PARTS["order"] else "other"
-        side = {"STEREOE": "E", "STEREOZ": "Z", "STEREOTRANS": "E", "STEREOCIS": "Z"}
-        _BONDS[kind] = f"{name}|{in_ring:d}|{is_conjugated:d}|{side.get(stereo.name, '-')}"
-    return _BONDS[kind]
+    order, in_ring, is_conjugated, stereo = kind
+    name = order.name.lower()
+    name = name if name in BOND_PARTS["order"] else "other"
+    side = {"STEREOE": "E", "STEREOZ": "Z", "STEREOTRANS": "E", "STEREOCIS": "Z"}
+    return f"{name}|{in_ring:d}|{is_conjugated:d}|{side.get(stereo.name, '-')}"
 
 
-def _stereocentres(molecule: Any) -> dict[int, str]:
-    """Return R, S, r or s for each specified stereocentre.
+def _stereocentres(molecule: Any, tagged: list[Any]) -> dict[int, str]:
+    """Return R, S, r or s for each specified stereocentre, which are the ``tagged`` atoms.
 
     A tag of RDKit, clockwise or not, depends on the order of the atoms. Its quick labels, which do
     not, lack the centres that differ only by the stereochemistry of their neighbours (cis and trans
     on a ring): only for these the complete rules are applied.
     """
-    from rdkit import Chem
-
-    tagged = [atom for atom in molecule.GetAtoms() if atom.GetChiralTag() != Chem.CHI_UNSPECIFIED]
     if not tagged:
         return {}
     if not all(atom.HasProp("_CIPCode") for atom in tagged):
+        from rdkit import Chem
         from rdkit.Chem import rdCIPLabeler
 
         molecule = Chem.Mol(molecule)

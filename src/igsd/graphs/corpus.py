@@ -29,7 +29,8 @@ from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.graphs.chemistry import BOND_NAMES, ChemicalColumns, append_molecule, molecule_of
 from igsd.graphs.descriptors import descriptors, fragment_counts, signed_log
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.readers.table import guess_smiles, read_text_table
+from igsd.graphs.readers.table import guess_smiles
+from igsd.graphs.readers.text_table import read_text_table
 
 ALGORITHM = 1
 """Raise this whenever the numbers of a part change, so that older files are ignored."""

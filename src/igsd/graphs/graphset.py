@@ -32,6 +32,9 @@ COLUMNS = {
     "graph_names": "graph",
     "lines": "graph",
     "ids": "graph",
+    "atom_kinds": "node",
+    "atom_ranks": "node",
+    "bond_kinds": "edge",
 }
 """The optional columns of a set, and whether they have a row per node, edge entry or graph."""
 
@@ -44,6 +47,10 @@ NAMES = {
     "targets": "target_names",
 }
 """The fields with the names behind the codes, or of the columns, of six of them."""
+
+NO_KINDS: Fields = dict.fromkeys(("atom_kinds", "atom_ranks", "bond_kinds"), None)
+NO_KINDS["atom_kind_names"] = ()
+"""The fields of a set that does not carry what ``igsd.graphs.chemistry`` sees of molecules."""
 
 _VERSION = 1
 _TEXTS = ("graph_names", "ids")
@@ -63,8 +70,12 @@ _SCHEMA = {
     "graph_names_ptr": ("int64", 1),
     "ids": ("uint8", 1),
     "ids_ptr": ("int64", 1),
+    "atom_kinds": ("int32", 1),
+    "atom_ranks": ("int32", 1),
+    "bond_kinds": ("int32", 1),
 }
 _PLAIN = (*NAMES.values(), "name", "notes")
+_LATER = {"atom_kind_names": (), "standardised": ""}  # missing in older files
 
 
 class _Header(TypedDict):
@@ -101,11 +112,15 @@ class GraphSet:
     | ``graph_names`` | G strings | a name per graph, e.g. its SMILES |
     | ``lines`` | [G] int64 | the line of the table that a graph was read from |
     | ``ids`` | G strings | the id of a graph in that table |
+    | ``atom_kinds`` | [N] int32 | all that ``igsd.graphs.chemistry`` sees of an atom |
+    | ``atom_ranks`` | [N] int32 | its place in the canonical order of its molecule |
+    | ``bond_kinds`` | [E] int32 | all that is seen of a bond |
 
     ``node_label_names``, ``edge_label_names`` and ``class_names`` are the names behind the codes,
     ``node_attribute_names``, ``edge_attribute_names`` and ``target_names`` those of the columns.
-    ``name`` is the set's own, and ``notes`` say what a reader changed. ``is_part``: the graphs were
-    taken from a larger set, so views of them are not cached.
+    ``atom_kind_names`` are those of ``atom_kinds``. ``name`` is the set's own, ``notes`` say what a
+    reader changed, and ``standardised`` how molecules were standardised, empty if they were not.
+    ``is_part``: the graphs were taken from a larger set, so views of them are not cached.
     """
 
     node_ptr: np.ndarray
@@ -125,8 +140,13 @@ class GraphSet:
     graph_names: tuple[str, ...] | None = None
     lines: np.ndarray | None = None
     ids: tuple[str, ...] | None = None
+    atom_kinds: np.ndarray | None = None
+    atom_kind_names: tuple[str, ...] = ()
+    atom_ranks: np.ndarray | None = None
+    bond_kinds: np.ndarray | None = None
     name: str = UNNAMED
     notes: tuple[str, ...] = field(default=())
+    standardised: str = ""
     is_part: bool = False
 
     def __post_init__(self) -> None:
@@ -224,9 +244,14 @@ class GraphSet:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of every column except ``lines`` and ``ids``, and of every name, hexadecimal."""
+        """SHA-256 of every column except ``lines`` and ``ids``, and of every name, hexadecimal.
+
+        What is seen of atoms and bonds follows from the names of the graphs, and is left out too.
+        """
         keys = [f.name for f in fields(self) if f.name.endswith("_names") and getattr(self, f.name)]
-        columns = {key: column for key, column in self._columns().items() if key != "lines"}
+        keys = [key for key in keys if key not in NO_KINDS]
+        left_out = {"lines", *NO_KINDS}
+        columns = {key: column for key, column in self._columns().items() if key not in left_out}
         return _digest(columns, repr([(key, getattr(self, key)) for key in keys]))
 
     @cached_property
@@ -245,7 +270,7 @@ class GraphSet:
                 arrays[key] = np.frombuffer(b"".join(encoded), np.uint8)
                 arrays[f"{key}_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
         header: Header = {"kind": "graph set", "version": _VERSION}
-        write_arrays(path, arrays, header | {key: getattr(self, key) for key in _PLAIN})
+        write_arrays(path, arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -253,8 +278,9 @@ class GraphSet:
         arrays, header = read_arrays(path, "graph set", _VERSION, _SCHEMA, header_type=_Header)
         try:
             columns: Fields = {key: _pop_texts(arrays, key) for key in _TEXTS}
-            for key in _PLAIN:
-                columns[key] = tuple(header[key]) if isinstance(header[key], list) else header[key]
+            for key in (*_PLAIN, *_LATER):
+                value = header[key] if key in _PLAIN else header.get(key, _LATER[key])
+                columns[key] = tuple(value) if isinstance(value, list) else value
             matrix = (arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None))
             graphs = cls(adjacency=Adjacency(*matrix), **(columns | arrays))
         except (KeyError, TypeError, ValueError) as error:
@@ -278,9 +304,18 @@ class GraphSet:
             (self.node_labels, self.node_label_names),
             (self.edge_labels, self.edge_label_names),
             (self.classes, self.class_names),
+            (self.atom_kinds, self.atom_kind_names),
         ):
             # Codes may have no names.
             _require(codes is None or _is_within(codes, -1, len(names) or 2**31), path, "labels")
+        kinds, ranks, bonds = self.atom_kinds, self.atom_ranks, self.bond_kinds
+        if kinds is None or ranks is None or bonds is None:
+            _require(kinds is ranks is bonds, path, "atom_kinds")  # all or none
+            return
+        places = self.node_ptr[:-1].repeat(self.node_counts()) + ranks
+        is_order = np.array_equal(np.sort(places), np.arange(self.num_nodes))
+        _require(is_order and _is_within(kinds, 0, 2**31), path, "atom_ranks")
+        _require(_is_within(bonds, 0, 2**15), path, "bond_kinds")
 
     def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
         """Return indices or a mask as indices, int64; raises ``GraphIndexError``."""

@@ -13,6 +13,7 @@ from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.readers import table as tables
+from igsd.graphs.readers.text_table import is_table, read_text_table
 
 _CLASS_WORDS = ("class", "classes", "label", "labels", "y")
 
@@ -29,8 +30,8 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
     has_name = not is_array and _may_be_name(lines)
     num_graphs = num_rows = len(graphs)
     rows = list(range(num_graphs))
-    if tables.is_table(data) and graphs.lines is not None:
-        table = tables.read_text_table(Path(data))
+    if is_table(data) and graphs.lines is not None:
+        table = read_text_table(data)
         rows, num_rows = tables.rows_of(graphs, table), len(table.rows)
     if has_name and len(lines) == num_rows == num_graphs + 1:
         raise DataError(
@@ -103,7 +104,7 @@ def find_labels(
     names = [asked] if asked in graphs.target_names else [n.strip() for n in asked.split(",")]
     if os.path.isfile(asked):
         columns = read_label_file(Path(asked), graphs, data)
-    elif tables.is_table(data):
+    elif is_table(data):
         columns = _table_texts(graphs, data, asked, names)
     elif graphs.targets is not None and set(names) <= set(graphs.target_names):
         values = graphs.targets[:, [graphs.target_names.index(name) for name in names]].T.tolist()
@@ -168,13 +169,13 @@ def _classified(graphs: GraphSet, found: labels.GraphLabels, asked: str) -> Grap
 
 def _means_own_classes(graphs: GraphSet, data: str, asked: str) -> bool:
     """Return whether ``asked`` is a word for the classes of the data set, and nothing else."""
-    is_other = os.path.isfile(asked) or tables.is_table(data) or asked in graphs.target_names
+    is_other = os.path.isfile(asked) or is_table(data) or asked in graphs.target_names
     return asked.lower() in _CLASS_WORDS and graphs.classes is not None and not is_other
 
 
 def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) -> labels.LabelTexts:
     """Return the cells of columns of a table, for the rows that are graphs."""
-    table = tables.read_text_table(Path(data))
+    table = read_text_table(data)
     columns = [asked] if asked in table.columns else columns
     rows = tables.rows_of(graphs, table)
     if not set(columns) & set(table.columns) and Path(asked).suffix:
@@ -183,11 +184,11 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
             f"{table.listed}."
         )
     found = [table.column(name) for name in columns]
-    smiles = tables.guess_smiles(table)
+    smiles = tables.smiles_columns(table)
     for name in columns:
-        if name == smiles or tables.names_rows(name):
-            what = "holds the molecules themselves" if name == smiles else "only names the rows"
-            others = [c for c in table.columns if c != smiles and not tables.names_rows(c)]
+        if name in smiles or tables.names_rows(name):
+            what = "holds the molecules themselves" if name in smiles else "only names the rows"
+            others = [c for c in table.columns if c not in smiles and not tables.names_rows(c)]
             rest = (
                 f"The others are: {enumerated(others, 30)}"
                 if others

@@ -12,12 +12,15 @@ from igsd.files.arrays import read_header, refuse_pickle
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
-from igsd.graphs.readers.table import SUFFIXES, read_smiles_table
+from igsd.graphs.readers.smiles import from_smiles
+from igsd.graphs.readers.standard import check_standardised, level_of
+from igsd.graphs.readers.table import guess_smiles, read_smiles_table
+from igsd.graphs.readers.text_table import frame_table, is_frame, is_table
 from igsd.graphs.readers.tu import read_tu
 
 _ACCEPTED = (
-    "Accepted are a GraphSet, and a list of NetworkX graphs, of PyG Data objects, of SMILES "
-    "strings or of parts of a GraphSet."
+    "Accepted are a GraphSet, a DataFrame with SMILES, and a list of NetworkX graphs, of PyG Data "
+    "objects, of SMILES strings, of RDKit molecules or of parts of a GraphSet."
 )
 
 _READERS = {
@@ -25,6 +28,7 @@ _READERS = {
     "NetworkX graph": "readers.networkx:from_networkx",
     "PyG Data": "readers.pyg:from_pyg",
     "SMILES string": "readers.smiles:from_smiles",
+    "RDKit molecule": "readers.smiles:from_molecules",
 }
 """What turns a list of one kind of graph into a set, imported on first use."""
 
@@ -40,6 +44,9 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
         return graphs
     if hasattr(type(graphs), "to_data_list"):
         graphs = graphs.to_data_list()
+    if is_frame(graphs):
+        table = frame_table(graphs)
+        graphs = table.column(guess_smiles(table))
     if isinstance(graphs, str):
         raise DataError(
             f"A list of graphs was expected, found the text {graphs[:60]!r}. Put a SMILES string "
@@ -78,6 +85,8 @@ def _kind(item: Any) -> str | None:
         return "GraphSet"
     if isinstance(item, str):
         return "SMILES string"
+    if hasattr(item, "GetNumAtoms") and hasattr(item, "GetBonds"):
+        return "RDKit molecule"
     if hasattr(item, "is_directed") and hasattr(item, "add_nodes_from"):
         return "NetworkX graph"
     # A PyG data set has the attributes of its graphs too, but it is a list of graphs.
@@ -86,16 +95,45 @@ def _kind(item: Any) -> str | None:
     return None
 
 
-def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
+def open_data(
+    data: Any,
+    *,
+    smiles_column: str | None = None,
+    standardise: str | bool = "",
+    progress: Progress | None = None,
+) -> GraphSet:
     """Return the graphs that DATA stands for.
 
-    DATA is a file written by ``GraphSet.save``, a TU folder or zip, a SMILES table (CSV or TSV,
-    also .gz) or the name of a data set; an existing path takes precedence over a name. A list of
-    NetworkX graphs, PyTorch Geometric ``Data`` objects or SMILES strings becomes a set. Raises
-    ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
+    DATA is a file written by ``GraphSet.save``, a TU folder or zip, a table of molecules (.csv,
+    .tsv, .txt, .smi, .sdf, .mol, also .gz; .xlsx, .parquet; ``-`` for standard input), a DataFrame
+    of molecules, or the name of a data set; an existing path takes precedence over a name. A list
+    of NetworkX graphs, PyTorch Geometric ``Data`` objects, SMILES strings or RDKit molecules
+    becomes a set. Raises ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for
+    anything else.
+
+    ``smiles_column``: which column of a table holds the molecules, if its name does not tell.
+    ``standardise``: ``neutral`` (also True) keeps the largest fragment of each molecule without
+    charges, ``tautomer`` also chooses the canonical tautomer; recorded as ``standardised``.
     """
+    level = level_of(standardise)
+    if is_frame(data):
+        return read_smiles_table(frame_table(data), smiles_column, standardise=level)
+    if isinstance(data, str | os.PathLike) and is_table(os.fspath(data)):
+        return read_smiles_table(os.fspath(data), smiles_column, standardise=level)
+    if smiles_column is not None:
+        raise DataError(
+            f"smiles_column={smiles_column!r} names a column of a table, but the graphs do not "
+            "come from a table. Leave it out."
+        )
+    if level and isinstance(data, list | tuple) and data and isinstance(data[0], str):
+        return from_smiles(data, standardise=level)
     if not isinstance(data, str | os.PathLike):
-        return as_graphset(data)
+        return check_standardised(as_graphset(data), level)
+    return check_standardised(_open_path(data, progress), level)
+
+
+def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> GraphSet:
+    """Return the graphs of a path that is not a table, or of the data set of that name."""
     path, shown = Path(data).expanduser(), os.fspath(data)
     # os.path.exists and not Path.exists: text that cannot be a path is not an error here.
     if not os.path.exists(path):
@@ -125,10 +163,10 @@ def open_data(data: Any, *, progress: Progress | None = None) -> GraphSet:
         is_zip = file.read(4) == b"PK\x03\x04" or path.suffix.lower() == ".zip"
     if is_zip:
         return read_tu(path)
-    if path.name.lower().endswith(SUFFIXES):
-        return read_smiles_table(path)
+    if path.suffix.lower() in (".xls", ".ods"):
+        raise DataError(f"igsd cannot read {path}. Save the sheet as .xlsx or .csv.")
     raise DataError(
-        f"igsd cannot read {path}. Accepted are a TU folder or zip, a SMILES table (.csv, .tsv, "
-        "also .gz), a file written by `igsd data import` or `GraphSet.save`, and the name of a "
-        "data set. Pickles are never opened."
+        f"igsd cannot read {path}. Accepted are a TU folder or zip, a table of molecules (.csv, "
+        ".tsv, .smi, .sdf, .mol, also .gz; .xlsx, .parquet), a file written by `igsd data import` "
+        "or `GraphSet.save`, and the name of a data set. Pickles are never opened."
     )

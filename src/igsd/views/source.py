@@ -19,7 +19,7 @@ from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
-from igsd.graphs.graphset import GraphSet, Name
+from igsd.graphs.graphset import NO_KINDS, GraphSet, Name
 from igsd.settings.groups import Diffusion, View
 from igsd.views.cache import cached_view, diffusion_view
 from igsd.views.random import change, draw_two, edge_drop, induced, kept_edges
@@ -59,6 +59,7 @@ def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
         adjacency=graphs.adjacency.only(keep),
         edge_labels=None if labels is None else np.asarray(labels[keep]),
         edge_attributes=None if attributes is None else np.asarray(attributes[keep]),
+        **NO_KINDS,
     )
 
 

@@ -1,12 +1,14 @@
-"""Molecules written as SMILES: ``from_smiles`` turns a list of strings into a ``GraphSet``.
+"""Molecules written as SMILES or InChI: ``from_smiles`` makes a ``GraphSet`` of a list of strings.
 
 A molecule becomes the graph of its heavy atoms as RDKit reads it (hydrogens are implicit; a lone
 hydrogen, as in ``[H][H]``, stays a node). The label of an atom is its element symbol, without
 charge, aromaticity and chirality. Bonds are labelled ``single``, ``double``, ``triple`` and
-``aromatic``, rarer kinds by RDKit's name. Graphs are named by their SMILES. RDKit is needed:
-``pip install "igsd[chem]"``.
+``aromatic``, rarer kinds (``dative``) by RDKit's name. ``*`` is an atom of its own kind. Graphs are
+named by their SMILES. The set also carries what ``igsd.graphs.chemistry`` sees of the molecules,
+which are parsed only once. RDKit is needed: ``pip install "igsd[chem]"``.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, ParameterError, need, shortened
-from igsd.graphs.build import encode_categories, from_edges
-from igsd.graphs.graphset import Fields, GraphSet
+from igsd.graphs.chemistry import ChemicalColumns, append_molecule, molecule_of
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.standard import Standardiser, smiles_of
 
 
 @dataclass(frozen=True)
@@ -47,62 +50,81 @@ class Molecules:
 
 
 def from_smiles(
-    strings: Iterable[str], *, on_error: str = "raise", name: str = "molecules"
+    strings: Iterable[str],
+    *,
+    on_error: str = "raise",
+    name: str = "molecules",
+    standardise: str = "",
 ) -> GraphSet:
-    """Return the graphs of these SMILES strings, in their order.
+    """Return the graphs of these SMILES strings (or InChI), in their order.
 
     Strings that are not molecules raise a ``DataError`` that lists all of them;
-    ``on_error="skip"`` leaves them out and says so in the set's ``notes``.
+    ``on_error="skip"`` leaves them out and says so in the set's ``notes``. ``standardise``: see
+    ``igsd.graphs.readers.standard``.
     """
     if on_error not in ("raise", "skip"):
         fault = f"must be 'raise' or 'skip'. Got {on_error!r} instead."
         raise ParameterError("on_error", "from_smiles", fault)
     texts = list(strings)
-    found = read_molecules(texts, name=name)
+    found = read_molecules(texts, name=name, standardise=standardise)
     if found.graphs is None or (found.failures and on_error == "raise"):
         raise DataError(failure_report(found.failures, len(texts), name))
-    return replace(found.graphs, notes=smiles_notes(found.failures, found.doubtful))
+    notes = (*found.graphs.notes, *smiles_notes(found.failures, found.doubtful))
+    return replace(found.graphs, notes=notes)
 
 
-def read_molecules(texts: Sequence[Any], *, name: str, check_valence: bool = True) -> Molecules:
+def from_molecules(molecules: Sequence[Any], *, name: str = "molecules") -> GraphSet:
+    """Return the graphs of molecules of RDKit, whose names (``_Name``), if any, become ids."""
+    need("chem", "rdkit", "Reading molecules of RDKit")
+    from rdkit import Chem
+
+    graphs = from_smiles([Chem.MolToSmiles(molecule) for molecule in molecules], name=name)
+    names = [m.GetProp("_Name") if m.HasProp("_Name") else "" for m in molecules]
+    return replace(graphs, ids=tuple(names)) if any(names) else graphs
+
+
+def read_molecules(
+    texts: Sequence[Any], *, name: str, check_valence: bool = True, standardise: str = ""
+) -> Molecules:
     """Return the graphs of the strings that are molecules, and what is wrong with the others.
 
     ``check_valence=False`` also keeps a molecule whose only fault is an impossible valence: its
-    graph is clear. Raises ``ConfigError`` without RDKit.
+    graph is clear. ``standardise``: how, see ``igsd.graphs.readers.standard``; graphs are then
+    named by the SMILES of what is left. Raises ``ConfigError`` without RDKit.
     """
     need("chem", "rdkit", "Reading SMILES")
-    from rdkit import Chem, rdBase
+    from rdkit import rdBase
 
+    standard = None if not standardise else Standardiser(standardise)
     failures: list[SmilesFailure] = []
     doubtful: list[SmilesFailure] = []
-    symbols: list[str] = []
-    kept, counts, source, target, bonds = [], [], [], [], []
+    kept: list[int] = []
+    names: list[str] = []
+    found = ChemicalColumns()
     # RDKit would print a line for every bad string; the failures hold the reasons instead.
     with rdBase.BlockLogs():
         for row, text in enumerate(texts):
-            molecule = Chem.MolFromSmiles(text.strip()) if isinstance(text, str) else None
-            if molecule is None or molecule.GetNumAtoms() == 0:
-                failure = SmilesFailure(row, str(text), _reason(text, Chem))
-                molecule = None if check_valence else without_valence_check(text, Chem)
-                (failures if molecule is None else doubtful).append(failure)
+            molecule = molecule_of(text, check_valence=True)
             if molecule is None:
-                continue
+                failure = SmilesFailure(row, str(text), reason(text))
+                molecule = None if check_valence else molecule_of(text)
+                (failures if molecule is None else doubtful).append(failure)
+                if molecule is None:
+                    continue
+            spelling = text
+            if standard is not None:
+                molecule, spelling = standard(molecule)
+            elif text.lstrip().startswith("InChI="):
+                spelling = smiles_of(molecule)
             kept.append(row)
-            offset = len(symbols)
-            counts.append(molecule.GetNumAtoms())
-            symbols.extend(atom.GetSymbol() for atom in molecule.GetAtoms())
-            for bond in molecule.GetBonds():
-                source.append(offset + bond.GetBeginAtomIdx())
-                target.append(offset + bond.GetEndAtomIdx())
-                bonds.append(bond.GetBondType().name.lower())
+            names.append(spelling)
+            append_molecule(found, molecule)
     graphs = None
     if kept:
-        atoms, kinds = encode_categories(symbols), encode_categories(bonds)
-        ends = np.array([source + target, target + source], np.int64)
-        columns: Fields = {"edge_labels": np.tile(kinds[0], 2), "edge_label_names": kinds[1]}
-        columns |= {"node_labels": atoms[0].astype(np.int32), "node_label_names": atoms[1]}
-        columns["graph_names"] = tuple(texts[row] for row in kept)
-        graphs = from_edges(counts, *ends, name=name, **columns)
+        graphs = found.labelled(name, graph_names=tuple(names))
+    if graphs is not None and standard is not None:
+        note = f"standardised ({standardise}): {standard.changed} of {len(kept)} molecules changed"
+        graphs = replace(graphs, standardised=standardise, notes=(note,))
     return Molecules(graphs, np.array(kept, np.int64), tuple(failures), tuple(doubtful))
 
 
@@ -123,27 +145,21 @@ def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> 
     return "\n".join(lines)
 
 
-def without_valence_check(text: Any, Chem: Any) -> Any:
-    """Return the molecule of a string whose only fault is a valence, otherwise None."""
-    molecule = Chem.MolFromSmiles(text.strip(), sanitize=False) if isinstance(text, str) else None
-    if molecule is None or molecule.GetNumAtoms() == 0:
-        return None
-    problems = Chem.DetectChemistryProblems(molecule)
-    if any(problem.GetType() != "AtomValenceException" for problem in problems):
-        return None
-    molecule.UpdatePropertyCache(strict=False)
-    steps = Chem.SanitizeFlags.SANITIZE_ALL ^ Chem.SanitizeFlags.SANITIZE_PROPERTIES
-    failed = Chem.SanitizeMol(molecule, sanitizeOps=steps, catchErrors=True)
-    return None if failed else Chem.RemoveHs(molecule, sanitize=False)
+def reason(text: Any) -> str:
+    """Return why a string is not a molecule."""
+    from rdkit import Chem
 
-
-def _reason(text: Any, Chem: Any) -> str:
-    """Return why RDKit rejects a string."""
     if not isinstance(text, str):
         return f"text was expected, found {type(text).__name__}"
-    if not text.strip():
+    text = text.strip()
+    if not text:
         return "empty"
-    unchecked = Chem.MolFromSmiles(text.strip(), sanitize=False)
+    if text.startswith("InChI="):
+        return "not a valid InChI"
+    # ``->`` is a dative bond, any other ``>`` separates the parts of a reaction.
+    if len(re.findall(r"(?<!-)>", text.split()[0])) >= 2:
+        return "a reaction and not a molecule: give its reactants or products in rows of their own"
+    unchecked = Chem.MolFromSmiles(text, sanitize=False)
     if unchecked is None:
         return "not valid SMILES"
     problems = Chem.DetectChemistryProblems(unchecked)

@@ -1,140 +1,37 @@
-"""Tables of text, CSV or TSV (also .gz), and the molecules of a table with a SMILES column."""
+"""The molecules of a table, one per row, with its ids, classes and targets."""
 
-import csv
-import io
+import hashlib
 import math
 import re
-import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, counted, did_you_mean, enumerated, shortened, warn_user
-from igsd.files.arrays import read_header, refuse_pickle
-from igsd.files.bounded import read_bounded
+from igsd.errors import DataError, counted, enumerated, shortened, warn_user
+from igsd.files.cache import cache_dir
 from igsd.graphs.build import encode_categories
-from igsd.graphs.graphset import Fields, GraphSet
+from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
 from igsd.graphs.readers.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
-
-SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-"""The suffixes of tables of text."""
+from igsd.graphs.readers.standard import level_of, repeated_molecules
+from igsd.graphs.readers.text_table import TextTable, read_text_table
 
 _OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
 _COUNTING = ("index", "no", "nr", "row")
-_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)")
-_SMILES_COLUMNS = ("smiles", "canonical_smiles", "isomeric_smiles", "smile", "mol", "structure")
+_ITS_NAME = rf"({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)"
+_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|title( of the record)?|{_ITS_NAME}")
+_OTHER_COLUMNS = ("smile", "mol", "romol", "structure", "inchi", "standard_inchi")
 _LABEL_COLUMNS = ("label", "class", "y")
-_WEIGHT = 12  # bytes of memory that a byte of a table takes as cells
-_MOST_MISSING = 10_000_000
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """Column names, rows of text, and the line of the file on which each row ends.
-
-    A row may be shorter than the first line: some programs leave out empty cells at its end.
-    """
-
-    path: Path
-    columns: list[str]
-    rows: list[list[str]]
-    lines: list[int]
-
-    @cached_property
-    def places(self) -> dict[str, list[int]]:
-        """The places of the columns with each name."""
-        places: dict[str, list[int]] = {}
-        for place, name in enumerate(self.columns):
-            places.setdefault(name, []).append(place)
-        return places
-
-    @property
-    def listed(self) -> str:
-        """The names of the columns for a message; of many only the first."""
-        return enumerated([shortened(name) for name in self.columns], most=30)
-
-    def is_repeated(self, name: str) -> bool:
-        """Return whether several columns have this name."""
-        return len(self.places[name]) > 1
-
-    def column(self, name: str) -> list[str]:
-        """Return the texts of one column; raises ``DataError`` if there is no such column."""
-        if name not in self.places:
-            hint = f"{did_you_mean(name, self.columns)} The columns are: {self.listed}.".strip()
-            raise DataError(f"{self.path} has no column {shortened(name)!r}. {hint}")
-        if self.is_repeated(name):
-            raise DataError(
-                f"{self.path} has {len(self.places[name])} columns called {shortened(name)!r}. "
-                "Give them different names in the first line."
-            )
-        place = self.places[name][0]
-        return [row[place].strip() if place < len(row) else "" for row in self.rows]
-
-
-def read_text_table(path: Path) -> TextTable:
-    """Return the table in a CSV or TSV file whose first line names the columns.
-
-    The file is decompressed if it is a gzip file; the separator is the most frequent one in the
-    first line. Raises ``DataError`` for a file that is not such a table, ``StorageError`` for a
-    pickle.
-    """
-    refuse_pickle(path)
-    try:
-        text = _decoded(read_bounded(path, _WEIGHT), path)
-        delimiter = max("\t,;", key=text.lstrip().split("\n", 1)[0].count)
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        rows = [(row, reader.line_num) for row in reader if any(cell.strip() for cell in row)]
-    except (OSError, EOFError, zlib.error, csv.Error) as error:
-        raise DataError(f"{path} cannot be read as a CSV or TSV table of text: {error}.") from error
-    if len(rows) < 2:
-        raise DataError(
-            f"{path} has {counted(len(rows), 'line')}; a first line with the names of the columns "
-            "and at least one row were expected."
-        )
-    columns = [cell.strip() for cell in rows[0][0]]
-    for row, line in rows[1:]:
-        if len(row) > len(columns):
-            raise DataError(
-                f"{path}, line {line}: {len(columns)} columns expected, found {len(row)}. "
-                "Put quotes around cells that hold the separator."
-            )
-    cells = sum(len(row) for row, _ in rows[1:])
-    if len(columns) * (len(rows) - 1) - cells > max(_MOST_MISSING, cells):
-        raise DataError(
-            f"{path} has {len(columns)} columns in its first line, but its {len(rows) - 1} rows "
-            f"have {cells / (len(rows) - 1):.1f} cells on average. Does the first line belong to "
-            "this table, and is the separator the same in all lines?"
-        )
-    return TextTable(path, columns, [row for row, _ in rows[1:]], [line for _, line in rows[1:]])
-
-
-def _decoded(raw: bytes, path: Path) -> str:
-    """Decode UTF-8; raises ``DataError`` naming the first line that is not."""
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}, line {line}: the text is not UTF-8 (byte 0x{raw[error.start]:02x}). Save the "
-            "table as UTF-8 first; `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW` converts files of "
-            "older programs."
-        ) from error
+_MOST_SHOWN = 5
 
 
 def names_rows(column: str) -> bool:
     """Return whether a column only names the rows, by its own name: id, index, mol_id, ..."""
     return _NAMING.fullmatch(column.lower().strip(". #")) is not None
-
-
-def is_table(data: str) -> bool:
-    """Return whether DATA is a table of text rather than a name, a folder or a file of igsd."""
-    path = Path(data)
-    return path.is_file() and path.name.lower().endswith(SUFFIXES) and read_header(path) is None
 
 
 def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
@@ -155,29 +52,35 @@ def table_ids(table: TextTable, rows: Iterable[int]) -> tuple[str, ...] | None:
 
 
 def read_smiles_table(
-    path: str | Path,
+    path: str | Path | TextTable,
     smiles_column: str | None = None,
     label_column: str | None = None,
     target_columns: Sequence[str] | None = None,
     *,
     name: str | None = None,
     check_valence: bool = True,
+    standardise: str | bool = "",
 ) -> GraphSet:
-    """Return the molecules of a CSV or TSV file (also ``.gz``) whose first line names the columns.
+    """Return the molecules of a table, in any format of ``igsd.graphs.readers.text_table``.
 
-    ``smiles_column``: by default the first one called smiles, canonical_smiles or similar.
-    ``label_column``: the classes (text or integers; what counts as missing: ``graphs.labels``); by
-    default a column called label, class or y, if it holds such values.
+    ``smiles_column``: by default the one called smiles, canonical_smiles or similar; it may hold
+    InChI. ``label_column``: the classes (text or integers; what counts as missing:
+    ``graphs.labels``); by default a column called label, class or y, if it holds such values.
     ``target_columns``: the targets, NaN if empty; by default every other column of numbers, except
     those that only name rows (id, index, no, mol_id and so on) and those with a repeated name.
     ``check_valence=False`` keeps molecules whose only fault is an impossible valence, with a note.
+    ``standardise``: ``neutral`` or ``tautomer``, see ``igsd.graphs.readers.standard``.
 
     Rows that are not molecules are left out, with an ``IGSDWarning``, and listed in the set's
-    ``notes``; its ``lines`` are the lines of the graphs in the file, its ``ids`` come from a column
-    such as id, name or mol_id. Raises ``DataError`` for a file that is not such a table, a missing
-    column, values that do not fit their column, and a table without a molecule.
+    ``notes``; molecules that occur several times are kept, with a warning and a note. Its ``lines``
+    are the lines of the graphs in the file, its ``ids`` come from a column such as id, name or
+    mol_id. Raises ``DataError`` for a file that is not such a table, a missing column, several
+    columns of SMILES, values that do not fit their column, and a table without a molecule.
     """
-    table = read_text_table(Path(path))
+    table, level = (
+        path if isinstance(path, TextTable) else read_text_table(path),
+        level_of(standardise),
+    )
     smiles = smiles_column or guess_smiles(table)
     texts = table.column(smiles)
     label = label_column or _guess_label(table, (smiles, *(target_columns or ())))
@@ -194,42 +97,122 @@ def read_smiles_table(
             "label or a target, but only one of them."
         )
     numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
-    title = name or table.path.name.split(".")[0]
-    found = read_molecules(texts, name=title, check_valence=check_valence)
-    failures = [replace(failure, line=table.lines[failure.row]) for failure in found.failures]
-    doubtful = [replace(failure, line=table.lines[failure.row]) for failure in found.doubtful]
+    title = name or (table.path.name.split(".")[0] if table.lines[0] else UNNAMED)
+    found = read_molecules(texts, name=title, check_valence=check_valence, standardise=level)
+    failures = [_placed(failure, table) for failure in found.failures]
+    doubtful = [_placed(failure, table) for failure in found.doubtful]
     if found.graphs is None:
-        raise DataError(f"{path}: {failure_report(failures, len(texts), title)}")
+        raise DataError(f"{table.path}: {failure_report(failures, len(texts), title)}")
     kept = found.kept
-    columns: Fields = {"notes": smiles_notes(failures, doubtful)}
-    columns |= {"lines": np.array(table.lines, np.int64)[kept], "ids": table_ids(table, kept)}
+    columns: Fields = {"lines": np.array(table.lines, np.int64)[kept]}
+    columns["ids"] = table_ids(table, kept)
     if label is not None:
         columns["classes"], columns["class_names"] = _classes(table, label, kept)
-    if failures:
-        _warn_of_failures(table, failures)
     if numbers is not None:
         columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
-    return replace(found.graphs, **columns)
+    graphs = replace(found.graphs, **columns)
+    notes = [*table.notes, *found.graphs.notes, *smiles_notes(failures, doubtful)]
+    if repeats := _repeats_note(table, graphs, kept, used):
+        notes.append(repeats)
+    _tell(table, failures, [*table.notes, *found.graphs.notes, *([repeats] if repeats else [])])
+    return replace(graphs, notes=tuple(notes))
 
 
-def _warn_of_failures(table: TextTable, failures: Sequence[SmilesFailure]) -> None:
-    """Warn that rows were left out, and name their lines."""
-    lines = enumerated([failure.line for failure in failures], most=10)
-    what, first = "are not molecules and were left out: lines", "the first: "
-    if len(failures) == 1:
-        what, first = "is not a molecule and was left out: line", ""
-    warn_user(
-        f"{len(failures)} of {counted(len(table.rows), 'row')} of {table.path.name} {what} {lines} "
-        f"({first}{shortened(failures[0].text)!r}, {shortened(failures[0].reason, 200)})."
-    )
+def _placed(failure: SmilesFailure, table: TextTable) -> SmilesFailure:
+    """Return a failure with its line, and with the reason of the file's own format if any."""
+    row = failure.row
+    line = table.lines[row] if table.lines[0] else None  # rows of a DataFrame have no lines
+    if row not in table.failures:
+        return replace(failure, line=line)
+    name = next((text for text in table.rows[row] if text), "")
+    return SmilesFailure(row, name, table.failures[row], line)
+
+
+_told: set[str] = set()
+
+
+def _tell(table: TextTable, failures: Sequence[SmilesFailure], notes: Sequence[str]) -> None:
+    """Warn of rows that were left out and of how the table was read.
+
+    The first five rows are shown when a table is read for the first time, on this machine; after
+    that one line tells how many there are.
+    """
+    if not failures and not notes:
+        return
+    content = repr((str(table.path.absolute()), table.lines[-1], [*map(str, failures)], [*notes]))
+    key = hashlib.sha256(content.encode()).hexdigest()[:40]
+    mark = cache_dir() / "told" / key
+    is_known = key in _told or mark.exists()
+    _told.add(key)
+    for note in () if is_known else notes:
+        warn_user(f"{table.path.name}: {note}.")
+    if failures:
+        are = "is not a molecule and was" if len(failures) == 1 else "are not molecules and were"
+        text = f"{len(failures)} of {counted(len(table.rows), 'row')} of {table.path.name} {are}"
+        shown = "; ".join(str(failure) for failure in failures[:_MOST_SHOWN])
+        more = len(failures) - _MOST_SHOWN
+        shown += f"; and {more} more" if more > 0 else ""
+        warn_user(f"{text} left out, as before." if is_known else f"{text} left out: {shown}.")
+    if not is_known and table.path.exists():
+        with suppress(OSError):  # a cache that cannot be written only repeats the notes
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+
+
+def _repeats_note(table: TextTable, graphs: GraphSet, kept: np.ndarray, used: Sequence[str]) -> str:
+    """Return a sentence on molecules that occur several times, empty if none does."""
+    groups = repeated_molecules(graphs)
+    if not groups:
+        return ""
+    rows = [[int(kept[graph]) for graph in group] for group in groups]
+    place = "lines" if table.lines[0] else "rows"
+    shown = [" and ".join(str(table.lines[row]) for row in group[:4]) for group in rows]
+    text = f"{counted(len(rows), 'molecule')} occur{'s' if len(rows) == 1 else ''} more than once "
+    text += f"by InChIKey, in {sum(map(len, rows))} rows, all kept: {place} "
+    text += enumerated(shown, _MOST_SHOWN)
+    others = [c for c in table.columns if c != used[0] and c not in _repeated(table)]
+    differing = []
+    for column in others:
+        if names_rows(column):
+            continue
+        cells = table.column(column)
+        known = ({cells[row] for row in group if cells[row]} for group in rows)
+        if count := sum(len(values) > 1 for values in known):
+            differing.append(f"{shortened(column)!r} ({count})")
+    if differing:
+        text += f"; their rows disagree in {enumerated(differing)}"
+    return text
+
+
+def _repeated(table: TextTable) -> set[str]:
+    return {column for column in table.columns if table.is_repeated(column)}
+
+
+def smiles_columns(table: TextTable) -> list[str]:
+    """Return the columns that hold molecules by their names: SMILES, or else structures, InChI."""
+    if table.molecules:
+        return [table.molecules]
+    named = [column for column in table.columns if "smiles" in column.lower()]
+    if len(named) > 1 and len({tuple(table.column(c)) for c in named if c in table.places}) == 1:
+        named = named[:1]
+    if named:
+        return named
+    by_name = {column.lower(): column for column in reversed(table.columns)}
+    return [by_name[name] for name in _OTHER_COLUMNS if name in by_name][:1]
 
 
 def guess_smiles(table: TextTable) -> str:
-    """Return the column whose name means SMILES; raises ``DataError`` if there is none."""
-    by_name = {column.lower(): column for column in reversed(table.columns)}
-    for name in (*_SMILES_COLUMNS, *(lower for lower in by_name if "smiles" in lower)):
-        if name in by_name:
-            return by_name[name]
+    """Return the column whose name means SMILES; raises ``DataError`` if none or several do."""
+    found = smiles_columns(table)
+    if len(found) == 1:
+        return found[0]
+    way_out = "`--smiles-column NAME` of igsd train, embed, predict, neighbors and data import, or "
+    way_out += "smiles_column=... in Python"
+    if found:
+        raise DataError(
+            f"{table.path} has several columns of SMILES, which differ: {enumerated(found, 30)}. "
+            f"Say which one holds the molecules: {way_out}."
+        )
     if molecule := next(filter(_looks_like_a_molecule, table.columns), None):
         raise DataError(
             f"{table.path} has no header: {shortened(molecule)!r} in its first line is a molecule. "
@@ -237,8 +220,7 @@ def guess_smiles(table: TextTable) -> str:
         )
     raise DataError(
         f"{table.path} has no column called smiles (or canonical_smiles and so on). Its columns "
-        f"are: {table.listed}. Name the one that holds SMILES: `igsd data import "
-        f"{table.path} -o NEW --smiles-column NAME`, or smiles_column=... in Python."
+        f"are: {table.listed}. Name the one that holds SMILES: {way_out}."
     )
 
 

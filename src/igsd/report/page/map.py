@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from igsd.errors import counted
-from igsd.evaluation.neighbors import nearest_of_all
+from igsd.evaluation.neighbors import nearest
 from igsd.graphs.graphset import GraphSet
 from igsd.report.page.html import Html, json_block, tag
 from igsd.report.plots import spread_evenly
@@ -170,7 +170,7 @@ def map_section(
     if graphs is not None:
         drawings = draw_graphs(graphs, chosen.tolist())
     names = None if graphs is None else graphs.graph_names
-    indices, distances = nearest_of_all(shown, _NEIGHBOURS)
+    indices, distances = nearest(shown, np.arange(len(shown)), _NEIGHBOURS)
     data = [
         {
             "g": int(graph),

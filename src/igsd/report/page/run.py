@@ -180,11 +180,14 @@ def _source(metrics: RunMetrics) -> str | None:
 
 def _find_graphs(metrics: RunMetrics, count: int | None) -> tuple[GraphSet | None, str]:
     """Return (graphs, "") or (None, why not)."""
-    source, checksum = _source(metrics), metrics.get("data", {}).get("checksum")
+    data = metrics.get("data", {})
+    source, checksum = _source(metrics), data.get("checksum")
+    reading: Any = {"smiles_column": data.get("smiles_column")}
+    reading["standardise"] = data.get("standardised", "")
     if source is None:
         return None, "The run folder does not say what it was trained on."
     try:
-        graphs = open_data(source)
+        graphs = open_data(source, **reading)
     except (IGSDError, OSError) as error:
         return None, f"The graphs are not shown: {error}"
     if checksum not in (None, graphs.checksum) or count not in (None, len(graphs)):

@@ -1,0 +1,439 @@
+"""``read_text_table``: a table in any of the formats that chemists keep molecules in, as text.
+
+| suffix (also .gz, except for the last two) | what it is |
+|---|---|
+| ``.csv``, ``.tsv``, ``.txt`` | text; separator and encoding are found |
+| ``.smi``, ``.smiles`` | a SMILES per line, then its name; with or without a header |
+| ``.sdf``, ``.mol`` | records of RDKit; their properties are columns |
+| ``.xlsx`` | a sheet of Excel: ``FILE.xlsx:SHEET`` if there are several (``igsd[excel]``) |
+| ``.parquet`` | columns of Arrow |
+
+``-`` is standard input: text, or SMILES lines. What was found out rather than told (another
+separator or encoding, decimal commas) is in the table's ``notes``.
+"""
+
+import csv
+import io
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from igsd.errors import DataError, counted, did_you_mean, enumerated, need, shortened
+from igsd.files.arrays import read_header, refuse_pickle
+from igsd.files.bounded import (
+    STANDARD_INPUT,
+    BoundedReader,
+    check_members,
+    read_bounded,
+    read_standard_input,
+    split_sheet,
+)
+from igsd.graphs.readers.sdf import read_records
+
+_WEIGHT = 12  # bytes of memory that a byte of a table takes as cells
+_MOST_MISSING = 10_000_000
+_SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
+_SMILES = "smiles"
+_NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_WHOLE = re.compile(r"[+-]?\d+([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Column names, rows of text, and the line of the file on which each row ends.
+
+    A row may be shorter than the first line: some programs leave out empty cells at its end.
+    ``lines`` are rows of a sheet, the first lines of records of an SDF file, and rows from 1 of a
+    Parquet file. ``molecules``: the column that holds the molecules, empty if its name has to tell.
+    ``failures``: why rows could not be read, by their place. ``notes``: how the file was read.
+    """
+
+    path: Path
+    columns: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+    molecules: str = ""
+    failures: Mapping[int, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """The places of the columns with each name."""
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(self.columns):
+            places.setdefault(name, []).append(place)
+        return places
+
+    @property
+    def listed(self) -> str:
+        """The names of the columns for a message; of many only the first."""
+        return enumerated([shortened(name) for name in self.columns], most=30)
+
+    def is_repeated(self, name: str) -> bool:
+        """Return whether several columns have this name."""
+        return len(self.places[name]) > 1
+
+    def column(self, name: str) -> list[str]:
+        """Return the texts of one column; raises ``DataError`` if there is no such column."""
+        if name not in self.places:
+            hint = f"{did_you_mean(name, self.columns)} The columns are: {self.listed}.".strip()
+            raise DataError(f"{self.path} has no column {shortened(name)!r}. {hint}")
+        if self.is_repeated(name):
+            raise DataError(
+                f"{self.path} has {len(self.places[name])} columns called {shortened(name)!r}. "
+                "Give them different names in the first line."
+            )
+        place = self.places[name][0]
+        return [row[place].strip() if place < len(row) else "" for row in self.rows]
+
+
+_MOST_KEPT = 200_000
+_kept: dict[str, tuple[tuple[int, ...], TextTable]] = {}
+
+
+def read_text_table(source: str | Path) -> TextTable:
+    """Return the table at a path, of any format above, with the names of its columns.
+
+    Raises ``DataError`` for a file that is not such a table, ``StorageError`` for a pickle. The
+    last table stays in memory, since labels are read after the molecules, and standard input can be
+    read only once.
+    """
+    text = str(source)
+    path, sheet = split_sheet(text)
+    place = text
+    state: tuple[int, ...] = ()
+    try:
+        if text != STANDARD_INPUT:
+            status = path.stat()
+            place = f"{path.absolute()}:{sheet}"
+            state = (status.st_mtime_ns, status.st_size, status.st_ino)
+        if place in _kept and _kept[place][0] == state:
+            return _kept[place][1]
+        table = _with_points(_read(path, sheet))
+    except (OSError, EOFError, zlib.error, csv.Error, zipfile.BadZipFile) as error:
+        raise DataError(f"{text} cannot be read as a table: {error}.") from error
+    if len(table.rows) <= _MOST_KEPT or text == STANDARD_INPUT:
+        for other in [key for key in _kept if key != STANDARD_INPUT]:
+            del _kept[other]
+        _kept[place] = state, table
+    return table
+
+
+def _read(path: Path, sheet: str) -> TextTable:
+    """Return the table by its suffix."""
+    if str(path) == STANDARD_INPUT:
+        raw = read_standard_input(_WEIGHT)
+        if not raw.strip():
+            raise DataError("Standard input is empty; SMILES lines or a CSV table were expected.")
+        text, notes = _decoded(raw, Path("standard input"))
+        return _smiles_or_text(text, Path("standard input"), notes)
+    refuse_pickle(path)
+    if suffix_of(path) == ".parquet":
+        return _parquet(path)
+    if suffix_of(path) == ".xlsx":
+        return _sheet(path, sheet)
+    text, notes = _decoded(read_bounded(path, _WEIGHT), path)
+    return _PARSERS[suffix_of(path)](text, path, notes)
+
+
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a table, ``.gz`` left out; empty if igsd cannot read it."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    is_packed = path.name.lower().endswith(".gz")
+    known = [*_PARSERS, *(() if is_packed else (".xlsx", ".parquet"))]
+    return suffix if suffix in known else ""
+
+
+def is_table(data: str) -> bool:
+    """Return whether DATA is a table rather than a name, a folder or a file of igsd."""
+    if data == STANDARD_INPUT:
+        return True
+    path, _ = split_sheet(data)
+    return os.path.isfile(path) and bool(suffix_of(path)) and read_header(path) is None
+
+
+def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return (text, notes): UTF-8, else UTF-16 by its marks, else Latin-1 as Windows writes it."""
+    codec, note = "utf-8-sig", ""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        codec, note = "utf-16", "read as UTF-16"
+    elif b"\x00" in raw[:200] and len(raw) >= 4:
+        places = [raw[start:200:2].count(0) for start in (0, 1)]
+        if min(places) == 0:
+            codec, note = ("utf-16-be", "utf-16-le")[places[1] > 0], "read as UTF-16"
+    try:
+        text = raw.decode(codec)
+    except UnicodeDecodeError as error:
+        if note:
+            raise DataError(f"{path} begins as UTF-16, but is cut or damaged: {error}.") from error
+        line = raw.count(b"\n", 0, error.start) + 1
+        note = f"not UTF-8 (line {line}, byte 0x{raw[error.start]:02x}), read as Latin-1. Save it "
+        note += "as UTF-8 if names look wrong"
+        text = raw.decode("cp1252", errors="replace")
+    if (found := _NOT_TEXT.search(text)) is not None:
+        line = text.count("\n", 0, found.start()) + 1
+        raise DataError(
+            f"{path}, line {line}: the file is not text (character 0x{ord(found[0]):02x}). A table "
+            "of text, .csv, .tsv or .smi, was expected; save it in one of these formats."
+        )
+    return text, (note,) if note else ()
+
+
+def _text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
+    """Return the table of a text whose first line names the columns."""
+    separator = _separator(text)
+    if separator not in "\t,":
+        notes += (f"cells are separated by {_SEPARATORS[separator]}",)
+    kwargs: Any = {"delimiter": separator, "strict": True, "skipinitialspace": separator == " "}
+    if separator == " ":
+        text = re.sub(r"(?m)[ \t]+$", "", text)
+    reader = csv.reader(io.StringIO(text, newline=""), **kwargs)
+    rows = [(row, reader.line_num) for row in reader if any(cell.strip() for cell in row)]
+    return _table(path, [row for row, _ in rows], [line for _, line in rows], notes)
+
+
+def _separator(text: str) -> str:
+    """Return the most frequent separator of the first line; spaces if all lines agree on them."""
+    first, _, rest = text.lstrip().partition("\n")
+    found = max("\t,;|", key=first.count)
+    if found in first or " " not in first.strip():
+        return found if found in first else ","
+    width = len(first.split())
+    lines = [line for line in rest.split("\n", 100)[:100] if line.strip()]
+    return " " if lines and all(len(line.split()) == width for line in lines) else ","
+
+
+def _table(
+    path: Path, rows: list[list[str]], lines: list[int], notes: tuple[str, ...] = ()
+) -> TextTable:
+    """Return the table of rows of which the first one names the columns."""
+    if len(rows) < 2:
+        raise DataError(
+            f"{path} has {counted(len(rows), 'line')}; a first line with the names of the columns "
+            "and at least one row were expected."
+        )
+    columns = [cell.strip() for cell in rows[0]]
+    for row, line in zip(rows[1:], lines[1:], strict=True):
+        if len(row) > len(columns):
+            raise DataError(
+                f"{path}, line {line}: {len(columns)} columns expected, found {len(row)}. "
+                "Put quotes around cells that hold the separator."
+            )
+    cells = sum(len(row) for row in rows[1:])
+    if len(columns) * (len(rows) - 1) - cells > max(_MOST_MISSING, cells):
+        raise DataError(
+            f"{path} has {len(columns)} columns in its first line, but its {len(rows) - 1} rows "
+            f"have {cells / (len(rows) - 1):.1f} cells on average. Does the first line belong to "
+            "this table, and is the separator the same in all lines?"
+        )
+    return TextTable(path, columns, rows[1:], lines[1:], notes=notes)
+
+
+def _smiles_lines(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
+    """Return the table of lines with a SMILES and, after a space or tab, a name.
+
+    A first line that names a column smiles makes it an ordinary table of text.
+    """
+    lines = [
+        (line.strip(), number)
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not lines:
+        raise DataError(f"{path} has no lines; a SMILES in every line was expected.")
+    if _SMILES in re.split(r"[\s,;|]+", lines[0][0].lower()):
+        return _text(text, path, notes)
+    # An extension of CXSMILES, between two bars, belongs to the SMILES.
+    parts = [re.fullmatch(r"(\S+(?:\s+\|[^|]*\|)?)\s*(.*)", line) for line, _ in lines]
+    rows = [[part[1], part[2]] for part in parts if part is not None]
+    columns = [_SMILES, "name"]
+    if not any(name for _, name in rows):
+        columns, rows = columns[:1], [row[:1] for row in rows]
+    return TextTable(path, columns, rows, [number for _, number in lines], _SMILES, notes=notes)
+
+
+def _smiles_or_text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
+    """Return what standard input holds: a table if its first line names SMILES, else SMILES."""
+    header = text.lstrip().partition("\n")[0].lower()
+    names_columns = any(word in re.split(r"[\s,;|\"']+", header) for word in ("inchi", "structure"))
+    is_table = _SMILES in header or names_columns or header.count(",") > 0
+    return (_text if is_table else _smiles_lines)(text, path, notes)
+
+
+def _records(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
+    """Return the records of an SDF or MOL file: structure as SMILES, title, and properties."""
+    found = list(read_records(text))
+    if not found:
+        raise DataError(f"{path} has no records; MOL blocks, separated by $$$$, were expected.")
+    names = dict.fromkeys(name for record in found for name in record.properties)
+    title = next(n for n in ("name", "title", "title of the record") if n not in names)
+    structure = next(n for n in (_SMILES, "structure", "molecule of the record") if n not in names)
+    titles = [title] if any(record.title for record in found) else []
+    rows = [
+        [r.smiles, *([r.title] if titles else []), *(r.properties.get(key, "") for key in names)]
+        for r in found
+    ]
+    failures = {place: record.fault for place, record in enumerate(found) if record.fault}
+    lines = [record.line for record in found]
+    return TextTable(path, [structure, *titles, *names], rows, lines, structure, failures, notes)
+
+
+def _sheet(path: Path, wanted: str) -> TextTable:
+    """Return one sheet of an Excel file; raises ``DataError`` that asks which if there are more."""
+    openpyxl = need("excel", "openpyxl", "Reading Excel files")
+    with zipfile.ZipFile(path) as packed:
+        check_members(path, packed.infolist(), _WEIGHT)
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (KeyError, ValueError, TypeError, SyntaxError) as error:
+        raise DataError(f"{path} cannot be read as an Excel file: {error}.") from error
+    try:
+        names = [sheet.title for sheet in book.worksheets]
+        if wanted and wanted not in names:
+            hint = f"{did_you_mean(wanted, names)} The sheets are: {enumerated(names, 30)}.".strip()
+            raise DataError(f"{path} has no sheet {wanted!r}. {hint}")
+        chosen = [wanted] if wanted else names
+        found = {name: rows for name in chosen if (rows := _sheet_rows(book[name]))}
+    finally:
+        book.close()
+    if len(found) > 1:
+        raise DataError(
+            f"{path} has several sheets: {enumerated([repr(name) for name in found], 30)}. Name "
+            f"one: {path}:{shortened(next(iter(found)))}"
+        )
+    if not found:
+        raise DataError(f"{path} has no cells{f' in the sheet {wanted!r}' if wanted else ''}.")
+    rows = next(iter(found.values()))
+    width = max((place for place, cell in enumerate(rows[0][0], 1) if cell), default=0)
+    cut = [row if any(row[width:]) else row[:width] for row, _ in rows]
+    return _table(path, cut, [line for _, line in rows])
+
+
+def _sheet_rows(sheet: Any) -> list[tuple[list[str], int]]:
+    """Return the rows that have a cell, with their numbers in the sheet."""
+    sheet.reset_dimensions()  # some programs write wrong ones
+    rows = ([cell_text(v) for v in row] for row in sheet.iter_rows(values_only=True))
+    return [(row, number) for number, row in enumerate(rows, 1) if any(row)]
+
+
+def _parquet(path: Path) -> TextTable:
+    """Return the columns of a Parquet file as text."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        with pa.parquet.ParquetFile(path) as file:
+            about = file.metadata
+            sizes = (
+                about.row_group(place).total_byte_size for place in range(about.num_row_groups)
+            )
+            BoundedReader(path, _WEIGHT).check(sum(sizes))
+            table = file.read()
+    except (pa.ArrowException, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path} cannot be read as a Parquet file: {error}.") from error
+    names = [name if name != "__index_level_0__" else "index" for name in table.column_names]
+    return column_table(path, names, [column.to_pylist() for column in table.columns])
+
+
+def column_table(
+    path: Path, names: Sequence[str], columns: Sequence[Iterable[Any]], first: int = 1
+) -> TextTable:
+    """Return columns of values as a table; its lines count from ``first``."""
+    texts = [[cell_text(value) for value in column] for column in columns]
+    rows = [list(row) for row in zip(*texts, strict=True)]
+    if not rows:
+        raise DataError(f"{path} has no rows; at least one is needed.")
+    return TextTable(path, [*names], rows, list(range(first, first + len(rows))))
+
+
+def frame_table(frame: Any) -> TextTable:
+    """Return a DataFrame of pandas or polars as a table; its lines are the places of its rows.
+
+    An index of pandas that is more than 0, 1, 2... becomes a column, under its name or as ``id``.
+    """
+    names = [str(name) for name in frame.columns]
+    columns = [frame[name].to_list() for name in frame.columns]
+    index = getattr(frame, "index", None)
+    if index is not None and list(index) != list(range(len(frame))):
+        name = str(getattr(index, "name", None) or "id")
+        if name not in names:
+            names, columns = [name, *names], [list(index), *columns]
+    return _with_points(column_table(Path("the DataFrame"), names, columns, first=0))
+
+
+def is_frame(data: Any) -> bool:
+    """Return whether an object is a DataFrame of pandas or polars."""
+    return hasattr(data, "columns") and hasattr(data, "to_dict") and hasattr(data, "shape")
+
+
+def cell_text(value: Any) -> str:
+    """Return the text of a cell: empty for None and NaN, SMILES for a molecule of RDKit."""
+    if value is None or type(value).__name__ in ("NaTType", "NAType"):
+        return ""
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    if hasattr(value, "GetNumAtoms"):
+        from rdkit import Chem
+
+        return Chem.MolToSmiles(value)
+    return str(value).strip()
+
+
+def _with_points(table: TextTable) -> TextTable:
+    """Return the table with points instead of decimal commas in columns of numbers.
+
+    A column such as ``1,234``, which may be thousands, is left as it is; a note names both kinds.
+    """
+    changed: list[str] = []
+    unclear: list[str] = []
+    for place, name in enumerate(table.columns):
+        cells = [row[place].strip() for row in table.rows if place < len(row) and row[place]]
+        with_comma = [cell for cell in cells if "," in cell]
+        if not with_comma or not all(map(_DECIMAL_COMMA.fullmatch, with_comma)):
+            continue
+        others = (cell for cell in cells if "," not in cell and cell)
+        if not all(map(_is_whole_or_missing, others)):
+            continue
+        if all(map(_THOUSANDS.fullmatch, with_comma)):
+            unclear.append(repr(name))
+            continue
+        changed.append(repr(name))
+        for row in table.rows:
+            if place < len(row):
+                row[place] = row[place].replace(",", ".")
+    notes = table.notes
+    if changed:
+        notes += (f"decimal commas in {enumerated(changed)} are read as points",)
+    if unclear:
+        notes += (
+            f"commas in {enumerated(unclear)} may be decimal commas or thousands, so these are "
+            "left as text: write points, or no commas",
+        )
+    return replace(table, notes=notes)
+
+
+def _is_whole_or_missing(cell: str) -> bool:
+    return _WHOLE.fullmatch(cell) is not None or cell.lower() in ("na", "n/a", "nan", "-", "?")
+
+
+_PARSERS: dict[str, Callable[[str, Path, tuple[str, ...]], TextTable]] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), _text),
+    **dict.fromkeys((".smi", ".smiles", ".ism"), _smiles_lines),
+    **dict.fromkeys((".sdf", ".sd", ".mol"), _records),
+}
+"""What reads the text of a file, by its suffix."""
+
+SUFFIXES = (*_PARSERS, *(f"{suffix}.gz" for suffix in _PARSERS), ".xlsx", ".parquet")
+"""The suffixes of tables."""

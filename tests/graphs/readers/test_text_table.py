@@ -1,0 +1,232 @@
+"""Every format of a table of molecules, as a chemist would save it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from igsd.errors import ConfigError, DataError, IGSDWarning
+from igsd.files import bounded
+from igsd.graphs.open import open_data
+from igsd.graphs.readers import text_table
+from igsd.graphs.readers.text_table import is_table, read_text_table
+
+pytest.importorskip("rdkit")
+
+BLOCK = """\
+{title}
+     RDKit          2D
+
+  3  2  0  0  0  0  0  0  0  0999 V2000
+    0.0000    0.0000    0.0000 C   0  0
+    1.2990    0.7500    0.0000 C   0  0
+    2.5981   -0.0000    0.0000 {atom}   0  0
+  1  2  1  0
+  2  3  {order}  0
+M  END
+"""
+
+
+def record(title: str, atom: str = "O", order: int = 1, **properties: str) -> str:
+    shown = "".join(f">  <{key}>\n{value}\n\n" for key, value in properties.items())
+    return BLOCK.format(title=title, atom=atom, order=order) + shown + "$$$$\n"
+
+
+@pytest.mark.parametrize("name", ["t.sdf", "t.sdf.gz"])
+def test_sdf(tmp_path: Path, name: str) -> None:
+    text = record("one", active="1", logP="0.5") + record("two", "N", active="0", note="a\nb")
+    content = text.encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    graphs = open_data(tmp_path / name)
+    assert graphs.graph_names == ("CCO", "CCN")
+    assert graphs.ids == ("one", "two")
+    assert graphs.lines is not None
+    assert graphs.lines.tolist() == [1, 18]
+    assert graphs.target_names == ("active", "logP")
+    assert read_text_table(tmp_path / name).column("note") == ["", "a b"]
+
+
+def test_an_sdf_with_broken_records(tmp_path: Path) -> None:
+    broken = record("cut").replace("M  END", "") + record("five", "F", 2)
+    broken += record("odd").replace("  3  2  0", " 30  2  0")
+    (tmp_path / "t.sdf").write_text(record("one") + broken + record("two", "N"))
+    with pytest.warns(IGSDWarning, match="3 of 5 rows of t.sdf are not molecules") as warned:
+        graphs = open_data(tmp_path / "t.sdf")
+    assert graphs.ids == ("one", "two")
+    text = str(warned[0].message)
+    assert "line 12: 'cut': a broken record: it has no line 'M  END'" in text
+    assert "'five': Explicit valence for atom # 2 F" in text
+    assert "'odd': a broken record: its atoms or bonds cannot be read" in text
+    with pytest.raises(DataError, match="has no records"):
+        open_data(written(tmp_path / "empty.sdf", "\n\n"))
+
+
+def test_a_mol_file_and_properties_that_are_called_smiles(tmp_path: Path) -> None:
+    block = record("one").partition("$$$$")[0]
+    assert open_data(written(tmp_path / "one.mol", block)).graph_names == ("CCO",)
+    text = record("one", smiles="CCC", name="x")
+    graphs = open_data(written(tmp_path / "t.sdf", text))
+    assert graphs.graph_names == ("CCO",)  # the structure, not the property
+    assert read_text_table(tmp_path / "t.sdf").columns == ["structure", "title", "smiles", "name"]
+
+
+def written(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_smiles_lines(tmp_path: Path) -> None:
+    text = "# drugs\nCCO ethyl alcohol\nN->[Fe]\tcomplex\n\nCC |$;R$| ext\n"
+    graphs = open_data(written(tmp_path / "t.smi", text))
+    assert graphs.graph_names == ("CCO", "N->[Fe]", "CC |$;R$|")
+    assert graphs.ids == ("ethyl alcohol", "complex", "ext")
+    assert np.asarray(graphs.lines).tolist() == [2, 3, 5]
+    plain = open_data(written(tmp_path / "u.smiles", "CCO\nCC\n"))
+    assert plain.ids is None
+    table = open_data(written(tmp_path / "v.smi", "SMILES\tid\ty\nCCO\ta\t1\nC\tb\t0\n"))
+    assert (table.ids, table.class_names) == (("a", "b"), (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("separator", "word"), [(";", "semicolons"), ("|", "bars"), (" ", "spaces"), ("\t", "")]
+)
+def test_separators_are_found_and_said(tmp_path: Path, separator: str, word: str) -> None:
+    text = "smiles,id,y\nCCO,a,1\nCC,b,0\n".replace(",", separator)
+    path = written(tmp_path / "t.txt", text)
+    assert read_text_table(path).columns == ["smiles", "id", "y"]
+    notes = (f"cells are separated by {word}",) if word else ()
+    assert read_text_table(path).notes == notes
+
+
+def test_a_name_with_a_space_is_not_a_separator(tmp_path: Path) -> None:
+    table = read_text_table(written(tmp_path / "t.csv", "canonical smiles\nCCO\nCC\n"))
+    assert table.columns == ["canonical smiles"]
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "cp1252"])
+def test_encodings(tmp_path: Path, codec: str) -> None:
+    table = read_text_table(written(tmp_path / "t.csv", "smiles,name\nCCO,Säure\n", codec))
+    assert table.column("name") == ["Säure"]
+    said = " ".join(table.notes)
+    assert ("UTF-16" in said, "Latin-1" in said) == ("16" in codec, codec == "cp1252")
+
+
+def test_decimal_commas(tmp_path: Path) -> None:
+    text = "smiles;logP;dose;text\nCCO;1,5;1,234;a,b\nCC;-2;5,678;c\nC;;;\n"
+    path = written(tmp_path / "t.csv", text)
+    table = read_text_table(path)
+    assert table.column("logP") == ["1.5", "-2", ""]
+    assert table.column("dose")[0] == "1,234"
+    assert any("decimal commas in 'logP' are read as points" in note for note in table.notes)
+    assert any("'dose' may be decimal commas or thousands" in note for note in table.notes)
+    with pytest.warns(IGSDWarning):
+        assert open_data(path).target_names == ("logP",)
+
+
+def test_parquet(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    columns = {"mol_id": ["a", "b"], "smiles": ["CCO", "C"], "v": [1.5, None], "n": [3, 4]}
+    pa.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
+    graphs = open_data(tmp_path / "t.parquet")
+    assert (graphs.ids, graphs.target_names) == (("a", "b"), ("v", "n"))
+    np.testing.assert_array_equal(np.asarray(graphs.targets), [[1.5, 3], [np.nan, 4]])
+    assert np.asarray(graphs.lines).tolist() == [1, 2]
+    (tmp_path / "u.parquet").write_bytes(b"PAR1 and nothing else PAR1")
+    with pytest.raises(DataError, match="cannot be read as a Parquet file"):
+        open_data(tmp_path / "u.parquet")
+
+
+def test_excel(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "drugs"
+    for row in (["smiles", "id", "active", "logP"], ["CCO", "a", 1, 0.5], [], ["C", "b", 0, None]):
+        book.active.append(row)
+    book.create_sheet("nothing")
+    book.save(tmp_path / "t.xlsx")
+    graphs = open_data(tmp_path / "t.xlsx")
+    assert (graphs.ids, graphs.target_names) == (("a", "b"), ("active", "logP"))
+    assert np.asarray(graphs.lines).tolist() == [2, 4]
+    book.create_sheet("more").append(["smiles"])
+    book["more"].append(["CC"])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match=r"several sheets: 'drugs', 'more'. Name one: .*xlsx:drugs"):
+        open_data(tmp_path / "t.xlsx")
+    assert open_data(f"{tmp_path}/t.xlsx:more").graph_names == ("CC",)
+    assert is_table(f"{tmp_path}/t.xlsx:more")
+    with pytest.raises(DataError, match=r"no sheet 'mor'\. Did you mean 'more'"):
+        open_data(f"{tmp_path}/t.xlsx:mor")
+    (tmp_path / "u.xlsx").write_text("no zip")
+    with pytest.raises(DataError, match="cannot be read as a table"):
+        open_data(tmp_path / "u.xlsx")
+
+
+def test_excel_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(ConfigError, match=r'pip install "igsd\[excel\]"'):
+        open_data(written(tmp_path / "t.xlsx", "x"))
+    with pytest.raises(DataError, match=r"Save the sheet as \.xlsx or \.csv"):
+        open_data(written(tmp_path / "t.xls", "x"))
+
+
+def test_data_frames() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"smiles": ["CCO", "?", "C"], "v": [1.0, 2.0, None]}, index=[7, 8, 9])
+    with pytest.warns(IGSDWarning, match="1 of 3 rows of the DataFrame .*: row 1: "):
+        graphs = open_data(frame)
+    assert graphs.ids == ("7", "9")
+    assert np.asarray(graphs.lines).tolist() == [0, 2]
+    assert graphs.target_names == ("v",)
+    both = pd.DataFrame({"smiles": ["CCO"], "product_smiles": ["CC"]})
+    with pytest.raises(DataError, match="several columns of SMILES, which differ"):
+        open_data(both)
+    assert open_data(both, smiles_column="product_smiles").graph_names == ("CC",)
+
+
+def test_molecules_of_rdkit() -> None:
+    from rdkit import Chem
+
+    molecules = [Chem.MolFromSmiles("OCC"), Chem.AddHs(Chem.MolFromSmiles("C"))]
+    molecules[1].SetProp("_Name", "methane")
+    graphs = open_data(molecules)
+    assert graphs.graph_names == ("CCO", "C") or graphs.node_counts().tolist() == [3, 1]
+    assert graphs.ids == ("", "methane")
+    with pytest.raises(DataError, match="found a single RDKit molecule"):
+        open_data(molecules[0])
+
+
+def stdin(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(text_table, "_kept", {})
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+
+
+@pytest.mark.parametrize("text", ["CCO one\nCC two\n", "id,smiles\none,CCO\ntwo,CC\n"])
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    stdin(monkeypatch, text)
+    assert open_data("-").ids == ("one", "two")
+    assert open_data("-").ids == ("one", "two")  # kept, as it can be read only once
+
+
+def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin(monkeypatch, "")
+    with pytest.raises(DataError, match="Standard input is empty"):
+        open_data("-")
+    stdin(monkeypatch, "C\n" * 3000)
+    monkeypatch.setattr(bounded, "ALWAYS_READ", 1000)
+    monkeypatch.setattr(bounded, "MAX_BYTES", 2000)
+    with pytest.raises(DataError, match="standard input is refused"):
+        open_data("-")
+
+
+def test_cells_of_any_type() -> None:
+    values: list[Any] = [None, float("nan"), 2.0, 2.5, True, " x "]
+    assert [text_table.cell_text(v) for v in values] == ["", "", "2", "2.5", "True", "x"]
