@@ -21,6 +21,7 @@ from igsd.files.cache import cache_dir, recall, store
 from igsd.graphs.download import Progress, download
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers import qm9, table
+from igsd.graphs.readers.text_table import SUFFIXES
 from igsd.graphs.readers.tu import find_tu_files, read_tu
 
 DATA_VARIABLE = "IGSD_DATA"
@@ -214,7 +215,7 @@ def _read(name: str, source: Path, progress: Progress | None) -> GraphSet:
     if qm9.is_qm9(source):
         return qm9.read_qm9(source, progress)
     entry = _KNOWN.get(name)
-    if entry is None or not entry.smiles or not source.name.endswith(table.SUFFIXES):
+    if entry is None or not entry.smiles or not source.name.endswith(SUFFIXES):
         return read_tu(source)
     # RDKit rejects a carbon in two molecules of B3DB; their graphs are clear all the same.
     is_b3db = name == "B3DB"
