@@ -35,7 +35,7 @@ def corpus(tmp_path: Path) -> str:
 def test_an_encoder_from_a_table(igsd: Run, corpus: str, tmp_path: Path) -> None:
     code, out, err = igsd("pretrain", corpus, "-o", "encoder", *SMALL)
     assert code == 0
-    assert "vectors of 16 numbers, from 8 molecules: encoder" in out
+    assert "vectors of 232 numbers, from 8 molecules: encoder" in out
     assert "1 string left out" in err
     assert not (tmp_path / "encoder.checkpoint").exists()
     assert igsd("embed", "encoder", corpus, "-o", "v.npy", "--quiet")[0] == 0

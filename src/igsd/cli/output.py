@@ -109,3 +109,19 @@ def shown_opening(data: str, *, quiet: bool) -> Iterator[Progress | None]:
 def _clear_line() -> None:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=raw(sys.stderr), flush=True)
+
+
+def print_quality(model: Any) -> None:
+    """Print how a predictor did on labels that were held out, beside the models it is made of."""
+    from igsd.report.render import print_table
+
+    for number in range(len(getattr(model, "ensembles_", ()))):
+        rows = model.summary(number)
+        names = getattr(getattr(model, "scale_", None), "names", ())
+        title = "cross-validation inside the labels"
+        title += f", {names[number]}" if len(names) > 1 else ""
+        lines = [
+            [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row.values()]
+            for row in rows
+        ]
+        print_table(list(rows[0]), lines, title, [0])

@@ -16,6 +16,7 @@ from igsd.estimators.inputs import ALL, INPUTS, InputScale, parts_of, raw_inputs
 from igsd.estimators.molecules import MoleculeEncoder, pretrained
 from igsd.estimators.targets import TargetScale, check_known, codes_of, encode_classes, read_targets
 from igsd.evaluation.ensemble import Ensemble, conformal_width, fit_ensemble
+from igsd.evaluation.neighbors import nearest
 from igsd.evaluation.small_models import HEADS
 from igsd.files.arrays import Header
 from igsd.files.models import read_model, whole_model, write_model
@@ -95,30 +96,11 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
     def nearest_labelled(self, X: Any, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Return (places, distances), [G, k] each, of the nearest molecules with a label.
 
-        Places count the molecules with a label in their order. Distances are Euclidean between
-        vectors whose columns are scaled to unit variance over them, divided by the square root of
-        the number of columns: two random ones are about 1.4 apart.
+        Places count the molecules with a label in their order; distances as ``igsd.neighbors``
+        gives them, with columns scaled over these molecules.
         """
         check_is_fitted(self, "config_")
-        return self._nearest(self.transform(X), k)
-
-    def _nearest(self, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        scale = self._vectors.std(axis=0)
-        varies = scale > 1e-6
-        centre = self._vectors.mean(axis=0, dtype=np.float64)[varies]
-        ours = (self._vectors[:, varies] - centre) / scale[varies]
-        rows = (vectors[:, varies] - centre) / scale[varies]
-        k, columns = min(k, len(ours)), max(int(varies.sum()), 1)
-        places, distances = np.empty((len(rows), k), np.int64), np.empty((len(rows), k))
-        lengths = np.square(ours).sum(axis=1)
-        for start in range(0, len(rows), 1024):
-            block = rows[start : start + 1024]
-            squares = lengths - 2 * (block @ ours.T) + np.square(block).sum(axis=1, keepdims=True)
-            order = np.argsort(squares, axis=1, kind="stable")[:, :k]
-            places[start : start + 1024] = order
-            taken = np.take_along_axis(squares, order, axis=1)
-            distances[start : start + 1024] = np.sqrt(np.maximum(taken, 0) / columns)
-        return places, distances.round(6)
+        return nearest(self._vectors, self.transform(X), k)
 
     def nearness(self, X: Any) -> dict[str, list[object]]:
         """Return columns about what is known near each molecule.
@@ -128,7 +110,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         with a label are from their own nearest one.
         """
         places, distances = self.nearest_labelled(X)
-        usual = self._nearest(self._vectors, 2)[1][:, -1]
+        usual = nearest(self._vectors, np.arange(len(self._vectors)), 1)[1][:, 0]
         limit = float(np.quantile(usual, 0.95)) if len(usual) > 1 else np.inf
         columns: dict[str, list[object]] = {"distance": distances[:, 0].tolist()}
         columns["is_far"] = (distances[:, 0] > limit).tolist()
@@ -177,7 +159,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             "encoder": encoder,
             "ensembles": [each.to_json() for each in self.ensembles_],
             "names": self._names,
-            "labels": self._labels,
+            "known_labels": self._labels,
             "notes": list(self.notes_),
             "targets": self._targets_to_json(),
         }
@@ -194,7 +176,10 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             own = {k.removeprefix("encoder."): v for k, v in tensors.items() if "encoder." in k[:8]}
             predictor.encoder_ = MoleculeEncoder.unpacked(own, header["encoder"], path)
             predictor._vectors = arrays["vectors"]
-            predictor._names, predictor._labels = list(header["names"]), list(header["labels"])
+            predictor._names, predictor._labels = (
+                list(header["names"]),
+                list(header["known_labels"]),
+            )
             predictor._scale = InputScale.from_arrays(arrays)
             predictor.notes_ = tuple(header["notes"])
             predictor.ensembles_ = [

@@ -83,7 +83,10 @@ class Kernel(SmallModel):
 
 @dataclass(frozen=True, eq=False)
 class Forest(SmallModel):
-    """The mean of trees. Nodes of all trees follow each other; ``feature`` is -1 in a leaf."""
+    """The mean of trees. Nodes of all trees follow each other; ``feature`` is -1 in a leaf.
+
+    Raises ``ValueError`` unless children come after their node, so that no walk is endless.
+    """
 
     roots: np.ndarray
     feature: np.ndarray
@@ -91,6 +94,14 @@ class Forest(SmallModel):
     left: np.ndarray
     right: np.ndarray
     value: np.ndarray
+
+    def __post_init__(self) -> None:
+        num_nodes, inner = len(self.feature), np.flatnonzero(self.feature >= 0)
+        for children in (self.left, self.right):
+            if (children[inner] <= inner).any() or (children[inner] >= num_nodes).any():
+                raise ValueError("a node of a tree has no place")
+        if not len(self.roots) or self.roots.min() < 0 or self.roots.max() >= num_nodes:
+            raise ValueError("a tree has no root")
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Return the mean value of the leaves that each row falls into."""

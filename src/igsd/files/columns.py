@@ -53,7 +53,7 @@ def check_spreadsheet(path: str | os.PathLike[str]) -> None:
 
 
 def _is_csv(path: str | os.PathLike[str]) -> bool:
-    return Path(path).suffix.lower() == ".csv"
+    return known_suffix(path, SUFFIXES[1:], "tables") == ".csv"
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
