@@ -25,7 +25,7 @@ from igsd.graphs.open import as_graphset
 from igsd.progress import progress_bar
 from igsd.settings.igsd import PredictorConfig
 
-_MOST_KERNEL, _MOST_ALL = 4000, 10_000
+_MOST_KERNEL, _MOST_ALL = 2000, 10_000
 """Labels above which kernels, and linear models of all inputs, take too long."""
 
 

@@ -11,7 +11,7 @@ from igsd.files.arrays import refuse_pickle
 from igsd.files.columns import read_npy
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.readers import table as tables
 from igsd.graphs.readers.text_table import is_table, read_text_table
 
@@ -139,7 +139,27 @@ def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
     """
     if _means_own_classes(graphs, data, asked):
         return graphs
-    found = find_labels(graphs, data, asked, "classes")
+    return _classified(graphs, find_labels(graphs, data, asked, "classes"), asked)
+
+
+def with_labels(graphs: GraphSet, data: str, asked: str) -> GraphSet:
+    """Return the graphs with the labels that ``asked`` names: classes, or numbers as targets.
+
+    Several columns become several targets. Otherwise as ``with_classes``.
+    """
+    if _means_own_classes(graphs, data, asked):
+        return graphs
+    found = find_labels(graphs, data, asked)
+    if found.are_classes:
+        return _classified(graphs, found, asked)
+    values = np.asarray(found.y, np.float64).reshape(len(graphs), -1)
+    name = f"{graphs.name}+{'+'.join(found.names)}"
+    columns: Fields = {"classes": None, "class_names": ()}
+    return replace(graphs, **columns, targets=values, target_names=found.names, name=name)
+
+
+def _classified(graphs: GraphSet, found: labels.GraphLabels, asked: str) -> GraphSet:
+    """Return the graphs with these classes; raises ``DataError`` if most of them are fractions."""
     known = [text for text in found.y if text is not None]
     fraction = next(filter(labels.is_fraction, known), None)
     if fraction is not None and labels.are_numbers(known):

@@ -28,13 +28,14 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
     A subclass defines its ``Settings``, ``_fit``, ``_transform`` and ``n_features_out_``. It keeps
     what it learned in ``state_``, arrays and JSON values, which is all that ``save`` writes, and
     reads its settings from ``config_``: a parameter changed after ``fit`` waits for the next
-    ``fit``. ``head`` is the model that protocols fit to its vectors.
+    ``fit``. ``head`` is the model that protocols fit to its vectors, see ``evaluation.heads``; it
+    may be a setting.
 
     Learned: ``config_``, ``state_``, ``n_features_out_`` and ``notes_``, sentences about what was
     done differently than asked, e.g. degrees used in place of node labels.
     """
 
-    head: ClassVar[Head] = "svm"
+    head: Head = "auto"
     state_: Header
     notes_: tuple[str, ...]
 
