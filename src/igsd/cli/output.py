@@ -124,9 +124,11 @@ def _clear_line() -> None:
 
 def print_quality(model: Any) -> None:
     """Print how a predictor did on labels that were held out, beside the models it is made of."""
+    if not hasattr(model, "ensembles_"):
+        return
     from igsd.report.render import print_table
 
-    for number in range(len(getattr(model, "ensembles_", ()))):
+    for number in range(len(model.ensembles_)):
         rows = model.summary(number)
         names = getattr(getattr(model, "scale_", None), "names", ())
         title = "cross-validation inside the labels"
