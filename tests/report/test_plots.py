@@ -15,18 +15,17 @@ from igsd.report.plots import (
     Axes,
     Plot,
     Series,
-    accumulated,
     comparison_plot,
     embedding_plot,
     figure_plot,
     line_plot,
     number_plot,
     pseudo_label_plot,
-    spread_evenly,
     table_plot,
 )
+from igsd.report.projection import spread_evenly
 from igsd.report.scores import compare_records
-from igsd.report.summary import Cell
+from igsd.report.summary import Cell, accumulated
 from igsd.report.tables import Column, Row, Table, table
 from tests.report.test_scores import GRAPHS, made, record
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.baselines.registry import configure, takes_recipe
-from igsd.cli import options, running
+from igsd.cli import compare_splits, options, running
 from igsd.cli.output import say_note
 from igsd.estimators.neural import fitting_recipe
 from igsd.evaluation import PROTOCOLS
@@ -39,6 +39,10 @@ another --recipe than the one that suits the graphs (METHOD+recipe-NAME).
 protocols:
 {running.PROTOCOLS_HELP}
 
+With --splits, methods are scored on test parts instead: vectors are made without labels, a linear
+model learns from the labels of the training part (--train-labels) and predicts the test part. One
+record holds all splits of a method; asking for more splits or numbers of labels adds to it.
+
 {options.methods_text()}"""
 
 _EXAMPLES = """\
@@ -46,6 +50,7 @@ examples:
   igsd compare MUTAG
   igsd compare MUTAG --methods igsd,untrained,histogram,majority
   igsd compare MUTAG --methods all --seeds 1 --records results/
+  igsd compare molecules.csv --labels active --methods igsd,morgan,descriptors --splits scaffold
   igsd compare NCI1 --methods igsd,wl,wl-oa --set wl.iterations=4 --limit-seconds 3600"""
 
 
@@ -53,8 +58,9 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = options.add_command(commands, "compare", run, _DESCRIPTION, _EXAMPLES)
     options.add_data_argument(parser)
-    text = f"the methods to compare, or all (default: {DEFAULT_METHODS})"
-    parser.add_argument("--methods", metavar="NAME,NAME,...", default=DEFAULT_METHODS, help=text)
+    text = f"the methods to compare, or all (default: {DEFAULT_METHODS}; with --splits "
+    text += f"{compare_splits.DEFAULT_METHODS})"
+    parser.add_argument("--methods", metavar="NAME,NAME,...", help=text)
     running.add_scoring_arguments(parser, PROTOCOLS)
     running.add_running_arguments(parser, jobs="one run at a time, its folds on all cores")
     folder = f"{options.RUNS}/records"
@@ -74,6 +80,15 @@ def run(args: Namespace) -> int:
     check_writable(place)
     picture_suffix(place)
     running.check_running(args)
+    compare_splits.check_options(args)
+    if args.splits is not None:
+        names = compare_splits.parse_methods(args.methods or compare_splits.DEFAULT_METHODS)
+        plot, failed = compare_splits.compare_splits(args, names)
+        data = plain_name(running.open_graphs(args.data, args).name)
+        place = Path(args.plot or Path(options.RUNS) / f"compare-{data}-{args.splits}.png")
+        print(f"{compare_splits.draw(plot, place)}, records: {args.records}", file=sys.stderr)
+        return int(failed)
+    args.methods = args.methods or DEFAULT_METHODS
     comparison = compare(args, running.parse_methods(args.methods))
     print(f"{_draw(args.plot, comparison)}, records: {args.records}", file=sys.stderr)
     return int(comparison.failed())

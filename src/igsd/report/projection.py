@@ -71,3 +71,8 @@ def main_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     shares = np.maximum(spectrum[::-1][:2], 0) / max(spectrum.sum(), np.finfo(float).tiny)
     missing = 2 - top.shape[1]
     return np.pad(values @ top, ((0, 0), (0, missing))), np.pad(shares, (0, missing))
+
+
+def spread_evenly(total: int, most: int) -> np.ndarray:
+    """Return at most ``most`` of the positions 0..total-1, evenly spread, with both ends."""
+    return np.linspace(0, total - 1, min(total, most)).round().astype(np.int64)

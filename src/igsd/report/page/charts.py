@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from igsd.report import plots
 from igsd.report.page.html import Html, joined, tag
+from igsd.report.projection import spread_evenly
 
 History = Sequence[Mapping[str, float]]
 """Values by name, one mapping for each epoch."""
@@ -65,7 +66,7 @@ def history_charts(histories: Mapping[str, History], name: str) -> Html | None:
         for title, history in histories.items():
             there = [(place, e) for place, e in enumerate(history) if e.get(key) is not None]
             known = [(place, entry) for place, entry in there if math.isfinite(entry[key])]
-            kept = [known[i] for i in plots.spread_evenly(len(known), _MOST_POINTS)]
+            kept = [known[i] for i in spread_evenly(len(known), _MOST_POINTS)]
             x = [float(entry.get("epoch", place)) + 1 for place, entry in kept]
             if kept:
                 series.append(plots.Series(title, x, [factor * entry[key] for _, entry in kept]))

@@ -18,8 +18,7 @@ from igsd.errors import counted
 from igsd.evaluation.neighbors import nearest
 from igsd.graphs.graphset import GraphSet
 from igsd.report.page.html import Html, json_block, tag
-from igsd.report.plots import spread_evenly
-from igsd.report.projection import Projection, project
+from igsd.report.projection import Projection, project, spread_evenly
 
 MOST_GRAPHS = 1500
 """Larger sets are shown by as many of their graphs, evenly spread."""
