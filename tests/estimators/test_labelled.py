@@ -226,3 +226,35 @@ def test_threads_give_the_numbers_of_one() -> None:
         together = list(pool.map(vectors, [0, 1, 2, 3] * 3))
     for number, found in enumerate(together):
         np.testing.assert_array_equal(found, alone[number % 4])
+
+
+def test_calibration_tempers_probabilities_and_is_saved(tmp_path: Path) -> None:
+    graphs = make_graphs(30)
+    y = ["a" if i % 3 else "b" for i in range(24)] + [None] * 6  # noise: nobody can be sure
+    model = small(GINClassifier, epochs=20, learning_rate=0.05).fit(graphs, y)
+    plain, classes, weights = model.predict_proba(graphs), model.predict(graphs), model.history_
+    assert model.calibration_ is None
+    found = model.calibrate(graphs, y).calibration_
+    assert (found["folds"], found["graphs"]) == (3, 24)
+    assert found["after"] <= found["before"]
+    assert found["power"] < 1
+    tempered = plain ** found["power"]
+    tempered /= tempered.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(graphs), tempered, atol=1e-9)
+    assert (model.predict(graphs) == classes).all()
+    assert model.history_ is weights
+    model.save(tmp_path / "m")
+    loaded = GINClassifier.load(tmp_path / "m")
+    assert loaded.calibration_ == found
+    assert np.array_equal(loaded.predict_proba(graphs), model.predict_proba(graphs))
+    again = small(GINClassifier, epochs=20, learning_rate=0.05).fit(graphs, y).calibrate(graphs, y)
+    assert again.calibration_ == found
+    assert model.fit(graphs, y).calibration_ is None
+
+
+def test_calibration_needs_two_labels_of_each_class() -> None:
+    graphs, y = make_graphs(8), ["a", "b", "b", "b", *[None] * 4]
+    model = small(GINClassifier).fit(graphs, y)
+    assert model.calibrate(graphs, y).calibration_ is None
+    with pytest.raises(ConfigError, match="at least 2 folds"):
+        model.calibrate(graphs, y, folds=1)

@@ -53,14 +53,14 @@ def test_vectors_that_cannot_be_used(function: Any) -> None:
     ):
         with pytest.raises(DataError, match=message):
             function(data)
-    with pytest.raises(ConfigError, match="which has no graphs. Pass the graphs"):
+    with pytest.raises(ConfigError, match="which has no graphs"):
         function(Doubling())
 
 
 def test_numbers_that_cannot_be_meant() -> None:
-    with pytest.raises(ConfigError, match="at least 2 graphs. Got min_size 1"):
+    with pytest.raises(ConfigError, match=r"at least 2 graphs\. Got min_size 1"):
         igsd.cluster(BLOBS, min_size=1)
-    with pytest.raises(DataError, match="to 29 neighbours needs at least 30 graphs. Got 29"):
+    with pytest.raises(DataError, match=r"to 29 neighbours needs at least 30 graphs\. Got 29"):
         igsd.outliers(BLOBS, k=29)
     with pytest.raises(ConfigError, match="k must be at least 1"):
         igsd.outliers(BLOBS, k=0)

@@ -79,6 +79,9 @@ def add_parser(commands: Any) -> None:
     text += "more than 20 values differ, else classes; a data set's own classes stay classes)"
     kinds = ("auto", "classes", "numbers")
     group.add_argument("--task", choices=kinds, default="auto", help=text)
+    text = "calibrate the probabilities of classes by this many more trainings, each without a "
+    text += "part of the labels (default: 3; 0: do not)"
+    group.add_argument("--calibration", type=int, default=3, metavar="FOLDS", help=text)
     parser.add_argument("--log-dir", metavar="DIR", help="write TensorBoard curves there")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
 
@@ -107,6 +110,8 @@ def _check_options(args: Namespace) -> None:
         folder.check()
     if args.labels is None and (args.label_rate != 1 or args.task != "auto"):
         raise ConfigError("--label-rate and --task are for training with labels: give --labels.")
+    if args.calibration < 0 or args.calibration == 1:
+        raise ConfigError(f"--calibration must be 0, or 2 or more. Got {args.calibration}.")
     if args.method is None:
         return
     task, subject = _early_task(args), f"The method {args.method!r}"
@@ -346,10 +351,13 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
             _announce(args, job, folder)
         kwargs: Any = {"checkpoint": job.checkpoint, "log_dir": args.log_dir}
         kwargs |= {"method": job.method, "labels": job.used, "verbose": not args.quiet}
+        # Several processes train one model together, and no others after it.
+        kwargs |= {"calibration": 0 if num_processes() > 1 else args.calibration}
         trained = training.train_model(job.graphs, job.config, **kwargs)
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()
         print_quality(trained.model)
+        print(trained.calibration_text(), end="")
         if job.labels is not None and job.used is not None:
             hidden: Any = training.hidden_score(trained.model, job.graphs, job.labels, job.used)
             metrics["hidden"] = hidden
@@ -372,6 +380,7 @@ def _header(args: Namespace, job: TrainJob) -> RunMetrics:
         header["labels"] = {"source": args.labels, "names": list(job.labels.names)}
         header["labels"] |= {"task": job.labels.task, "rate": args.label_rate}
         header["labels"] |= {"used": int(job.used.is_known.sum())}
+        header["labels"] |= {"calibration": args.calibration}
     return header
 
 

@@ -6,13 +6,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 from scipy.special import softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import r2_score
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.metrics import log_loss, r2_score
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.errors import DataError
+from igsd.errors import ConfigError, DataError
 from igsd.estimators.neural import NeuralEstimator
 from igsd.estimators.targets import TargetScale, check_known, codes_of, encode_classes, read_targets
+from igsd.evaluation.ensemble import calibrating_power, powered
 from igsd.files.arrays import Header
 from igsd.graphs.open import as_graphset
 from igsd.training.fit import Fitted, Watched
@@ -66,9 +68,11 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
 
     ``y``: one class per graph, text or whole numbers; None, NaN or -1 if there is none, by the
     rule of ``igsd.graphs.labels.drop_missing``. ``classes_``: the classes in order.
+    ``calibration_``: what ``calibrate`` found, None without it.
     """
 
     classes_: np.ndarray
+    calibration_: Header | None = None
 
     def fit(self, X: Any, y: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Self:
         """Train on graphs and return self.
@@ -88,12 +92,50 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
                 raise DataError("eval_set needs labels, but its y has none.")
             watched = Watched(unseen, lambda outputs: _eval_accuracy(known, outputs))
         self._fit(graphs, Labels(codes, len(classes)), watched)
-        self.classes_ = classes
+        self.classes_, self.calibration_ = classes, None
+        return self
+
+    def calibrate(self, X: Any, y: Any, folds: int = 3) -> Self:
+        """Make probabilities as sure as they are right, by cross-validation, and return self.
+
+        ``X`` and ``y`` are those of ``fit``. For each of ``folds`` parts of the labels (no more
+        than the rarest class has), a model with the same settings is trained without these. What
+        they predict there decides to which power probabilities are raised: softmax(power *
+        outputs), where 1 / power is the temperature. The predicted classes stay the same.
+
+        ``calibration_`` then holds ``power``, ``folds``, ``graphs`` (labels held out), and the log
+        loss there ``before`` and ``after``. It stays None if a class has only one label.
+        """
+        check_is_fitted(self, "network_")
+        graphs, seed = as_graphset(X), self.config_.seed
+        codes = codes_of(y, self.classes_, len(graphs))
+        known = np.flatnonzero(codes >= 0)
+        counts = np.bincount(codes[known], minlength=len(self.classes_))
+        if folds < 2:
+            raise ConfigError(f"Calibration needs at least 2 folds. Got {folds}.")
+        self.calibration_ = None
+        if (num_folds := min(folds, int(counts.min()))) < 2:
+            return self
+        outputs = np.zeros((len(known), len(self.classes_)))
+        parts = StratifiedKFold(num_folds, shuffle=True, random_state=seed)
+        for _, held in parts.split(known, codes[known]):
+            shown = codes.astype(object)
+            shown[codes < 0] = None
+            shown[known[held]] = None
+            plain = {"random_state": seed, "checkpoint": None, "log_dir": None}
+            model = clone(self).set_params(**plain).fit(graphs, list(shown))
+            outputs[held] = model._outputs(graphs.take(known[held]))
+        expected, sure = np.eye(len(self.classes_))[codes[known]], softmax(outputs, axis=1)
+        power = calibrating_power(sure, expected)
+        losses = (log_loss(expected, powered(sure, p)) for p in (1.0, power))
+        found = {"power": power, "folds": num_folds, "graphs": len(known)}
+        self.calibration_ = found | dict(zip(("before", "after"), map(float, losses), strict=True))
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class in the order of ``classes_``, [G, C] float64."""
-        return softmax(self._outputs(X).astype(np.float64), axis=1)
+        power = 1.0 if self.calibration_ is None else float(self.calibration_["power"])
+        return softmax(power * self._outputs(X).astype(np.float64), axis=1)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each graph, [G]."""
@@ -118,10 +160,11 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         return len(self.classes_)
 
     def _labels_to_json(self) -> Header:
-        return {"classes": self.classes_.tolist()}
+        known = {} if self.calibration_ is None else {"calibration": self.calibration_}
+        return {"classes": self.classes_.tolist()} | known
 
     def _labels_from_json(self, value: Header) -> None:
-        self.classes_ = np.array(value["classes"])
+        self.classes_, self.calibration_ = np.array(value["classes"]), value.get("calibration")
 
 
 class GraphRegressor(RegressorMixin, LabelEstimator):

@@ -81,7 +81,7 @@ class Ensemble:
             if self.is_class:
                 outputs = HEADS[candidate.head].probabilities(outputs)
             total = total + candidate.weight * outputs
-        return _powered(total, self.power) if self.is_class else total
+        return powered(total, self.power) if self.is_class else total
 
     def to_json(self) -> Header:
         """Return all but the arrays."""
@@ -145,8 +145,8 @@ def fit_ensemble(
     weights[weights < _SMALLEST_WEIGHT] = 0
     weights /= weights.sum()
     joined = np.tensordot(weights, np.array([outputs for outputs, _ in found]), axes=1)
-    power = _calibrating_power(joined, Y) if is_class else 1.0
-    held = _powered(joined, power) if is_class else joined
+    power = calibrating_power(joined, Y) if is_class else 1.0
+    held = powered(joined, power) if is_class else joined
     candidates = tuple(
         Candidate(*name, value, float(own), _score(outputs, Y, is_class=is_class), float(weight))
         for name, (outputs, value), own, weight in zip(names, found, losses, weights, strict=True)
@@ -182,14 +182,15 @@ def _folds(Y: np.ndarray, most: int, seed: int, *, is_class: bool) -> list[np.nd
     return [test for _, test in splitter.split(rows, codes)]
 
 
-def _powered(probabilities: np.ndarray, power: float) -> np.ndarray:
+def powered(probabilities: np.ndarray, power: float) -> np.ndarray:
+    """Return probabilities [n, C] raised to a power and normalised again."""
     return softmax(power * np.log(np.clip(probabilities, 1e-12, None)), axis=1)
 
 
-def _calibrating_power(probabilities: np.ndarray, Y: np.ndarray) -> float:
+def calibrating_power(probabilities: np.ndarray, Y: np.ndarray) -> float:
     """Return the power with the lowest log loss, held back towards 1 by a few pseudo-labels."""
     powers = np.logspace(-1, 1, 81)
-    losses = [loss(_powered(probabilities, p), Y, True) for p in powers]
+    losses = [loss(powered(probabilities, p), Y, True) for p in powers]
     held_back = np.square(np.log(powers)) / max(len(Y), 1)
     return float(powers[int(np.argmin(np.array(losses) + held_back))])
 

@@ -44,6 +44,7 @@ class LabelMetrics(TypedDict, total=False):
     task: str
     rate: float
     used: int
+    calibration: int
 
 
 class HiddenMetrics(TypedDict, total=False):
@@ -159,6 +160,8 @@ def resume_command(folder: Path, metrics: RunMetrics) -> str:
         parts += ["--label-rate", f"{labels['rate']:g}"]
     if "task" in labels:
         parts += ["--task", labels["task"]]
+    if labels.get("calibration", 3) != 3:
+        parts += ["--calibration", str(labels["calibration"])]
     return " ".join([*parts, "-o", quote(str(folder)), "--resume"])
 
 
