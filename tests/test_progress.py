@@ -3,6 +3,8 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -85,3 +87,32 @@ def test_an_encoding_that_lacks_a_letter_ends_nothing() -> None:
         print("90.2 ± 0.7")
         out.flush()
     assert stream.buffer.getvalue() == b"90.2 \\xb1 0.7\n"  # type: ignore[attr-defined]
+
+
+def test_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    class ZMQInteractiveShell:
+        pass
+
+    class Handle:
+        def update(self, content: str) -> None:
+            shown.append(content)
+
+    def display(content: str, display_id: bool) -> Handle:
+        shown.append(content)
+        return Handle()
+
+    ipython: Any = ModuleType("IPython")
+    ipython.get_ipython = ZMQInteractiveShell
+    ipython.display = ModuleType("IPython.display")
+    ipython.display.HTML, ipython.display.display = str, display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", ipython.display)
+    with progress_bar("a < b", 4, shown=True) as advance:
+        advance(1)
+        advance(3, note="loss <1>")
+    first = 'a &lt; b <progress value="0" max="4"></progress> 0/4'
+    last = 'a &lt; b <progress value="4" max="4"></progress> 4/4 loss &lt;1&gt;'
+    assert (shown[0], shown[-1]) == (first, last)
+    assert len(shown) == 2  # not redrawn for every step

@@ -1,10 +1,12 @@
 """What users see while a command runs: progress bars, and streams that cannot break the work."""
 
 import contextlib
+import html
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 Advance = Callable[..., None]
@@ -20,6 +22,8 @@ def progress_bar(title: str, total: int, *, shown: bool, done: int = 0) -> Itera
     """
     if not shown:
         yield lambda steps, note="": None
+    elif _is_notebook():
+        yield from _notebook_bar(title, total, done)
     elif sys.stderr.isatty():
         yield from _terminal_bar(title, total, done)
     else:
@@ -37,6 +41,38 @@ def _terminal_bar(title: str, total: int, done: int) -> Iterator[Advance]:
     with progress.Progress(*columns, console=console.Console(file=raw(sys.stderr))) as bars:
         task = bars.add_task(title, total=total, completed=done, note="")
         yield lambda steps, note="": bars.update(task, advance=steps, note=note)
+
+
+def _is_notebook() -> bool:
+    """Return whether a Jupyter kernel runs this, without importing IPython."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _notebook_bar(title: str, total: int, done: int) -> Iterator[Advance]:
+    """Yield ``advance`` for a bar in the output of a cell, redrawn at most five times a second."""
+    from IPython.display import HTML, display
+
+    position, last, words = done, time.monotonic(), ""
+
+    def shown() -> Any:
+        count = f"{position:,}/{total:,} {words}".strip()
+        bar = f'<progress value="{position}" max="{max(total, 1)}"></progress>'
+        return HTML(f"{html.escape(printable(title))} {bar} {html.escape(printable(count))}")
+
+    handle = display(shown(), display_id=True)
+
+    def advance(steps: int, note: str = "") -> None:
+        nonlocal position, last, words
+        position, words = position + steps, note
+        if time.monotonic() - last > 0.2:
+            last = time.monotonic()
+            handle.update(shown())
+
+    try:
+        yield advance
+    finally:
+        handle.update(shown())
 
 
 def _line_writer(title: str, total: int, done: int) -> Advance:
@@ -106,6 +142,30 @@ class Steady:
             if self.is_read and isinstance(error, BrokenPipeError):
                 raise
             self.lost = error
+
+
+def html_facts(title: str, facts: Mapping[str, str]) -> str:
+    """Return a small table as HTML for notebooks, everything escaped; empty facts are left out.
+
+    >>> html_facts("a < b", {"graphs": "3", "note": ""})
+    '<table><caption>a &lt; b</caption><tr><th>graphs</th><td>3</td></tr></table>'
+    """
+    rows = (
+        f"<tr><th>{html.escape(printable(key))}</th><td>{html.escape(printable(text))}</td></tr>"
+        for key, text in facts.items()
+        if text
+    )
+    return f"<table><caption>{html.escape(printable(title))}</caption>{''.join(rows)}</table>"
+
+
+def listed(names: Sequence[object], most: int = 8) -> str:
+    """Return names joined by commas, the first of many with how many there are.
+
+    >>> listed(["C", "N", "O"], most=2)
+    'C, N, ... (3)'
+    """
+    shown = ", ".join(str(name)[:40] for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, ... ({len(names):,})"
 
 
 def raw(stream: Any) -> Any:

@@ -12,12 +12,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from igsd.baselines.references.histogram import LabelDegreeHistogram
-from igsd.baselines.registry import METHODS, TASKS, method_names
+from igsd.baselines.registry import METHODS, TASKS, make_method, method_names
 from igsd.errors import ConfigError
 from igsd.estimators import IGSD, IGSDClassifier
 from igsd.estimators.base import ConfiguredEstimator, parameter_docs, settings_as_parameters
 from igsd.settings.fields import Settings, setting
 from igsd.settings.igsd import SemiConfig
+from tests.small_graphs import make_graphs
 
 
 class CountConfig(Settings):
@@ -127,3 +128,12 @@ def test_help_is_a_manual() -> None:
         "random_state",
     ):
         assert part in text
+
+
+def test_notebooks_show_what_a_fitted_model_learned() -> None:
+    model = make_method("histogram", degree_cap=7)
+    assert "fitted</caption>" not in model._repr_html_()
+    shown = model.fit(make_graphs(4))._repr_html_()
+    assert shown.startswith("<table><caption>LabelDegreeHistogram, fitted</caption>")
+    assert "degree_cap=7" in shown
+    assert "script" not in shown

@@ -224,3 +224,12 @@ def test_columns_that_do_not_fit(saved: Path, change: str) -> None:
     write_arrays(saved, arrays, header)
     with pytest.raises(StorageError, match="is damaged"):
         GraphSet.load(saved)
+
+
+def test_notebooks_show_a_table() -> None:
+    graphs = make_graphs(3, name="<b>", classes=True)
+    shown = graphs._repr_html_()
+    assert "<caption>GraphSet &lt;b&gt;</caption>" in shown
+    assert "<th>graphs</th><td>3</td>" in shown
+    assert "<th>node labels</th><td>C, N, O</td>" in shown
+    assert "<b>" not in shown

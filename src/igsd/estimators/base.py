@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state, validation
 
 from igsd.errors import ParameterError
+from igsd.progress import html_facts, listed
 from igsd.settings.fields import Settings, Values, type_name
 
 C = TypeVar("C", bound=Settings)
@@ -37,6 +38,28 @@ class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
     def n_features_out_(self) -> int:
         """Width of a vector."""
         raise NotImplementedError
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's picture, and for a fitted model what it learned above it.
+
+        Notebooks show it.
+        """
+        if not hasattr(self, "config_"):
+            return str(super()._html_repr())
+        history = getattr(self, "history_", None) or []
+        facts = {"vector": f"{self.n_features_out_:,} numbers"}
+        facts["classes"] = listed(list(getattr(self, "classes_", ())))
+        if history:
+            facts["epochs"] = f"{len(history):,}"
+            facts["last loss"] = f"{history[-1]['total']:.4g}" if "total" in history[-1] else ""
+        chosen = type(self).config_class()
+        changed = {
+            key: value
+            for key, value in self.config_.to_json().items()
+            if value != getattr(chosen, key)
+        }
+        facts["settings"] = listed([f"{key}={value}" for key, value in changed.items()], 20)
+        return html_facts(f"{type(self).__name__}, fitted", facts)
 
     @classmethod
     def from_config(cls, config: C, **others: Any) -> Self:

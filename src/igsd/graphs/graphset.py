@@ -13,6 +13,7 @@ import numpy as np
 from igsd.errors import DataError, GraphIndexError, StorageError
 from igsd.files.arrays import Header, read_arrays, write_arrays
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
+from igsd.progress import html_facts, listed
 
 Name = str | int | float | bool
 
@@ -198,6 +199,26 @@ class GraphSet:
             f"GraphSet({self.name!r}, graphs={len(self)}, nodes={self.num_nodes}, "
             f"edges={self.num_edges}, classes={len(self.class_names)})"
         )
+
+    def _repr_html_(self) -> str:
+        """Return the set as a small table, which notebooks show."""
+        nodes, edges = self.node_counts(), self.edge_counts()
+        facts = {
+            "graphs": f"{len(self):,}",
+            "nodes per graph": f"{nodes.mean():.1f} ({nodes.min():,} to {nodes.max():,})",
+            "edges per graph": f"{edges.mean():.1f} ({edges.min():,} to {edges.max():,})",
+        }
+        names = {
+            "classes": self.class_names if self.classes is not None else (),
+            "node labels": self.node_label_names if self.node_labels is not None else (),
+            "node attributes": self.node_attribute_names,
+            "edge labels": self.edge_label_names if self.edge_labels is not None else (),
+            "edge attributes": self.edge_attribute_names,
+            "targets": self.target_names,
+        }
+        facts |= {key: listed(values) for key, values in names.items() if values}
+        facts["notes"] = " ".join(self.notes)
+        return html_facts(f"GraphSet {self.name}", facts)
 
     def __eq__(self, other: object) -> bool:
         """Compare all columns and names but ``name``, ``notes``, ``lines`` and ``ids``."""

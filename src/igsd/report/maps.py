@@ -1,5 +1,6 @@
 """``map``: vectors as points in the plane and as a figure."""
 
+import io
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,12 @@ class Map(NamedTuple):
     x_title: str
     y_title: str
     figure: Any
+
+    def _repr_png_(self) -> bytes:
+        """Return the figure, which notebooks show."""
+        written = io.BytesIO()
+        self.figure.savefig(written, format="png")
+        return written.getvalue()
 
 
 def map(
