@@ -343,6 +343,8 @@ def _shown_labels(
 
 def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     """Train in the process that writes, and leave a finished run folder."""
+    if not job.is_new:  # a run goes on as it was started, also one that knew no calibration
+        args.calibration = (folder.metrics() or {}).get("labels", {}).get("calibration", 0)
     header = _header(args, job)
     resume = resume_command(folder.path, header)
     with folder.training(resume, is_new=job.is_new):
