@@ -29,6 +29,7 @@ NEW_FOR_BASELINES = [
     "set2set_steps",
 ]
 ADDED = {
+    "HistogramConfig": ["head"],
     "Config": NEW_WITHOUT_LABELS,
     "BYOLConfig": [*NEW_FOR_BASELINES, "num_views"],
     "BarlowTwinsConfig": [*NEW_FOR_BASELINES, "num_views"],

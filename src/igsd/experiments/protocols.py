@@ -66,7 +66,9 @@ class SemiProtocol(base.SplitProtocol):
 
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
         """Return how many pseudo-labels each round gave, of known classes, and right ones."""
-        found = estimator.pseudo_labels_
+        found = getattr(estimator, "pseudo_labels_", None)
+        if found is None:
+            return {}
         truth = class_codes(graphs, gaps=True)[split.train][found.graphs]
         given = estimator.classes_[found.codes] if len(found) else truth
         rounds = sorted(set(found.rounds.tolist()))
