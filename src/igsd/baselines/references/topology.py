@@ -1,7 +1,5 @@
 """``LocalTopologicalProfile``: graphs as histograms of local structure, for a random forest."""
 
-from typing import ClassVar
-
 import numpy as np
 from scipy import sparse
 
@@ -43,7 +41,7 @@ class LocalTopologicalProfile(ShallowEstimator):
     and hold counts, so ``fit`` has nothing to learn. Labels, attributes and weights are not used.
     """
 
-    head: ClassVar[Head] = "forest"
+    head: Head = "forest"
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         num_bins, owners = self.config_.num_bins, graphs.graph_of_node()
