@@ -79,7 +79,16 @@ def test_three_labels_are_enough(y: list[object]) -> None:
     with pytest.warns(UserWarning, match="single labelled graph"):
         model = MoleculeClassifier().fit(["CCO", "CCN", "c1ccccc1"], y)
     assert np.isfinite(model.predict_proba(MOLECULES)).all()
-    assert "single label" in model.notes_[-1]
+    assert "too few labels" in model.notes_[-1]
+    assert model.summary()[0]["weight"] == 1
+    assert "-" in model.summary()[0].values()
+
+
+def test_a_molecule_of_two_thousand_atoms() -> None:
+    """Two of RDKit's descriptors took more than ten minutes for it."""
+    peptide = f"N{'CC(=O)N' * 500}CC(=O)O"
+    model = MoleculeRegressor(models="linear").fit(MOLECULES[:20], LENGTH[:20])
+    assert np.isfinite(model.predict([peptide, "CCO"])).all()
 
 
 def test_what_is_refused() -> None:

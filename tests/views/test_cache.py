@@ -210,9 +210,9 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[View]:
     calls: list[View] = []
     real = cache.diffusion_view
 
-    def counted(graphs: GraphSet, spec: View) -> Adjacency:
+    def counted(graphs: GraphSet, spec: View, **others: bool) -> Adjacency:
         calls.append(spec)
-        return real(graphs, spec)
+        return real(graphs, spec, **others)
 
     monkeypatch.setattr(cache, "diffusion_view", counted)
     return calls

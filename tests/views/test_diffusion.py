@@ -45,9 +45,9 @@ def test_only_what_matters_is_relevant() -> None:
 def test_relevant_settings_have_the_names_of_cached_files() -> None:
     # Views cached by older versions are found by these names and values.
     series = {"exact_limit": 2000, "tolerance": 1e-6}
-    expected = {"kind": "ppr", "teleport": 0.2, "threshold": 1e-3} | series
+    expected = {"kind": "ppr", "teleport": 0.2, "threshold": 1e-3, "pushed": 5e-4} | series
     assert relevant_settings(View()) == expected
-    expected = {"kind": "heat", "heat_time": 5.0, "top_k": 3} | series
+    expected = {"kind": "heat", "heat_time": 5.0, "top_k": 3, "pushed": 1e-4} | series
     assert relevant_settings(View(view="heat", top_k=3)) == expected
 
 

@@ -138,3 +138,5 @@ def print_quality(model: Any) -> None:
             for row in rows
         ]
         print_table(list(rows[0]), lines, title, [0])
+    for note in model.notes_:
+        say_note(note)

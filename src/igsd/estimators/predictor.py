@@ -81,6 +81,12 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         if unused:
             text = f"{unused} of {len(graphs)} molecules have no label; the predictor learns from "
             self.notes_ = (f"{text}those that have one.",)
+        if not all(each.is_judged for each in self.ensembles_):
+            text = (
+                "there are too few labels to say how good the predictions are: with less than 8, "
+            )
+            text += "or a class with a single one, they may be worse than guessing."
+            self.notes_ = (*self.notes_, text)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -242,14 +248,9 @@ class MoleculeClassifier(ClassifierMixin, MoleculePredictor):
         codes, classes = encode_classes(y, len(graphs))
         Y = np.full((len(graphs), len(classes)), np.nan)
         Y[codes >= 0] = np.eye(len(classes))[codes[codes >= 0]]
-        counts = np.bincount(codes[codes >= 0], minlength=len(classes))
         self._fit_all(graphs, [Y])
         self._labels = [str(classes[code]) for code in codes[codes >= 0]]
         self.classes_ = classes
-        if counts.min() < 2:
-            rare = classes[int(counts.argmin())]
-            text = f"class {rare!r} has a single label, so no cross-validation can hold it out: "
-            self.notes_ = (*self.notes_, f"{text}the estimate of quality is pessimistic.")
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:

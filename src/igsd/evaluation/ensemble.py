@@ -13,6 +13,8 @@ from igsd.evaluation.small_models import HEADS, SmallModel, held_out, loss
 from igsd.files.arrays import Header
 
 _SMALLEST_WEIGHT = 0.02
+_FEWEST = 8
+"""Labels that an estimate of quality needs."""
 
 
 class Candidate(NamedTuple):
@@ -41,6 +43,7 @@ class Ensemble:
     ``power``: probabilities are raised to it and normalised again, which calibrates them.
     ``residuals``: sorted absolute errors of numbers that were held out, in units of the targets.
     ``score``, ``loss``: of the ensemble on held-out labels. ``metric``: what the score is.
+    ``is_judged``: whether the labels are enough to say how good it is.
     """
 
     candidates: tuple[Candidate, ...]
@@ -50,6 +53,7 @@ class Ensemble:
     score: float
     loss: float
     metric: str
+    is_judged: bool = True
 
     @property
     def is_class(self) -> bool:
@@ -64,9 +68,10 @@ class Ensemble:
         """
 
         def row(title: str, score: float, own: float, weight: float) -> dict[str, object]:
-            if self.is_class:
-                return {"model": title, self.metric: score, "log loss": own, "weight": weight}
-            return {"model": title, "MAE": score * scale, "R2": 1 - own, "weight": weight}
+            names = (self.metric, "log loss") if self.is_class else ("MAE", "R2")
+            values = (score, own) if self.is_class else (score * scale, 1 - own)
+            shown = values if self.is_judged else ("-", "-")
+            return {"model": title, **dict(zip(names, shown, strict=True)), "weight": weight}
 
         rows = sorted(self.candidates, key=lambda each: each.loss)
         others = [row(each.title, each.score, each.loss, each.weight) for each in rows]
@@ -92,6 +97,7 @@ class Ensemble:
             "score": self.score,
             "loss": self.loss,
             "metric": self.metric,
+            "is_judged": self.is_judged,
         }
 
     def arrays(self, prefix: str) -> dict[str, np.ndarray]:
@@ -114,7 +120,7 @@ class Ensemble:
         }
         residuals = arrays[f"{prefix}residuals"]
         numbers = (float(value["power"]), residuals, float(value["score"]), float(value["loss"]))
-        return cls(candidates, models, *numbers, str(value["metric"]))
+        return cls(candidates, models, *numbers, str(value["metric"]), bool(value["is_judged"]))
 
 
 def fit_ensemble(
@@ -159,7 +165,9 @@ def fit_ensemble(
     residuals = np.empty(0) if is_class else np.sort(np.abs(joined - Y)[:, 0])
     own = _score(held, Y, is_class=is_class)
     metric = ("ROC-AUC" if Y.shape[1] == 2 else "accuracy") if is_class else "MAE"
-    return Ensemble(candidates, models, power, residuals, own, loss(held, Y, is_class), metric)
+    is_judged = len(Y) >= _FEWEST and (not is_class or bool(Y.sum(axis=0).min() >= 2))
+    found_loss = loss(held, Y, is_class)
+    return Ensemble(candidates, models, power, residuals, own, found_loss, metric, is_judged)
 
 
 def conformal_width(residuals: np.ndarray, coverage: float) -> float:

@@ -14,6 +14,9 @@ _Column = tuple[str, Callable[[Any], Any], int | None]
 LEFT_OUT = ("qed",)
 """A function of other descriptors that takes as long as half of them together."""
 
+SLOW, LARGE = ("Ipc", "AvgIpc", "BCUT2D"), 300
+"""Descriptors whose time grows with the cube of the atoms, and up to how many they are used."""
+
 
 @cache
 def descriptor_names() -> tuple[str, ...]:
@@ -26,12 +29,17 @@ def descriptor_names() -> tuple[str, ...]:
 def descriptors(molecule: Any) -> np.ndarray:
     """Return the descriptors of a molecule, [t] float64, NaN where RDKit cannot compute one.
 
+    In a molecule of more than ``LARGE`` atoms those of ``SLOW`` are NaN too: they take minutes.
     The values are those of ``rdkit.Chem.Descriptors``, which computes every column of a family
     anew; here a family is computed once, which is nearly three times as fast.
     """
     values = np.empty(len(descriptor_names()))
     families: dict[str, Any] = {}
+    is_large = molecule.GetNumAtoms() > LARGE
     for place, (name, function, column) in enumerate(_plan()):
+        if is_large and descriptor_names()[place].startswith(SLOW):
+            values[place] = np.nan
+            continue
         try:
             if column is None:
                 values[place] = function(molecule)
