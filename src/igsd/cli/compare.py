@@ -37,21 +37,21 @@ and eight characters if much is changed) and has its own records under that name
 another --recipe than the one that suits the graphs (METHOD+recipe-NAME).
 
 protocols:
-{running.PROTOCOLS_HELP}
-
-{options.methods_text()}"""
+{running.PROTOCOLS_HELP}"""
 
 _EXAMPLES = """\
 examples:
   igsd compare MUTAG
   igsd compare MUTAG --methods igsd,untrained,histogram,majority
   igsd compare MUTAG --methods all --seeds 1 --records results/
+  igsd compare MUTAG --methods igsd,my_package.my_module:MyMethod
   igsd compare NCI1 --methods igsd,wl,wl-oa --set wl.iterations=4 --limit-seconds 3600"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = options.add_command(commands, "compare", run, _DESCRIPTION, _EXAMPLES)
+    description = f"{_DESCRIPTION}\n\n{options.methods_text()}"
+    parser = options.add_command(commands, "compare", run, description, _EXAMPLES)
     options.add_data_argument(parser)
     text = f"the methods to compare, or all (default: {DEFAULT_METHODS})"
     parser.add_argument("--methods", metavar="NAME,NAME,...", default=DEFAULT_METHODS, help=text)
