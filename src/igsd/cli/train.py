@@ -257,7 +257,7 @@ def _rest_of(
 
 
 def _check_same_run(args: Namespace, folder: RunFolder, metrics: RunMetrics) -> None:
-    """Raise ``ConfigError`` if method, recipe or labels differ, or ``module:Class`` is not given."""
+    """Raise ``ConfigError`` if method, recipe or labels differ; ``module:Class`` must be given."""
     labels, method = metrics.get("labels", {}), metrics.get("method", OURS)
     if args.labels is not None and not labels:
         raise ConfigError(

@@ -90,10 +90,28 @@ def find(kind: str, name: str) -> Any:
     return found
 
 
+def part(kind: str, name: str, given: Any, known: Iterable[str]) -> Any:
+    """Return a part of a method: the one ``given``, or the one that a package offers by this name.
+
+    None for a name that is one of igsd's, ``known``. A place ``module:name`` is not imported, since
+    settings and models may come from strangers: raises ``ConfigError``.
+    """
+    if given is not None or name in known:
+        return given
+    if name in offered(kind):
+        return find(kind, name)
+    word = KINDS[kind]
+    raise ConfigError(
+        f"The {word} {name!r} is your own, and only its name is known here. Give it itself: "
+        f"{word}=... for a new model, load(path, {word}=...) for a saved one."
+    )
+
+
 def place_of(found: Any) -> str:
     """Return ``module:name`` of a function, a class, or of the class of another object."""
     named = found if hasattr(found, "__qualname__") else type(found)
-    return f"{named.__module__}:{named.__qualname__}"
+    name = named.__qualname__.replace("<locals>.", "").replace("<lambda>", "lambda_")
+    return f"{named.__module__}:{name}"
 
 
 def source_checksum(found: Any) -> str:

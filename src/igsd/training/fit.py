@@ -19,7 +19,19 @@ from igsd.graphs.chemistry import BOND_NAMES
 from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network, build_network
-from igsd.settings.groups import Diffusion, Encoder, Features, Training, View
+from igsd.settings import own
+from igsd.settings.groups import (
+    ENCODERS,
+    LOSSES,
+    VIEWS,
+    Diffusion,
+    Encoder,
+    Features,
+    Layers,
+    Objective,
+    Training,
+    View,
+)
 from igsd.training import loop
 from igsd.training.self_training import PseudoLabels
 from igsd.training.task import LabelModule, Labels, Task, predict_outputs
@@ -53,7 +65,9 @@ class _Options:
     """The arguments of ``fit`` besides data and settings."""
 
     name: str
-    encoder: nn.Module | None = None
+    encoder: Any = None
+    view: Any = None
+    loss: Any = None
     watched: Watched | None = None
     checkpoint: str | os.PathLike[str] | None = None
     log_dir: str | os.PathLike[str] | None = None
@@ -104,6 +118,11 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
 
 def _check_views_of_links(settings: Any) -> None:
     """Raise ``ConfigError`` for views whose links have no kind, for an encoder that sees kinds."""
+    if getattr(settings, "view", "ppr") not in VIEWS:
+        raise ConfigError(
+            f"A view of your own ({settings.view}) has edges without a kind, which "
+            f"encoder={settings.encoder!r} needs. Use encoder='gin', or a view of igsd."
+        )
     if getattr(settings, "view", "") == "edge-perturb":
         raise ConfigError(
             f"view='edge-perturb' adds edges without a kind, which encoder={settings.encoder!r} "
@@ -127,6 +146,8 @@ def fit(
     name: str,
     labels: Labels | None = None,
     encoder: nn.Module | None = None,
+    view: Any = None,
+    loss: Any = None,
     watched: Watched | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     log_dir: str | os.PathLike[str] | None = None,
@@ -137,9 +158,16 @@ def fit(
     ``name``: the method's name in checkpoints and errors. ``watched``: graphs whose figures are
     added to the history; nothing is selected by them. With ``epochs=0`` nothing is trained. With
     ``checkpoint`` the run saves itself and resumes. The caller's random state is left as it was.
+    ``encoder``, ``view`` and ``loss``: the user's own, else those that the settings name.
     """
     check_trainable(graphs, settings, name)
-    options = _Options(name, encoder, watched, checkpoint, log_dir, verbose)
+    if isinstance(settings, Layers):
+        encoder = own.part("encoders", settings.encoder, encoder, ENCODERS)
+    if isinstance(settings, View):
+        view = own.part("views", settings.view, view, VIEWS)
+    if isinstance(settings, Objective):
+        loss = own.part("losses", settings.loss, loss, LOSSES)
+    options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose)
     fabric = loop.make_fabric(settings)
     _say_if_started_again(settings.devices)
     fabric.launch()
@@ -170,7 +198,7 @@ def _fit(
     num_outputs = 0 if labels is None else labels.num_outputs
     with loop.RandomStream(settings.seed, fabric.device) as stream:
         network = build_network(
-            network_class, settings, Dims(features, num_outputs, options.encoder)
+            network_class, settings, Dims(features, num_outputs, options.encoder, options.loss)
         )
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
@@ -184,9 +212,8 @@ def _fit(
     forward, optimizer = loop.set_up(module, fabric, settings, groups)
     view = view_of(settings) if network.needs_views else None
     cache, merge = getattr(settings, "cache_views", True), network.takes_counts
-    source = Source(
-        graphs, features, fabric.device, view=view, seed=settings.seed, cache=cache, merge=merge
-    )
+    kwargs: Any = {"view": view, "seed": settings.seed, "cache": cache, "merge": merge}
+    source = Source(graphs, features, fabric.device, own_view=options.view, **kwargs)
     task = Task(module, forward, optimizer, source, settings, fabric, labels)
     identity = {"data": graphs.without_labels().checksum, "method": options.name}
     if labels is not None:
