@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from igsd import open_data
+from igsd.baselines.references.vectors import vectors_for
+from igsd.errors import DataError
 from tests.baselines.test_own import MODULE
 from tests.cli.conftest import Run
 from tests.cli.test_compare import FAST, Made, table_of
 from tests.experiments.method_stand_in import in_process
 from tests.own_parts import Write, write_module
+from tests.small_graphs import make_graphs
 
 __all__ = ["in_process", "write_module"]
 
@@ -107,3 +113,53 @@ def test_few_labels(igsd: Run, toy: Path) -> None:
     command = ["evaluate", "--protocol", "semi", "--methods", "mine:Sizes", toy, "--seeds", "1"]
     code, out, err = igsd(*command, "--label-rate", "0.5")
     assert (code, "mine:Sizes" in out) == (0, True), err
+
+
+def test_vectors_made_elsewhere(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:
+    rows = np.random.default_rng(0).random((8, 3)).astype(np.float32)
+    np.save(tmp_path / "mine.npy", rows)
+    command = ["compare", toy, "--methods", "histogram", "--vectors", "mine.npy", *FAST]
+    code, out, err = igsd(*command)
+    assert code == 0, err
+    assert list(table_of(out)) == ["histogram", "mine", "majority"]
+    assert "2 runs have a record" in igsd(*command)[2]
+    code, _, err = igsd("report", "runs/records", "-o", "page.html")
+    assert code == 0, err
+    assert "mine (vectors from a file)" in (tmp_path / "page.html").read_text()
+    np.save(tmp_path / "mine.npy", rows + 1)
+    code, _, err = igsd(*command)
+    assert (code, "vectors_checksum is" in err) == (2, True)
+    np.save(tmp_path / "mine.npy", rows[:7])
+    code, _, err = igsd(*command)
+    assert (code, "holds 7 vectors, but 'TOY' has 8 graphs" in err) == (2, True)
+    code, _, err = igsd("compare", toy, "--methods", "vectors")
+    assert (code, "--vectors FILE" in err) == (2, True)
+
+
+def test_vectors_are_matched_by_id(tmp_path: Path) -> None:
+    graphs = replace(make_graphs(3), ids=("a", "b", "c"))
+    path = tmp_path / "v.csv"
+    path.write_text("id,x,y\nc,3,0\na,1,0\nb,2,0\n")
+    assert vectors_for(str(path), graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("id,x,y\nc,3,0\na,1,0\nd,2,0\n")
+    with pytest.raises(DataError, match="no row for 'b'"):
+        vectors_for(str(path), graphs)
+    path.write_text("id,x,y\nc,3,0\na,1,0\na,2,0\n")
+    with pytest.raises(DataError, match="no row for 'b'"):
+        vectors_for(str(path), graphs)
+
+
+def test_a_reader_that_a_package_offers(igsd: Run, tmp_path: Path, write_module: Write) -> None:
+    text = """
+import networkx as nx
+
+def read(path):
+    return [nx.path_graph(int(line)) for line in open(path)]
+"""
+    write_module("reads", text, {"readers": "paths = reads:read"})
+    (tmp_path / "some.paths").write_text("3\n4\n")
+    assert open_data("some.paths").node_counts().tolist() == [3, 4]
+    assert open_data("some.paths").name == "some"
+    (tmp_path / "bad.paths").write_text("x\n")
+    with pytest.raises(DataError, match=r"reader of .paths files, reads:read, failed.*ValueError"):
+        open_data("bad.paths")

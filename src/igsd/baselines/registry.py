@@ -126,6 +126,7 @@ METHODS: dict[str, Method] = {
     "histogram": _reference(
         "label and degree histogram", "histogram:LabelDegreeHistogram", in_all=True
     ),
+    "vectors": _reference("vectors from a file, see --vectors", "vectors:FileVectors"),
     "majority": _reference("majority class", "majority:MajorityClass"),
     "morgan": _reference("Morgan fingerprints with a linear model", "morgan:MorganFingerprints"),
     "ridge": _reference(

@@ -125,6 +125,8 @@ def run_title(label: str, method: str | None, protocol: str) -> str:
     if method is None or (protocol in PROTOCOLS and not label.startswith(stem)):
         recipe, _, changed = label.partition("+")
         title = f"IGSD, recipe {recipe}"
+    elif method == "vectors":
+        return f"{label.removeprefix('vectors+file-')} (vectors from a file)"
     else:
         title, changed = row_title(method, protocol), label.removeprefix(stem).lstrip("+")
     # A value may contain a plus sign; what follows it does not begin with the name of a setting.

@@ -30,7 +30,7 @@ GROUPS = {
     "runtime": "Where and how it runs",
 }
 
-_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views", "processes")
+_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views", "processes", "vectors_path")
 
 _BOUNDS = {
     "low": ("at least", operator.ge),
