@@ -18,7 +18,8 @@ from benchmarks.side import Side, run_once
 from benchmarks.timing import alternate
 from benchmarks.training import load
 from benchmarks.worker import peak_mib
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.batches.molecules import CategoryOperator, MoleculeBatch, MoleculeCollator
 from igsd.encoders.mpnn import EdgeNetwork, EdgeNetworkLayer
 from igsd.graphs.graphset import GraphSet

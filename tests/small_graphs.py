@@ -86,11 +86,19 @@ def relabelled(graphs: GraphSet, seed: int = 0) -> GraphSet:
     )
 
 
-def make_batch(graphs: GraphSet, indices: Any = None, *, nodes: str = "auto") -> Batch:
+def make_batch(
+    graphs: GraphSet,
+    indices: Any = None,
+    *,
+    nodes: str = "auto",
+    features: FeatureMap | None = None,
+) -> Batch:
     """Return some graphs, all by default, as one batch with their own features."""
     chosen = np.arange(len(graphs)) if indices is None else np.asarray(indices)
-    features = FeatureMap.fit(graphs, nodes).transform(graphs)
-    return Collator(graphs.node_ptr, features, HOST).batch(chosen, graphs.adjacency)
+    features = features or FeatureMap.fit(graphs, nodes)
+    graphs = features.prepared(graphs)
+    packed = features.transform(graphs)
+    return Collator(graphs.node_ptr, packed, HOST).batch(chosen, graphs.adjacency)
 
 
 def in_double(batch: Batch) -> Batch:

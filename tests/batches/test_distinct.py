@@ -9,7 +9,8 @@ import torch
 
 from igsd.batches.batch import Collator
 from igsd.batches.distinct import DistinctBatch, distinct_batch
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.encoders.encoder import GNNEncoder, distinct_depth
 from igsd.graphs.build import from_edges
 from igsd.graphs.datasets import load_dataset

@@ -4,19 +4,16 @@ import json
 import warnings
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 
-from igsd.batches.features import (
-    FeatureMap,
-    LinkFeatures,
-    choose_parts,
-    coordinates,
-    warn_of_unseen_labels,
-)
+from igsd.batches.features import FeatureMap, choose_parts, warn_of_unseen_labels
+from igsd.batches.links import LinkFeatures, coordinates
 from igsd.errors import ConfigError, DataError, IGSDWarning
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.networkx import from_networkx
 from tests.reference.features import node_vectors
 from tests.small_graphs import make_batch, make_graphs, odd_graphs
 from tests.small_molecules import BONDS, make_molecules
@@ -135,8 +132,8 @@ def test_degrees_by_hand() -> None:
     ("graphs", "parts"),
     [
         (make_graphs(2), ("label", "degree")),
-        (make_graphs(2, attributes=2), ("label", "degree")),
-        (make_graphs(2, labels=False, attributes=2), ("attributes",)),
+        (make_graphs(2, attributes=2), ("label", "degree", "attributes")),
+        (make_graphs(2, labels=False, attributes=2), ("degree", "attributes")),
         (make_graphs(2, labels=False), ("degree",)),
     ],
 )
@@ -268,3 +265,112 @@ def test_nothing_to_say(features: FeatureMap, graphs: GraphSet) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_unseen_labels(features, graphs)
+
+
+def members() -> GraphSet:
+    """Return two graphs whose nodes have numbers, texts and booleans, and whose edges weights."""
+    first, second = nx.path_graph(3), nx.path_graph(2)
+    for place, (graph, v) in enumerate((g, v) for g in (first, second) for v in g):
+        graph.nodes[v].update(age=float(place), club="xyz"[place % 2], vip=place < 2)
+    for graph in (first, second):
+        nx.set_edge_attributes(graph, 3.0, "weight")
+    return from_networkx([first, second], name="members")
+
+
+def test_every_kind_of_attribute_by_hand() -> None:
+    graphs = members()
+    features = FeatureMap.fit(graphs, edge_weight="weight")
+    assert features.parts == ("degree", "attributes")
+    assert features.categories == (("club", ("x", "y")), ("vip", (False, True)))
+    assert (features.attribute_names, features.edge_weight) == (("age",), "weight")
+    x = make_batch(graphs, features=features).x.numpy()
+    # degree 0 to 2; x, y, unseen; False, True, unseen; strength; age
+    assert x.shape == (5, features.dim) == (5, 11)
+    np.testing.assert_array_equal(x[0, :9], [0, 1, 0, 1, 0, 0, 0, 1, 0])
+    strengths = np.log1p([3, 6, 3, 3, 3])
+    ages = np.arange(5.0)
+    for column, values in ((9, strengths), (10, ages)):
+        expected = (values - values.mean()) / values.std()
+        np.testing.assert_allclose(x[:, column], expected, rtol=1e-6)
+    assert features.used == (
+        "of nodes: degree (0 to 2), strength, age, club (2 kinds), vip (2 kinds); of edges: weight"
+    )
+
+
+def test_a_value_not_seen_in_training_has_its_own_column() -> None:
+    features = FeatureMap.fit(members(), "attributes", attributes="club")
+    other = members()
+    other = replace(other, node_category_names=((), ("x", "Y"), (False, True)))
+    x = make_batch(other, features=features).x.numpy()
+    assert x.tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1], [1, 0, 0]]
+
+
+def test_attributes_are_found_by_name() -> None:
+    graphs = members()
+    assert graphs.node_attributes is not None
+    turned = replace(
+        graphs,
+        node_attributes=np.asarray(graphs.node_attributes[:, ::-1]),
+        node_attribute_names=graphs.node_attribute_names[::-1],
+        node_category_names=graphs.node_category_names[::-1],
+    )
+    features = FeatureMap.fit(graphs)
+    one, two = (make_batch(each, features=features).x for each in (graphs, turned))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "used", "unused"),
+    [
+        ("age", ("age",), ["club", "vip"]),
+        ("vip, age", ("age",), ["club"]),
+        ("none", (), ["age", "club", "vip"]),
+    ],
+)
+def test_what_is_left_out_has_a_line(
+    attributes: str, used: tuple[str, ...], unused: list[str]
+) -> None:
+    features = FeatureMap.fit(members(), attributes=attributes)
+    assert features.attribute_names == used
+    assert [line.split("'")[1] for line in features.unused] == unused
+    assert str(features).splitlines()[1:] == list(features.unused)
+
+
+def test_named_attributes_join_any_recipe() -> None:
+    assert FeatureMap.fit(members(), "degree", attributes="age").parts == ("degree", "attributes")
+    with pytest.raises(DataError, match=r"attribute 'Age' is not usable.*Did you mean 'age'"):
+        FeatureMap.fit(members(), attributes="Age")
+    with pytest.raises(ConfigError, match="chemistry"):
+        choose_parts(replace(members(), graph_names=("C", "C")), "chemistry", "age")
+
+
+def test_dates_are_refused_by_name() -> None:
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, "2020-01-01", "born")
+    with pytest.raises(DataError, match=r"'born' is not usable.*dates"):
+        FeatureMap.fit(from_networkx([graph]), attributes="born")
+
+
+def test_texts_that_name_nodes_are_not_taken() -> None:
+    graph = nx.path_graph(150)
+    nx.set_node_attributes(graph, {v: f"person {v}" for v in graph}, "who")
+    graphs = from_networkx([graph])
+    features = FeatureMap.fit(graphs)
+    assert features.parts == ("degree",)
+    assert "150 different values" in features.unused[0]
+    assert FeatureMap.fit(graphs, attributes="who").dim == 3 + 151
+
+
+def test_coordinates_are_not_taken_for_attributes() -> None:
+    features = FeatureMap.fit(make_molecules())
+    assert features.parts == ("label", "degree")
+    assert len(features.unused) == 3
+
+
+def test_all_of_it_through_json() -> None:
+    graphs = members()
+    links = LinkFeatures.fit(graphs, 0)
+    features = FeatureMap.fit(graphs, edge_weight="weight").with_edges(
+        graphs, links, "gine", "both"
+    )
+    assert FeatureMap.from_json(json.loads(json.dumps(features.to_json()))) == features

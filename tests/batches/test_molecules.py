@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd.batches.batch import Batch
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.batches.molecules import (
     CategoryOperator,
     MoleculeBatch,

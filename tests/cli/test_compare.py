@@ -84,7 +84,7 @@ def test_one_method_by_evaluate(igsd: Run, toy: Path, tmp_path: Path, in_process
 
 
 def test_reference_rows_are_methods(igsd: Run, toy: Path, in_process: Made) -> None:
-    names = "histogram,majority,ridge"
+    names = "histogram,majority,histogram-linear"
     code, out, err = igsd("compare", toy, "--methods", names, *FAST)
     assert (code, list(table_of(out))) == (0, names.split(",")), err
     assert table_of(out)["majority"][0] == "50.0"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from igsd.graphs.graphset import GraphSet
@@ -24,6 +25,33 @@ def test_show(igsd: Run, toy: Path) -> None:
         assert line in out
     assert "isolated nodes" in out
     assert "twins" in out
+
+
+def test_show_says_what_graphs_carry_and_draws_them(igsd: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "nets"
+    folder.mkdir()
+    for n in (5, 6, 7):
+        graph = nx.cycle_graph(n, create_using=nx.DiGraph)
+        nx.set_edge_attributes(
+            graph, {edge: float(sum(edge)) + 1 for edge in graph.edges}, "weight"
+        )
+        nx.set_node_attributes(graph, {v: "xy"[v % 2] for v in graph}, "club")
+        nx.set_node_attributes(graph, "2020-01-01", "born")
+        nx.write_graphml(graph, folder / f"g{n}.graphml")
+    code, out, _ = igsd("data", "show", folder, "--plot", tmp_path / "few.png")
+    assert code == 0
+    for line in (
+        "degrees              2.0 on average, 2 to 2",
+        "components           1.0 on average, 1 to 1",
+        "edge weights         2 to 12",
+        "direction            100.0 % of the edges go one way",
+        "recipe               networks",
+        "club (2 kinds); of edges: weight",
+        "not seen             node attribute 'born' not used: dates",
+        "not seen             edge direction not used",
+    ):
+        assert line in out
+    assert (tmp_path / "few.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_show_without_classes(igsd: Run, unlabelled: Path) -> None:

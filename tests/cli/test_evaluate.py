@@ -69,20 +69,29 @@ def test_data_that_cannot_be_scored(
 ) -> None:
     one_class = replace(toy_graphs, classes=np.zeros(8, np.int64))
     one_class.save(tmp_path / "one.graphs")
-    some = replace(toy_graphs, classes=np.array([0, 1, 0, 1, 0, 1, 0, -1]))
-    some.save(tmp_path / "some.graphs")
     small = replace(toy_graphs, classes=np.array([0] * 6 + [1] * 2), class_names=("no", "yes"))
     small.save(tmp_path / "small.graphs")
     for data, text in (
         (unlabelled, "no class labels"),
         ("one.graphs", "two classes"),
-        ("some.graphs", "1 of 8 have none"),
         ("small.graphs", "Class 'yes' has 2. Leave the graphs of such a class out"),
     ):
         for source in ([trained], ["--recipe", "molecules"]):
             code, _, err = igsd("evaluate", *source, data, *FAST)
             assert (code, text in err) == (2, True), err
     assert not (tmp_path / "runs").exists()
+
+
+def test_graphs_without_a_class_are_left_out(
+    igsd: Run, trained: Path, toy_graphs: GraphSet, tmp_path: Path
+) -> None:
+    some = replace(toy_graphs, classes=np.array([0, 1, 0, 1, 0, 1, 0, -1]))
+    some.save(tmp_path / "some.graphs")
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(8, 3)))
+    for source in (trained, "v.npy"):
+        code, _, err = igsd("evaluate", source, "some.graphs", *FAST)
+        assert code == 0, err
+        assert "1 of 8 graphs of 'TOY' have no label: the score is of the other 7." in err
 
 
 def test_classes_from_a_file(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:

@@ -86,9 +86,13 @@ def test_options_that_do_not_belong() -> None:
 def test_a_column_becomes_the_classes(tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
     (tmp_path / "m.csv").write_text("smiles,active\nCC,1\nCO,0\nCN,\n")
-    graphs = open_graphs(str(tmp_path / "m.csv"), parsed("--labels", "active"))
+    graphs = open_graphs(str(tmp_path / "m.csv"), parsed("--labels", "active"), gaps=True)
     assert graphs.classes is not None
     assert (graphs.classes.tolist(), graphs.class_names) == ([1, 0, -1], ("0", "1"))
+    with pytest.warns(UserWarning, match=r"1 of 3 graphs .* have no label"):
+        known = open_graphs(str(tmp_path / "m.csv"), parsed("--labels", "active"))
+    assert known.classes is not None
+    assert known.classes.tolist() == [1, 0]
 
 
 def batch(*seeds: int) -> Batch:

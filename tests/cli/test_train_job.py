@@ -25,6 +25,7 @@ def arguments(data: Path, **others: Any) -> argparse.Namespace:
     options = {"data": str(data), "output": None, "recipe": None, "resume": False, "force": False}
     options |= {"method": None, "quiet": True, "config": None, "settings": []}
     options |= {"labels": None, "label_rate": 1.0, "task": "auto"}
+    options |= {"smiles_column": None, "standardise": "", "log_dir": None}
     return argparse.Namespace(**(options | others))
 
 

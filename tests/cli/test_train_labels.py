@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import subprocess
 import sys
@@ -225,3 +226,28 @@ def test_two_processes(toy: Path, tmp_path: Path) -> None:
     assert done.stdout.count("trained in") == 1
     assert done.stderr.count("Self-training never begins") == 1
     assert RunFolder(tmp_path / "r").state == "finished"
+
+
+def test_molecules_start_from_the_encoder_in_the_package(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    ends = ("O", "N", "Cl", "Br")
+    rows = [
+        f"m{n}{end},{'C' * n}{end},{'yes' if end in 'ON' else 'no'}"
+        for n in range(2, 8)
+        for end in ends
+    ]
+    (tmp_path / "m.csv").write_text("mol_id,smiles,active\n" + "\n".join(rows) + "\n")
+    code, out, _ = igsd("train", "m.csv", "--labels", "active", "-o", "r", "--quiet")
+    assert code == 0
+    assert "cross-validation inside the labels" in out
+    assert "all, by their weights" in out
+    (tmp_path / "new.smi").write_text("CCCCCCCCCO nonanol\n")
+    out = igsd("predict", "r", "new.smi", "-o", "-", "--quiet")[1]
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert (row["class"], row["id"]) == ("yes", "nonanol")
+    assert float(row["probability"]) > 0.5
+    assert row["nearest"].startswith("m")
+    assert row["nearest_label"] in ("yes", "no")
+    code, out, _ = igsd("train", "m.csv", "--labels", "active", "-o", "n", "--set", "epochs=1")
+    assert "method igsd-molecules" not in out
+    assert igsd("train", "m.csv", "--labels", "active", "-o", "r", "--resume")[1].count("finished")

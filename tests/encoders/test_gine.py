@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd.batches.batch import Batch
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.batches.molecules import MoleculeBatch, MoleculeCollator
 from igsd.encoders.encoder import GNNEncoder
 from igsd.encoders.gine import GINELayer, added_messages

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from igsd.batches.batch import Batch
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.batches.molecules import MoleculeBatch, MoleculeCollator
 from igsd.encoders.mpnn import MPNN, EdgeNetwork, EdgeNetworkLayer, Set2Set
 from igsd.errors import ConfigError

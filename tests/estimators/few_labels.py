@@ -27,7 +27,7 @@ ROUNDS |= {"self_training_threshold": 0.5, "epochs": 3}
 def small(cls: type, **changes: Any) -> Any:
     """Return an estimator with tiny settings, those that it has."""
     known = cls().get_params()
-    settings = TINY | {"label_batch_size": 4} | changes
+    settings = {"recipe": None} | TINY | {"label_batch_size": 4} | changes
     return cls(**{key: value for key, value in settings.items() if key in known})
 
 

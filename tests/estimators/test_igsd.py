@@ -121,7 +121,7 @@ def test_smiles() -> None:
 def test_attributes_alone() -> None:
     plain = make_graphs(labels=False, attributes=3)
     model = IGSD(**TINY).fit(plain)
-    assert model.features_.parts == ("attributes",)
+    assert model.features_.parts == ("degree", "attributes")
     assert np.isfinite(model.transform(plain)).all()
 
 

@@ -50,16 +50,26 @@ def pin_of(place: str) -> list[Any]:
     learned = {key: v for key, v in config.learned().items() if key in record["config"]}
     parts = [learned, identity.checksum, identity.protocol, identity.algorithm, record["status"]]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    figures = {f"{row['method']} {row['protocol']}": _figure(row) for row in record["rows"]}
+    figures: dict[str, Any] = {}
+    for row in record["rows"]:
+        key, figure = f"{row['method']} {row['protocol']}", _figure(row)
+        # Rows of several numbers of labels are one method's; their scores are pinned by a hash.
+        figures[key] = _hash([figures.get(key), figure]) if "splits" in row else figure
     return [digest[:16], figures]
 
 
 def _figure(row: dict[str, Any]) -> Any:
-    """Return the mean accuracy of a row, or the error of each target."""
+    """Return the mean accuracy of a row, the error of each target, or the scores of splits."""
+    if "splits" in row:
+        return {f"{row['labels']} {name}": values for name, values in row["metrics"].items()}
     if "accuracies" in row:
         return round(ProtocolResult.from_dict(row).mean, 12)
     mae = row["mae"]
     return mae if isinstance(mae, float) else {key: round(v, 12) for key, v in mae.items()}
+
+
+def _hash(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _like(record: dict[str, Any]) -> Any:

@@ -27,7 +27,7 @@ from tests.golden.records import (
 pytestmark = pytest.mark.skipif(not RESULTS.is_dir(), reason="there is no folder results/")
 
 STORED, STORED_PLANS = read_json(RECORDS), read_json(PLANS)
-LARGE = {"COLLAB", "QM9"}
+LARGE = {"COLLAB", "QM9", "HIV"}
 """Data sets that take more than ten seconds to open for the first time."""
 
 

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from igsd.errors import DataError
 from igsd.graphs.build import from_edges
 from igsd.graphs.columns import (
+    attribute_columns,
     categories,
     common_names,
     graph_columns,
     label_columns,
     names_text,
-    number_columns,
 )
 
 
@@ -49,28 +48,30 @@ def test_a_value_outside_the_known_names() -> None:
 
 
 def test_numbers_in_order_of_name_or_as_known() -> None:
-    records = [{"x10": 1, "x2": 2, "label": 9, "text": "t"}]
-    columns, notes = number_columns(records, "edge", {}, "owner")
+    records = [{"x10": 1, "x2": 2, "label": 9, "thing": {}}]
+    columns, notes = attribute_columns(records, "edge", {}, "owner")
     assert columns["edge_attributes"].tolist() == [[2, 1]]
     assert columns["edge_attribute_names"] == ("x2", "x10")
-    assert notes == ("edge attribute 'text' ignored: not a number",)
-    columns, _ = number_columns(records, "edge", {"edge_attributes": ("x10", "x2")}, "owner")
+    why = "values of type dict are neither numbers nor texts"
+    assert notes == (f"edge attribute 'thing' not used: {why}",)
+    columns, _ = attribute_columns(records, "edge", {"edge_attributes": ("x10", "x2")}, "owner")
     assert columns["edge_attributes"].tolist() == [[1, 2]]
 
 
 def test_known_columns_without_records() -> None:
-    columns, _ = number_columns([], "edge", {"edge_attributes": ("a", "b")}, "owner")
+    columns, _ = attribute_columns([], "edge", {"edge_attributes": ("a", "b")}, "owner")
     assert columns["edge_attributes"].shape == (0, 2)
 
 
-@pytest.mark.parametrize("value", [[], "x", None, {"a": 1}, object()])
+@pytest.mark.parametrize("value", [[], None, {"a": 1}, object()])
 def test_what_is_not_a_number(value: object) -> None:
-    assert number_columns([{"x": value}], "node", {}, "owner")[0] == {}
+    assert attribute_columns([{"x": value}], "node", {}, "owner")[0] == {}
 
 
-def test_missing_number_names_the_place() -> None:
-    with pytest.raises(DataError, match=r"node 1 .* has nothing"):
-        number_columns([{"x": 1}, {}], "node", {}, "owner")
+def test_what_only_some_nodes_have_is_left_out() -> None:
+    columns, notes = attribute_columns([{"x": 1}, {}], "node", {}, "owner")
+    assert columns == {}
+    assert notes == ("node attribute 'x' not used: 1 of 2 nodes has none",)
 
 
 def test_classes_and_targets() -> None:

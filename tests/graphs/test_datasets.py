@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -222,6 +223,27 @@ def test_b3db_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "in_package", lambda name: None)
     with pytest.raises(DataError, match=r'pip install "igsd\[chem\]"'):
         load_dataset("B3DB")
+
+
+@pytest.mark.parametrize("place", ["molecules/esol_delaney.csv", "esol_delaney.csv.gz"])
+def test_a_table_of_molecules_by_name(
+    data: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    pytest.importorskip("rdkit")
+    assert CATALOGUE["ESOL"].file == "molecules/esol_delaney.csv.gz"
+    path = data / f"{place.removesuffix('.gz')}.gz"
+    path.parent.mkdir(exist_ok=True)
+    target = "measured log solubility in mols per litre"
+    lines = f"Compound ID,Molecular Weight,{target},smiles\nethane,30,-1.5,CC\nwater,18,0,O\n"
+    path.write_bytes(gzip.compress(lines.encode()))
+    graphs = load_dataset("delaney")
+    assert (graphs.name, len(graphs), graphs.target_names) == ("ESOL", 2, (target,))
+    assert graphs.classes is None
+
+
+def test_a_table_of_molecules_that_is_not_there(data: Path, own_cache: Path) -> None:
+    with pytest.raises(DataError, match=r"HIV is not on this machine.*molecules/HIV.csv.gz"):
+        load_dataset("HIV")
 
 
 def test_list_of_data_sets(data: Path) -> None:

@@ -18,6 +18,8 @@ OLD: dict[str, dict[str, Any]] = json.loads(
 
 NEW = ["warmup_epochs", "schedule", "sync_batch_norm"]
 """Settings that every neural method got then."""
+CARRIED = ["node_attributes", "edge_weight", "directed"]
+"""What graphs carry, for every method whose nodes have features."""
 NEW_WITHOUT_LABELS = [*NEW, "halve_every"]
 NEW_FOR_BASELINES = [
     *NEW_WITHOUT_LABELS,
@@ -27,15 +29,16 @@ NEW_FOR_BASELINES = [
     "set2set_steps",
 ]
 ADDED = {
-    "Config": NEW_WITHOUT_LABELS,
+    "HistogramConfig": ["head"],
+    "Config": [*NEW_WITHOUT_LABELS, "loss"],
     "BYOLConfig": [*NEW_FOR_BASELINES, "num_views"],
     "BarlowTwinsConfig": [*NEW_FOR_BASELINES, "num_views"],
     "MVGRLConfig": NEW_FOR_BASELINES,
     "GCCConfig": [*NEW_WITHOUT_LABELS, "devices"],
     "GraphCLConfig": NEW_FOR_BASELINES,
     "InfoGraphVectorsConfig": NEW_FOR_BASELINES,
-    "SemiConfig": NEW,
-    "SemiRegressionConfig": NEW,
+    "SemiConfig": [*NEW, "loss"],
+    "SemiRegressionConfig": [*NEW, "loss"],
     "InfoGraphConfig": NEW,
     "InfoGraphStarConfig": NEW,
     "MeanTeacherConfig": NEW,
@@ -53,7 +56,8 @@ CLASSES = {
 def test_names_and_defaults(name: str) -> None:
     today = CLASSES[name]().to_json()
     assert {key: today.get(key) for key in OLD[name]} == OLD[name]
-    assert sorted(today.keys() - OLD[name].keys()) == sorted(ADDED.get(name, []))
+    added = ADDED.get(name, []) + (CARRIED if "node_features" in today else [])
+    assert sorted(today.keys() - OLD[name].keys()) == sorted(added)
 
 
 @pytest.mark.parametrize("name", OLD)

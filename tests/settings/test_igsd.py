@@ -108,10 +108,12 @@ def test_settings_are_the_parameters_of_the_estimator() -> None:
 
     parameters = inspect.signature(IGSD).parameters
     defaults = {name: p.default for name, p in parameters.items()}
-    defaults["seed"] = defaults.pop("random_state")
-    besides = {name: defaults.pop(name) for name in ("checkpoint", "log_dir", "verbose")}
-    assert besides == {"checkpoint": None, "log_dir": None, "verbose": False}
-    assert defaults == Config().to_json()
+    assert defaults.pop("random_state") == Config.seed
+    besides = {name: defaults.pop(name) for name in Config.besides}
+    assert besides == Config.besides
+    assert set(defaults) == {*Config().to_json()} - {"seed"}
+    kept = {name: value for name, value in defaults.items() if value is not None}
+    assert kept == {"node_attributes": "auto", "edge_weight": "weight"}  # else the recipe decides
 
 
 CLASSES: list[Any] = [

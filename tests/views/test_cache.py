@@ -20,6 +20,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.settings.groups import View
 from igsd.views.cache import cached_view, diffusion_view, view_key, view_path
 from tests.reference import views as reference
+from tests.small_graphs import from_matrix, weighted_matrix
 from tests.views.strategies import graph_set, graph_sets, relabelled
 
 KINDS = st.sampled_from(["ppr", "heat"])
@@ -136,17 +137,24 @@ def test_a_graph_larger_than_a_chunk_is_still_exact() -> None:
     assert len(set(view.degrees()[:n].tolist())) == 1
 
 
-def test_edge_weights_are_not_used() -> None:
+@pytest.mark.parametrize("exact_limit", [2000, 0])
+@pytest.mark.parametrize("view", ["ppr", "heat"])
+def test_edge_weights_are_those_of_the_reference(view: str, exact_limit: int) -> None:
+    matrix = weighted_matrix(9)
+    np.fill_diagonal(matrix, 0.0)
+    graphs = from_edges([9], EMPTY, EMPTY)
+    graphs = replace(graphs, adjacency=from_matrix(matrix, weighted=True))
+    T = reference.transition(matrix)
+    S = reference.ppr(T, 0.2) if view == "ppr" else reference.heat(T, 5.0)
+    found = diffusion_view(graphs, View(view=view, threshold=0.0, exact_limit=exact_limit))
+    np.testing.assert_allclose(reference.dense(found, graphs.node_ptr, 0), S, atol=2e-6)
+
+
+def test_weights_are_part_of_the_key() -> None:
     graphs = graph_set([6], 0.5, seed=0)
-    weighted = replace(
-        graphs,
-        adjacency=replace(
-            graphs.adjacency, weight=np.full(graphs.adjacency.num_entries, 7.0, np.float32)
-        ),
-    )
-    np.testing.assert_array_equal(
-        diffusion_view(graphs, View()).weight, diffusion_view(weighted, View()).weight
-    )
+    sevens = np.full(graphs.adjacency.num_entries, 7.0, np.float32)
+    weighted = replace(graphs, adjacency=replace(graphs.adjacency, weight=sevens))
+    assert view_key(graphs, SPEC) != view_key(weighted, SPEC)
 
 
 def test_edge_drop_is_not_a_diffusion() -> None:

@@ -10,7 +10,8 @@ import torch
 
 import igsd.views.cache as view_cache
 from igsd.batches.batch import Batch
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.batches.molecules import MoleculeBatch
 from igsd.encoders.encoder import GNNEncoder
 from igsd.errors import ConfigError, DataError

@@ -268,7 +268,7 @@ def _config_class(name: str, found: type) -> type[OwnSettings]:
         "own_source": own.source_checksum(found),
         "own_parameters": json.dumps(others, sort_keys=True) if others else "",
     }
-    rule = {"group": "method", "choices": (), "limits": []}
+    rule = {**setting("", "method", "").metadata, "limits": []}
     texts = {entry.name: entry.metadata["help"] for entry in OwnSettings.settings()}
     namespace: Values = {"__annotations__": {}, "method_name": name}
     for key, value in (fields | fixed).items():

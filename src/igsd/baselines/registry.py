@@ -72,10 +72,24 @@ def _kernel(title: str, place: str, **others: Any) -> Method:
     return Method(title, f"igsd.baselines.kernels.{place}", **{"stochastic": False} | others)
 
 
-def _reference(title: str, place: str, *, in_all: bool = False) -> Method:
-    return Method(title, f"igsd.baselines.references.{place}", stochastic=False, in_all=in_all)
+def _reference(title: str, place: str, **others: Any) -> Method:
+    others = {"stochastic": False, "in_all": False} | others
+    return Method(title, f"igsd.baselines.references.{place}", **others)
 
 
+def _with_heads(
+    name: str, title: str, place: str, first: str = "linear", revision: int = 0
+) -> dict[str, Method]:
+    """Return a representation with each model on it: NAME (with ``first``), NAME-forest, ..."""
+    found = {}
+    for head in dict.fromkeys((first, *_HEADS)):
+        others: Any = {"settings": {"head": head}, "revision": revision, "in_all": head == "auto"}
+        words = title + (f", {_HEADS[head]}" if head in _HEADS else "")
+        found[name if head == first else f"{name}-{head}"] = _reference(words, place, **others)
+    return found
+
+
+_HEADS = {"linear": "linear model", "forest": "random forest", "svm": "RBF SVM"}
 _NEURAL, _FEW_LABELS = "igsd.baselines.neural", "igsd.baselines.few_labels"
 _IGSD, _GIN = "igsd.estimators:IGSD", f"{_FEW_LABELS}.gin:GIN"
 _INFOGRAPH = f"{_FEW_LABELS}.infograph:InfoGraph"
@@ -123,19 +137,14 @@ METHODS: dict[str, Method] = {
         "BYOL without negatives (Grill et al., 2020)", f"{_NEURAL}.two_views:BYOL", revision=1
     ),
     "untrained": Method("untrained encoder", _IGSD, settings={"epochs": 0}),
-    "histogram": _reference(
-        "label and degree histogram", "histogram:LabelDegreeHistogram", in_all=True
+    **_with_heads(
+        "histogram", "label and degree histogram", "histogram:LabelDegreeHistogram", "auto"
     ),
     "vectors": _reference("vectors from a file, see --vectors", "vectors:FileVectors"),
     "majority": _reference("majority class", "majority:MajorityClass"),
-    "morgan": _reference("Morgan fingerprints with a linear model", "morgan:MorganFingerprints"),
-    "ridge": _reference(
-        "ridge or logistic regression on fingerprints, else the histogram",
-        "morgan:RidgeOnDescriptors",
-    ),
-    "forest": _reference(
-        "random forest on fingerprints, else the histogram", "morgan:ForestOnDescriptors"
-    ),
+    **_with_heads("morgan", "Morgan counts", "molecules:MorganFingerprints", revision=1),
+    **_with_heads("descriptors", "RDKit descriptors", "molecules:MoleculeDescriptors"),
+    **_with_heads("pretrained", "pre-trained vectors", "molecules:PretrainedMolecules"),
     "mean-teacher": _few_labels("Mean Teachers", f"{_FEW_LABELS}.mean_teacher:MeanTeacher"),
     "infograph-star": _few_labels("InfoGraph*", f"{_INFOGRAPH}Star"),
     "gin": _few_labels("GIN (supervised only)", _GIN, settings=_OFF),
@@ -301,6 +310,12 @@ def svm_kernel(estimator: Any, protocol: str) -> str:
     if not has_kernel(estimator):
         return "rbf"
     return "linear" if protocol == "gckn" and estimator.columns == "vectors" else "precomputed"
+
+
+def head_of(estimator: Any, usual: str = "svm") -> Any:
+    """Return the model that predicts from an estimator's vectors, ``usual`` if it names none."""
+    head = getattr(estimator, "head", "auto")
+    return usual if head == "auto" else head
 
 
 def note_on_vectors(model: Any) -> str | None:

@@ -1,151 +1,22 @@
-"""``FeatureMap``: what an encoder sees of a node, and ``LinkFeatures``: of two linked atoms.
+"""``FeatureMap``: what an encoder sees of a node and of an edge.
 
-Both are fitted on the training graphs and stored with the model.
+It is fitted on the training graphs and stored with the model.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from igsd.errors import ConfigError, DataError, ParameterError, counted, enumerated, warn_user
+from igsd.batches.links import COORDINATES, LinkFeatures, coordinates, edge_attribute_names
+from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated, warn_user
 from igsd.files.arrays import Header
-from igsd.graphs.chemistry import (
-    ATOM_DIM,
-    BOND_NAMES,
-    ELEMENTS,
-    atom_table,
-    bond_table,
-    check_chemical,
-    chemical,
-    is_chemical,
-)
-from igsd.graphs.graphset import GraphSet, Name
-
-COORDINATES = ("x", "y", "z")
-"""The node attributes that are coordinates, in Angstrom."""
-
-
-@dataclass(frozen=True)
-class LinkFeatures:
-    """The vector of a link: one-hot of the kind of bond, then one-hot of the distance bin.
-
-    ``bond_names``: the kinds of bonds seen in training; without a bond, or with another kind, that
-    part is zero. ``boundaries``: the boundaries between distance bins, in Angstrom; None if
-    distances are not used. Without bonds and distances the vector is a single 1.
-
-    A category is the code ``bond * num_bins + bin``, where the last bond means no bond.
-    """
-
-    bond_names: tuple[Name, ...] = ()
-    boundaries: tuple[float, ...] | None = None
-
-    @classmethod
-    def fit(cls, graphs: GraphSet, num_bins: int = 20) -> Self:
-        """Return the features for these graphs; distances are used if there are coordinates.
-
-        Bonds of a chemical set are known by their order, ring, conjugation and stereo, also those
-        that do not occur in ``graphs``.
-
-        ``num_bins``: one below 1 Angstrom, one above 6, and equal steps between; 0 ignores
-        distances. Raises ``ConfigError`` for another number below 2.
-        """
-        if num_bins != 0 and num_bins < 2:
-            raise ConfigError(
-                "The number of distance bins must be 0 (no distances) or at least 2. "
-                f"Got {num_bins!r} instead."
-            )
-        bond_names = graphs.edge_label_names if graphs.edge_labels is not None else ()
-        bond_names = BOND_NAMES if is_chemical(graphs) else bond_names
-        if num_bins == 0 or coordinates(graphs) is None:
-            return cls(bond_names)
-        return cls(bond_names, tuple(np.linspace(1.0, 6.0, num_bins - 1).tolist()))
-
-    @property
-    def num_bins(self) -> int:
-        """Number of distance bins, 1 if distances are not used."""
-        return 1 if self.boundaries is None else len(self.boundaries) + 1
-
-    @property
-    def num_categories(self) -> int:
-        """Number of possible categories."""
-        return (len(self.bond_names) + 1) * self.num_bins
-
-    @property
-    def no_bond(self) -> int:
-        """The bond code of two atoms without a bond."""
-        return len(self.bond_names)
-
-    def table(self) -> np.ndarray:
-        """Return the vector of every category, [num_categories, dim] float32."""
-        bonds = np.eye(len(self.bond_names) + 1, len(self.bond_names), dtype=np.float32)
-        if self.bond_names == BOND_NAMES:
-            known = bond_table()
-            bonds = np.concatenate([known, np.zeros_like(known[:1])])
-        parts = [np.repeat(bonds, self.num_bins, axis=0)]
-        if self.boundaries is not None:
-            bins = np.eye(self.num_bins, dtype=np.float32)
-            parts.append(np.tile(bins, (len(self.bond_names) + 1, 1)))
-        result = np.concatenate(parts, axis=1)
-        return result if result.shape[1] else np.ones((1, 1), np.float32)
-
-    def categories(self, bonds: np.ndarray, distances: np.ndarray | None) -> np.ndarray:
-        """Return the category of each link, [E] int64, from bond codes and distances [E]."""
-        if self.boundaries is None or distances is None:
-            return bonds.astype(np.int64)
-        bins = np.searchsorted(np.array(self.boundaries, np.float32), distances, side="right")
-        return bonds.astype(np.int64) * self.num_bins + bins
-
-    def bond_codes(self, graphs: GraphSet) -> np.ndarray:
-        """Return the bond code of every edge entry, [E]; raises ``DataError`` without labels."""
-        if not self.bond_names:
-            return np.zeros(graphs.adjacency.num_entries, np.int64)
-        if graphs.edge_labels is None:
-            raise DataError(
-                f"The model was trained on graphs with edge labels, but {graphs.name!r} has none. "
-                "Give the edges the same kind of label."
-            )
-        codes = [self.bond_code(name) for name in graphs.edge_label_names]
-        # The last slot is for a missing label (-1), which counts as no bond.
-        return np.array([*codes, self.no_bond], np.int64)[graphs.edge_labels]
-
-    def bond_code(self, name: Name) -> int:
-        """Return the code of a kind of bond; an unknown kind counts as no bond."""
-        return self.bond_names.index(name) if name in self.bond_names else self.no_bond
-
-    def positions(self, graphs: GraphSet) -> np.ndarray | None:
-        """Return the coordinates [N, 3], None if not used; raises ``DataError`` if missing."""
-        if self.boundaries is None:
-            return None
-        found = coordinates(graphs)
-        if found is None:
-            raise DataError(
-                f"The model was trained on molecules with coordinates, but {graphs.name!r} has "
-                "none. Give the nodes attributes x, y and z, or train without distances."
-            )
-        return found
-
-    def to_json(self) -> Header:
-        """Return the map as plain values."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, value: Header) -> Self:
-        """Return the map from the values of ``to_json``."""
-        boundaries = value["boundaries"]
-        return cls(tuple(value["bond_names"]), None if boundaries is None else tuple(boundaries))
-
-
-def coordinates(graphs: GraphSet) -> np.ndarray | None:
-    """Return the node attributes x, y, z as [N, 3] float32, or None if one is missing."""
-    names = graphs.node_attribute_names
-    if graphs.node_attributes is None or not set(COORDINATES) <= set(names):
-        return None
-    columns = [names.index(name) for name in COORDINATES]
-    if columns == list(range(graphs.node_attributes.shape[1])):
-        return np.asarray(graphs.node_attributes)
-    return np.asarray(graphs.node_attributes)[:, columns]
-
+from igsd.graphs import chemistry
+from igsd.graphs.build import WEIGHT
+from igsd.graphs.chemistry import ATOM_DIM, ELEMENTS, atom_table, check_chemical, chemical
+from igsd.graphs.datasets import find_entry
+from igsd.graphs.graphset import GraphSet, Name, placeholders
+from igsd.graphs.weights import NONE, strengths, weight_name, weighted
 
 PARTS = ("label", "degree", "attributes", "constant")
 CHEMISTRY = "chemistry"
@@ -167,18 +38,33 @@ class NodeFeatures:
     table: np.ndarray | None = None
 
 
+MOST_VALUES = 100
+"""Different texts from which on an attribute names nodes rather than kinds of nodes."""
+
+AUTO = "auto"
+
+_NOT_USED, _LEFT_OUT = " not used: ", " left out by "
+"""In the notes of readers and in ``FeatureMap.unused``; the second if the user has said so."""
+
+
 @dataclass(frozen=True)
 class FeatureMap:
-    """Turns nodes into vectors: parts side by side in the order of ``PARTS``, attributes last.
+    """Turns nodes into vectors: parts side by side in the order of ``PARTS``, numbers last.
 
     - ``label``: one-hot of the node label, zero for a label not seen in training.
-    - ``degree``: one-hot of min(degree, ``degree_cap``), at most the largest degree in training.
-    - ``attributes``: the numbers of a node, standardised by the training set.
+    - ``degree``: one-hot of min(degree, ``degree_cap``), at most the largest degree in training. If
+      edges have weights, the logarithm of their sum, standardised, is a column of its own.
+    - ``attributes``: the numbers of a node, standardised by the training set; of a text or boolean
+      a one-hot, with a column for values not seen in training.
     - ``constant``: a single 1, for graphs without other features.
     - ``chemistry``: one-hots of element, degree, charge, hydrogens, aromaticity, ring,
       hybridisation and stereo of an atom, for molecules read from SMILES; stands alone.
 
-    ``links``: the features of links, None for an encoder that does not use them.
+    ``attribute_names``: the attributes that are numbers, all of a set in their order if empty.
+    ``categories``: (name, values) of the others. ``edge_weight``: the edge attribute that weights
+    edges, empty if there is none; ``strength``: mean and scale of its logarithmic sums. ``links``:
+    the features of links, None for an encoder that does not use them. ``unused``: a sentence for
+    each thing that the graphs carry and the encoder does not see. ``str(features)`` says it all.
     """
 
     parts: tuple[str, ...]
@@ -187,45 +73,128 @@ class FeatureMap:
     attribute_mean: tuple[float, ...] = ()
     attribute_scale: tuple[float, ...] = ()
     links: LinkFeatures | None = None
+    attribute_names: tuple[str, ...] = ()
+    categories: tuple[tuple[str, tuple[Name, ...]], ...] = ()
+    edge_weight: str = ""
+    strength: tuple[float, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @classmethod
-    def fit(cls, graphs: GraphSet, nodes: str = "auto", degree_cap: int = 64) -> Self:
+    def fit(
+        cls,
+        graphs: GraphSet,
+        nodes: str = AUTO,
+        degree_cap: int = 64,
+        *,
+        attributes: str = AUTO,
+        edge_weight: str = NONE,
+    ) -> Self:
         """Return the map for these graphs.
 
-        ``nodes``: parts joined by ``+`` (``label+degree``), or ``auto``: labels and degrees if
-        there are labels, otherwise attributes if there are any, otherwise degrees.
+        ``nodes``: parts joined by ``+`` (``label+degree``), or ``auto``: labels, degrees and
+        attributes, as far as there are any. ``attributes``: the names of node attributes with
+        commas between them, ``none``, or ``auto``: all but coordinates and texts with many values.
+        ``edge_weight``: the edge attribute that weights edges, or ``none``.
         """
-        parts = choose_parts(graphs, nodes)
+        parts = choose_parts(graphs, nodes, attributes)
+        weight = weight_name(graphs, edge_weight)
+        graphs = weighted(graphs, weight)
+        weight = (
+            "" if graphs.adjacency.weight is None else weight
+        )  # all are 1: as if there were none
         degrees = graphs.adjacency.degrees()
-        values = np.zeros((1, 0))
-        if "attributes" in parts:
-            values = np.asarray(graphs.node_attributes, np.float64)
+        strength: tuple[float, ...] = ()
+        chosen, left_out = choose_attributes(graphs, nodes, attributes)
+        if "attributes" not in parts:
+            why = f"{_LEFT_OUT}node_features={nodes!r}"
+            left_out = [f"node attribute {name!r}{why}" for name in chosen] + left_out
+            chosen = []
+        if graphs.adjacency.weight is not None and "degree" in parts:
+            sums = np.log1p(strengths(graphs))
+            strength = (float(sums.mean()), float(sums.std()) or 1.0)
+        kinds = _kinds_of(graphs)
+        numbers = [name for name in chosen if not kinds[name]]
+        values = _columns_of(graphs, numbers)
         deviation = values.std(axis=0)
+        notes = [note for note in graphs.notes if _NOT_USED in note]
+        if graphs.node_labels is not None and "label" not in parts and parts != (CHEMISTRY,):
+            notes.append(f"node labels{_LEFT_OUT}node_features={nodes!r}")
         return cls(
             parts=parts,
             label_names=graphs.node_label_names if "label" in parts else (),
             degree_cap=int(min(degree_cap, degrees.max(initial=0))) if "degree" in parts else 0,
             attribute_mean=tuple(values.mean(axis=0).tolist()),
             attribute_scale=tuple(np.where(deviation > 0, deviation, 1.0).tolist()),
+            # Columns without names are known by their number and order.
+            attribute_names=tuple(numbers) if graphs.node_attribute_names else (),
+            categories=tuple((name, kinds[name]) for name in chosen if kinds[name]),
+            edge_weight=weight,
+            strength=strength,
+            unused=(*notes, *left_out),
         )
+
+    def with_edges(
+        self, graphs: GraphSet, links: LinkFeatures | None, encoder: str, directed: str
+    ) -> Self:
+        """Return the map with the features of links, and with what is not seen of edges."""
+        unused, hint = [], f"encoder={encoder!r} does not see it; gine and mpnn do"
+        if graphs.edge_labels is not None and links is None:
+            unused.append(f"edge label{_NOT_USED}{hint}")
+        seen = set() if links is None else {part.name for part in links.parts}
+        for place, name in enumerate(edge_attribute_names(graphs)):
+            if name == WEIGHT and name != self.edge_weight:
+                if (np.asarray(graphs.edge_attributes)[:, place] != 1).any():
+                    unused.append(f"edge attribute {name!r}{_LEFT_OUT}edge_weight")
+            elif name not in seen and name != self.edge_weight:
+                why = hint if links is None else "it is the same everywhere, or one too many"
+                unused.append(f"edge attribute {name!r}{_NOT_USED}{why}")
+        if graphs.directions is not None and (links is None or not links.directed):
+            way_out = f"directed={directed!r} takes edges as undirected; directed='both' with "
+            unused.append(f"edge direction{_NOT_USED}{way_out}encoder='gine' tells them apart")
+        if self.edge_weight and links is not None and links.boundaries is not None:
+            unused.append(f"edge weight{_NOT_USED}distances link all pairs of nodes")
+        return replace(self, links=links, unused=(*self.unused, *unused))
 
     @property
     def dim(self) -> int:
         """Width of a node's vector."""
+        values = [len(names) + 1 for _, names in self.categories]
         widths = {
             "label": len(self.label_names),
-            "degree": self.degree_cap + 1,
-            "attributes": len(self.attribute_mean),
+            "degree": self.degree_cap + 1 + bool(self.strength),
+            "attributes": len(self.attribute_mean) + sum(values),
             "constant": 1,
             CHEMISTRY: ATOM_DIM,
         }
         return sum(widths[part] for part in self.parts)
 
+    @property
+    def used(self) -> str:
+        """What an encoder sees of a node and of an edge, in a line."""
+        words = {
+            "label": f"label ({counted(len(self.label_names), 'kind')})",
+            "degree": f"degree (0 to {self.degree_cap})" + ", strength" * bool(self.strength),
+            "constant": "a constant",
+            CHEMISTRY: CHEMISTRY,
+        }
+        names = self.attribute_names or placeholders(len(self.attribute_mean))
+        attributes = [enumerated(names, 12)] if names else []
+        attributes += [f"{name} ({counted(len(v), 'kind')})" for name, v in self.categories]
+        words["attributes"] = ", ".join(attributes)
+        nodes = ", ".join(words[part] for part in self.parts)
+        weight = WEIGHT if self.edge_weight == WEIGHT else f"{WEIGHT} ({self.edge_weight})"
+        edges = [weight] if self.edge_weight else []
+        edges += [] if self.links is None else self.links.in_words()
+        return f"of nodes: {nodes}; of edges: {', '.join(edges) or 'that they are there'}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.used, *self.unused])
+
     def transform(self, graphs: GraphSet) -> NodeFeatures:
         """Return the features of every node; raises ``DataError`` if a part is missing."""
-        codes, dense, offset = [], None, 0
+        codes, dense, offset = [], [], 0
+        graphs = self.prepared(graphs)
         if self.parts == (CHEMISTRY,):
-            graphs = self.prepared(graphs)
             kinds = np.asarray(graphs.node_labels).reshape(-1, 1)
             return NodeFeatures(kinds, None, self.dim, atom_table(graphs.node_label_names))
         for part in self.parts:
@@ -236,20 +205,32 @@ class FeatureMap:
             elif part == "degree":
                 codes.append(np.minimum(graphs.adjacency.degrees(), self.degree_cap) + offset)
                 offset += self.degree_cap + 1
+                if self.strength:
+                    mean, scale = self.strength
+                    sums = (np.log1p(strengths(graphs)) - mean) / scale
+                    dense.append(sums.astype(np.float32).reshape(-1, 1))
             elif part == "constant":
                 codes.append(np.full(graphs.num_nodes, offset, np.int64))
                 offset += 1
             else:
-                dense = self._standardised(graphs)
+                for name, values in self.categories:
+                    codes.append(_value_codes(graphs, name, values) + offset)
+                    offset += len(values) + 1
+                if self.attribute_mean:
+                    dense.append(self._standardised(graphs))
         table = np.stack(codes, axis=1) if codes else np.zeros((graphs.num_nodes, 0), np.int64)
-        return NodeFeatures(table, dense, self.dim)
+        return NodeFeatures(table, np.concatenate(dense, axis=1) if dense else None, self.dim)
 
     def prepared(self, graphs: GraphSet) -> GraphSet:
-        """Return the graphs with the labels that this map reads: those of chemistry, or their own.
+        """Return the graphs with what this map reads: labels of chemistry, weights of edges.
 
-        Raises ``DataError`` for graphs that are not molecules where molecules are needed.
+        Raises ``DataError`` for graphs that are not molecules where molecules are needed, and for
+        negative weights.
         """
-        return chemical(graphs) if self.parts == (CHEMISTRY,) else graphs
+        if self.parts == (CHEMISTRY,):
+            return chemical(graphs)
+        is_ready = not self.edge_weight or graphs.adjacency.weight is not None
+        return graphs if is_ready else weighted(graphs, self.edge_weight)
 
     def to_json(self) -> Header:
         """Return the map as plain values."""
@@ -262,7 +243,9 @@ class FeatureMap:
             key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()
         }
         links = fields.pop("links", None)
-        return cls(**fields, links=None if links is None else LinkFeatures.from_json(links))
+        categories = tuple((name, tuple(v)) for name, v in fields.pop("categories", ()))
+        links = None if links is None else LinkFeatures.from_json(links)
+        return cls(**fields, categories=categories, links=links)
 
     def _label_codes(self, graphs: GraphSet) -> np.ndarray:
         if graphs.node_labels is None:
@@ -283,25 +266,110 @@ class FeatureMap:
 
     def _standardised(self, graphs: GraphSet) -> np.ndarray:
         width = len(self.attribute_mean)
-        if graphs.node_attributes is None or graphs.node_attributes.shape[1] != width:
+        if self.attribute_names:
+            values = _columns_of(graphs, [_found(graphs, name) for name in self.attribute_names])
+        elif graphs.node_attributes is None or graphs.node_attributes.shape[1] != width:
             found = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
             raise DataError(
                 f"The model was trained on graphs with {counted(width, 'node attribute')}, "
                 f"{graphs.name!r} has {found or 'none'}. Give the nodes the same attributes in the "
                 "same order, or train a model on graphs like these."
             )
-        values = (graphs.node_attributes - np.array(self.attribute_mean)) / self.attribute_scale
-        return values.astype(np.float32)
+        else:
+            values = np.asarray(graphs.node_attributes)
+        return ((values - np.array(self.attribute_mean)) / self.attribute_scale).astype(np.float32)
 
 
-def choose_parts(graphs: GraphSet, nodes: str) -> tuple[str, ...]:
-    """Return the feature parts that ``nodes`` names; raises if the graphs lack one."""
-    if nodes == "auto":
-        if graphs.node_labels is not None:
-            return ("label", "degree")
-        return ("attributes",) if graphs.node_attributes is not None else ("degree",)
+def _names_of(graphs: GraphSet) -> tuple[str, ...]:
+    """Return the names of the node attributes, placeholders if they have none."""
+    width = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
+    return graphs.node_attribute_names or placeholders(width)
+
+
+def _kinds_of(graphs: GraphSet) -> dict[str, tuple[Name, ...]]:
+    """Return the values of each node attribute that is a category, () for a number."""
+    names = _names_of(graphs)
+    return dict(zip(names, graphs.node_category_names or ((),) * len(names), strict=True))
+
+
+def _columns_of(graphs: GraphSet, names: list[str]) -> np.ndarray:
+    """Return some node attributes as a table, [N, a] float64."""
+    if not names:
+        return np.zeros((graphs.num_nodes, 0))
+    places = [_names_of(graphs).index(name) for name in names]
+    return np.asarray(graphs.node_attributes)[:, places].astype(np.float64)
+
+
+def _found(graphs: GraphSet, name: str) -> str:
+    """Return the name of a node attribute; raises ``DataError`` if the graphs have none such."""
+    names = _names_of(graphs)
+    if name in names:
+        return name
+    notes = [note for note in graphs.notes if f"node attribute {name!r}" in note]
+    there = enumerated(names, 12) if names else "none"
+    hint = f"{notes[0]}." if notes else did_you_mean(name, names)
+    raise DataError(
+        f"The node attribute {name!r} is not usable in {graphs.name!r}, where there are: {there}. "
+        f"{hint}".rstrip()
+    )
+
+
+def _value_codes(graphs: GraphSet, name: str, values: tuple[Name, ...]) -> np.ndarray:
+    """Return the place of each node's value among ``values``, the last one if it is not there."""
+    own = _kinds_of(graphs)[_found(graphs, name)]
+    known = {value: code for code, value in enumerate(values)}
+    if not own:  # numbers where training saw texts
+        return np.full(graphs.num_nodes, len(values), np.int64)
+    # The last slot is for a missing value (-1).
+    table = np.array([known.get(value, len(values)) for value in own] + [len(values)], np.int64)
+    return table[_columns_of(graphs, [name])[:, 0].astype(np.int64)]
+
+
+def choose_attributes(graphs: GraphSet, nodes: str, asked: str) -> tuple[list[str], list[str]]:
+    """Return (the node attributes to use, a sentence for each that is not); see ``FeatureMap.fit``.
+
+    Raises ``DataError`` for a name that is not an attribute that every node has.
+    """
+    names, kinds = _names_of(graphs), _kinds_of(graphs)
+    if asked == NONE:
+        return [], [f"node attribute {name!r}{_LEFT_OUT}node_attributes=None" for name in names]
+    if asked != AUTO:
+        chosen = [_found(graphs, name.strip()) for name in asked.split(",") if name.strip()]
+        rest = [name for name in names if name not in chosen]
+        return chosen, [f"node attribute {name!r}{_LEFT_OUT}node_attributes" for name in rest]
+    chosen, left_out = [], []
+    are_coordinates = nodes == AUTO and set(COORDINATES) <= set(names)
+    for name in names:
+        if are_coordinates and name in COORDINATES:
+            why = "coordinates depend on how a graph is turned; mpnn sees distances"
+        elif len(kinds[name]) > MOST_VALUES:
+            why = f"{len(kinds[name])} different values; name it in node_attributes to use it"
+        else:
+            chosen.append(name)
+            continue
+        left_out.append(f"node attribute {name!r}{_NOT_USED}{why}")
+    return chosen, left_out
+
+
+def choose_parts(graphs: GraphSet, nodes: str, attributes: str = AUTO) -> tuple[str, ...]:
+    """Return the feature parts that ``nodes`` names; raises if the graphs lack one.
+
+    Attributes that are asked for by their names are always a part.
+    """
+    chosen = [] if nodes == CHEMISTRY else choose_attributes(graphs, nodes, attributes)[0]
+    named = attributes not in (AUTO, NONE)
+    if nodes == AUTO:
+        labels = ("label",) if graphs.node_labels is not None else ()
+        return (*labels, "degree", *(("attributes",) if chosen else ()))
     if nodes == CHEMISTRY:
         check_chemical(graphs)
+        if named:
+            raise ParameterError(
+                "node_attributes",
+                "IGSD",
+                "must be 'auto' or None with node_features='chemistry', which stands alone. Got "
+                f"{attributes!r} instead.",
+            )
         return (CHEMISTRY,)
     asked = nodes.split("+")
     if not set(asked) <= set(PARTS) or len(set(asked)) < len(asked):
@@ -312,14 +380,26 @@ def choose_parts(graphs: GraphSet, nodes: str) -> tuple[str, ...]:
             "'+'. "
             f"Got {nodes!r} instead.",
         )
-    lacking = {"label": graphs.node_labels, "attributes": graphs.node_attributes}
-    for part, column in lacking.items():
-        if part in asked and column is None:
+    lacking = {"label": graphs.node_labels is None, "attributes": not chosen}
+    for part, is_lacking in lacking.items():
+        if part in asked and is_lacking:
             raise DataError(
                 f"node_features={nodes!r} asks for node {part}, but {graphs.name!r} has none. "
                 "Use node_features='auto' or 'degree'."
             )
-    return tuple(part for part in PARTS if part in asked)
+    return tuple(part for part in PARTS if part in asked or (part == "attributes" and named))
+
+
+def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
+    """Warn of what the graphs carry and the model does not see.
+
+    That the default encoder does not see bonds is no news for molecules and known data sets.
+    """
+    is_known = find_entry(graphs.name) is not None or chemistry.is_molecular(graphs)
+    news = [text for text in features.unused if _NOT_USED in text]
+    news = [text for text in news if not (is_known and text.startswith("edge label"))]
+    if news and not (is_known and coordinates(graphs) is not None):
+        warn_user(f"Of {graphs.name!r} the model does not see everything. {'. '.join(news)}.")
 
 
 _MOST_NAMES = 8

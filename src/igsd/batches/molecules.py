@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from igsd.batches.batch import Batch, Collator
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.batches.operator import AdjacencyOperator
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.graphset import GraphSet, Name
@@ -48,6 +49,10 @@ def complete_blocks(ptr: np.ndarray) -> CompleteBlocks:
     return CompleteBlocks(row, ranges(starts, starts + per_node), pointers(per_node))
 
 
+_MANY = 256
+"""Categories from which on only those that occur get a row of a table."""
+
+
 class CategoryOperator:
     """Computes sum_j w_ij x_j Theta[t_ij] for every node i, where t_ij is the link's category.
 
@@ -63,7 +68,10 @@ class CategoryOperator:
         self, edge_index: Tensor, weight: Tensor, category: Tensor, num_nodes: int
     ) -> None:
         receiver, sender = edge_index
-        num_categories = int(category.max()) + 1 if len(category) else 0
+        num_categories, names = int(category.max()) + 1 if len(category) else 0, None
+        if num_categories > _MANY:  # most of which do not occur
+            names, category = category.unique(return_inverse=True)
+            num_categories = len(names)
         key = category * num_nodes + sender
         occurs = torch.zeros(num_categories, num_nodes, dtype=torch.bool, device=key.device)
         occurs.view(-1)[key] = True
@@ -71,6 +79,7 @@ class CategoryOperator:
         counts = occurs.sum(1)
         self.used = counts.nonzero().squeeze(1)
         self.counts: list[int] = counts[self.used].tolist()
+        self.used = self.used if names is None else names[self.used]
         self.sender = occurs.nonzero()[:, 1]
         self.row_sums = weight.new_zeros(num_nodes).index_add_(0, receiver, weight)
         # The sparse matrices of the sums; ``pair`` [E]: the message of each link.
@@ -214,7 +223,8 @@ class MoleculeCollator(Collator):
         columns = before[links.global_columns(ptr)[stays]]
         rows = pointers(np.diff(row_ptr)[keep])
         starts = np.repeat(left[:-1], np.diff(rows[left]))
-        edges = Adjacency(rows, (columns - starts).astype(np.int32))
+        weight = None if links.weight is None else links.weight[stays]
+        edges = Adjacency(rows, (columns - starts).astype(np.int32), weight)
         kept = x[torch.from_numpy(np.flatnonzero(keep)).to(self.device)]
         return self._batch(kept, left, edges, categories[stays])
 
@@ -234,18 +244,22 @@ class MoleculeCollator(Collator):
             ends = taken.rows(), taken.global_columns(ptr)
             distances = pair_distances(self.positions[nodes], *ends)
         if bond is None:
-            blocks = complete_blocks(ptr)
-            kinds = self._kinds(blocks, *self._bonds(indices))
-            bonds = kinds[blocks.places(taken.rows(), taken.col)]
+            bonds = self._bonds_between(taken, *self._bonds(indices), ptr)
         else:
             bonds = np.full(taken.num_entries, self.links.bond_code(bond))
         categories = self.links.categories(bonds, distances)
-        return self._batch(batch.x, ptr, taken, categories)
+        return self._batch(batch.x, ptr, taken, categories, diagonal=True)
 
     def _batch(
-        self, x: Tensor, ptr: np.ndarray, links: Adjacency, categories: np.ndarray
+        self,
+        x: Tensor,
+        ptr: np.ndarray,
+        links: Adjacency,
+        categories: np.ndarray,
+        *,
+        diagonal: bool = False,
     ) -> MoleculeBatch:
-        operator = self.operator(links, ptr, diagonal=links.weight is not None)
+        operator = self.operator(links, ptr, diagonal=diagonal)
         starts, codes = (torch.from_numpy(array).to(self.device) for array in (ptr, categories))
         return MoleculeBatch(x, starts, operator, codes)
 
@@ -268,6 +282,20 @@ class MoleculeCollator(Collator):
         starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
         entries = ranges(adjacency.row_ptr[starts], adjacency.row_ptr[stops])
         return adjacency.take(self.node_ptr, indices), self.bonds[entries]
+
+    def _bonds_between(
+        self, pairs: Adjacency, taken: Adjacency, bonds: np.ndarray, ptr: np.ndarray
+    ) -> np.ndarray:
+        """Return the bond code of each entry of ``pairs``, or that of no bond."""
+        n = int(ptr[-1])
+        keys = taken.rows() * n + taken.global_columns(ptr)
+        wanted = pairs.rows() * n + pairs.global_columns(ptr)
+        kinds = np.full(len(wanted), self.links.no_bond, np.int16)
+        if len(keys):
+            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found = keys[place] == wanted
+            kinds[found] = bonds[place[found]]
+        return kinds
 
     def _kinds(self, blocks: CompleteBlocks, taken: Adjacency, bonds: np.ndarray) -> np.ndarray:
         """Return the bond code of every pair of atoms, or that of no bond."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from igsd.baselines.references.vectors import checksum_of, vectors_for
 from igsd.baselines.registry import configure, takes_recipe
-from igsd.cli import options, running
+from igsd.cli import compare_splits, options, running
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError
 from igsd.estimators.neural import fitting_recipe
@@ -39,7 +39,11 @@ and eight characters if much is changed) and has its own records under that name
 another --recipe than the one that suits the graphs (METHOD+recipe-NAME).
 
 protocols:
-{running.PROTOCOLS_HELP}"""
+{running.PROTOCOLS_HELP}
+
+With --splits, methods are scored on test parts instead: vectors are made without labels, a linear
+model learns from the labels of the training part (--train-labels) and predicts the test part. One
+record holds all splits of a method; asking for more splits or numbers of labels adds to it."""
 
 _EXAMPLES = """\
 examples:
@@ -48,6 +52,7 @@ examples:
   igsd compare MUTAG --methods all --seeds 1 --records results/
   igsd compare MUTAG --methods igsd,my_package.my_module:MyMethod
   igsd compare MUTAG --methods igsd,wl --vectors mine.npy
+  igsd compare molecules.csv --labels active --methods igsd,morgan,descriptors --splits scaffold
   igsd compare NCI1 --methods igsd,wl,wl-oa --set wl.iterations=4 --limit-seconds 3600"""
 
 
@@ -56,8 +61,9 @@ def add_parser(commands: Any) -> None:
     description = f"{_DESCRIPTION}\n\n{options.methods_text()}"
     parser = options.add_command(commands, "compare", run, description, _EXAMPLES)
     options.add_data_argument(parser)
-    text = f"the methods to compare, or all (default: {DEFAULT_METHODS})"
-    parser.add_argument("--methods", metavar="NAME,NAME,...", default=DEFAULT_METHODS, help=text)
+    text = f"the methods to compare, or all (default: {DEFAULT_METHODS}; with --splits "
+    text += f"{compare_splits.DEFAULT_METHODS})"
+    parser.add_argument("--methods", metavar="NAME,NAME,...", help=text)
     text = "vectors made elsewhere (.npy, .csv, .parquet), one row per graph, or matched by a "
     text += "column id; a row named after the file. Can be repeated"
     parser.add_argument("--vectors", metavar="FILE", help=text, **options.REPEATED)
@@ -80,6 +86,16 @@ def run(args: Namespace) -> int:
     check_writable(place)
     picture_suffix(place)
     running.check_running(args)
+    compare_splits.check_options(args)
+    if args.splits is not None:
+        running.refuse({"--vectors": args.vectors}, "is scored under folds: leave out --splits.")
+        names = compare_splits.parse_methods(args.methods or compare_splits.DEFAULT_METHODS)
+        plot, failed = compare_splits.compare_splits(args, names)
+        data = plain_name(running.open_graphs(args.data, args).name)
+        place = Path(args.plot or Path(options.RUNS) / f"compare-{data}-{args.splits}.png")
+        print(f"{compare_splits.draw(plot, place)}, records: {args.records}", file=sys.stderr)
+        return int(failed)
+    args.methods = args.methods or DEFAULT_METHODS
     comparison = compare(args, running.parse_methods(args.methods))
     print(f"{_draw(args.plot, comparison)}, records: {args.records}", file=sys.stderr)
     return int(comparison.failed())

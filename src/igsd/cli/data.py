@@ -7,13 +7,17 @@ from typing import Any
 from igsd.cli.options import add_command, add_reading_arguments, names_in, prepare_output
 from igsd.cli.output import open_graphs, reading_of
 from igsd.errors import StorageError, counted
+from igsd.estimators.neural import fitting_recipe
 from igsd.evaluation.twins import count_twins
 from igsd.graphs.datasets import aliases, data_sets
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.graphs.readers.text_table import is_table
 from igsd.graphs.summary import GraphSetSummary, Spread, summarize
+from igsd.report.drawing import draw_graphs
 from igsd.report.render import print_table
+from igsd.settings.igsd import Config
+from igsd.settings.text import load_recipe
 
 _DESCRIPTION = """\
 Data sets by name, and graphs in files. A name is looked up in the folder IGSD_DATA (NAME.zip or
@@ -22,7 +26,7 @@ NAME/ in TU layout), then in the cache, then in installed packages, then downloa
 _EXAMPLES = """\
 examples:
   igsd data list
-  igsd data show MUTAG
+  igsd data show MUTAG --plot mutag.png
   igsd data import molecules.csv -o molecules.graphs --label-column active"""
 
 _MOST_LABELS = 12
@@ -37,10 +41,13 @@ def add_parser(commands: Any) -> None:
     text = "graphs, classes, labels and indistinguishable graphs of one"
     part = parts.add_parser("show", help=text)
     part.add_argument("data", metavar="NAME|PATH", help="data-set name or path (see igsd --help)")
+    text = "also draw a few of the graphs, to a PNG, SVG or PDF file"
+    part.add_argument("--plot", metavar="FILE", help=text)
     add_reading_arguments(part)
     part.set_defaults(run=run_show)
     text = (
-        "Writes the graphs of PATH (a TU folder or zip, a table of molecules, a name) to one file "
+        "Writes the graphs of PATH (a TU folder or zip, a table of molecules, files of networks or "
+        "a folder of them, a name) to one file "
     )
     text += "that every command accepts as DATA and that opens quickly."
     summary = "convert other files to one portable file"
@@ -73,12 +80,17 @@ def run_list(args: Namespace) -> int:
 
 def run_show(args: Namespace) -> int:
     """Print what is in one data set."""
+    written = prepare_output(args.plot, args.data) if args.plot else None
     graphs = open_graphs(args.data, **reading_of(args))
-    lines = [*_summary_lines(summarize(graphs)), *_twin_lines(graphs)]
-    lines += [("note", note) for note in graphs.notes]
+    lines = [*_summary_lines(summarize(graphs)), *_seen_lines(graphs), *_twin_lines(graphs)]
+    lines += [("note", note) for note in graphs.notes if " not used: " not in note]
     width = max(len(key) for key, _ in lines)
     for key, text in lines:
         print(f"{key:<{width}}  {text}")
+    if written is not None:
+        draw_graphs(graphs).save(args.plot)
+        written()
+        print(f"\ndrawn: {args.plot}")
     return 0
 
 
@@ -119,14 +131,28 @@ def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
         ("classes", classes or "none"),
         ("nodes", _spread(summary.nodes)),
         ("edges", _spread(summary.edges)),
+        ("degrees", _spread(summary.degrees)),
+        ("components", _spread(summary.components)),
         ("node labels", _labels(summary.node_labels)),
         ("edge labels", _labels(summary.edge_labels)),
         ("node attributes", _names(summary.node_attributes)),
         ("edge attributes", _names(summary.edge_attributes)),
+        ("edge weights", summary.weights or "none"),
+        ("direction", _direction(summary.one_way)),
         ("targets", _names(summary.targets)),
         ("isolated nodes", str(summary.isolated_nodes)),
         ("disconnected graphs", str(summary.disconnected_graphs)),
     ]
+
+
+def _seen_lines(graphs: GraphSet) -> list[tuple[str, str]]:
+    """Return what the recipe that suits the graphs sees of nodes and edges, and what not."""
+    from igsd.training.fit import fit_features
+
+    recipe = fitting_recipe(graphs)
+    features = fit_features(graphs, load_recipe(recipe, Config))
+    lines = [("recipe", recipe), ("seen", features.used)]
+    return lines + [("not seen", text) for text in features.unused]
 
 
 def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
@@ -139,6 +165,10 @@ def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
         best = f"{100 * twins.ceiling:.1f} %, the best accuracy by structure and node labels alone"
         lines.append(("1-WL ceiling", best))
     return lines
+
+
+def _direction(one_way: float) -> str:
+    return f"{100 * one_way:.1f} % of the edges go one way" if one_way else "none"
 
 
 def _spread(spread: Spread) -> str:

@@ -6,8 +6,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from igsd.baselines.registry import configure
-from igsd.cli import evaluate_splits, options, running
+from igsd.cli import compare_splits, evaluate_splits, options, running
 from igsd.cli.compare import compare
 from igsd.cli.train import write_run
 from igsd.errors import ConfigError, StorageError, counted
@@ -15,7 +17,7 @@ from igsd.evaluation import PROTOCOLS
 from igsd.experiments import SPLIT_PROTOCOLS as _OFFERED
 from igsd.experiments.environment import num_processes
 from igsd.experiments.records import Record, data_summary
-from igsd.experiments.run import Run
+from igsd.experiments.run import Run, known_part
 from igsd.experiments.run_folder import RunFolder, SeedFolders, new_run_folder
 from igsd.experiments.scoring import TWINS_REMOVED, Scoring, score_seeds, source_vectors
 from igsd.graphs.graphset import GraphSet
@@ -54,6 +56,7 @@ examples:
   igsd evaluate --recipe molecules MUTAG --seeds 5 --records results/
   igsd evaluate --methods igsd,wl,majority MUTAG
   igsd evaluate runs/mine molecules.csv --labels active
+  igsd evaluate molecules molecules.csv --labels active --splits scaffold --train-labels 128,all
   igsd evaluate --protocol semi --methods gin,morgan B3DB --records results/
   igsd evaluate --protocol qm9 --method igsd QM9 --seeds 3 --records results/
 
@@ -93,13 +96,32 @@ def add_parser(commands: Any) -> None:
 def run(args: Namespace) -> int:
     """Score what was asked for, print the table, and return the exit code."""
     running.check_running(args)
-    _check(args)
+    compare_splits.check_options(args)
     args.data = args.inputs[-1]
+    if args.splits is not None:
+        return _score_splits(args)
+    _check(args)
     if args.protocol in SPLIT_PROTOCOLS:
         return evaluate_splits.score_splits(args)
     if args.methods is not None:
         return int(compare(args, running.parse_methods(args.methods)).failed())
     return _score_model(args) if args.recipe is None else _score_recipe(args)
+
+
+def _score_splits(args: Namespace) -> int:
+    """Score methods, or a model, on test parts."""
+    if args.output or (args.recipe is not None and args.methods is None):
+        raise ConfigError("--splits scores methods (--methods NAME,NAME) or a MODEL, no recipe.")
+    if (args.methods is None) == (len(args.inputs) == 1) or len(args.inputs) > 2:
+        raise ConfigError(
+            "With --splits, igsd evaluate takes DATA alone and --methods NAME,NAME, or MODEL and "
+            f"DATA. Got {' '.join(args.inputs)!r}."
+        )
+    if args.methods is None:
+        running.refuse({"--records": args.records}, "is for methods; add --methods NAME.")
+        return compare_splits.score_model(args)
+    names = compare_splits.parse_methods(args.methods)
+    return int(compare_splits.compare_splits(args, names)[1])
 
 
 def _check(args: Namespace) -> None:
@@ -150,10 +172,14 @@ def _check(args: Namespace) -> None:
 
 def _score_model(args: Namespace) -> int:
     """Score one model, or embeddings from a file."""
-    source, graphs = args.inputs[0], running.open_graphs(args.data, args)
+    source, whole = args.inputs[0], running.open_graphs(args.data, args, gaps=True)
+    graphs = known_part(whole)
     jobs = running.spread_out(args, 1, graphs)[1].get("fold_jobs", 1)
     scoring = replace(running.scoring_of(args, graphs), jobs=jobs)
-    vectors, notes = source_vectors(source, graphs, args.protocol, verbose=not args.quiet)
+    vectors, notes = source_vectors(source, whole, args.protocol, verbose=not args.quiet)
+    if len(graphs) < len(whole):
+        rows = np.flatnonzero(np.asarray(whole.classes) >= 0)
+        vectors = {name: one.taken(rows) for name, one in vectors.items()}
     per_seed = score_seeds(vectors, graphs, scoring, range(args.seeds), verbose=not args.quiet)
     facts = {"model": str(source), "notes": notes}
     _report(args, graphs, scoring, unsaved_records(per_seed), facts, notes)

@@ -26,7 +26,8 @@ Vectors for whole graphs with few labels or none: Iterative Graph Self-Distillat
 
 DATA is the name of a data set (`igsd data list`), a TU folder or zip, a table of molecules
 (.csv, .tsv, .smi, .sdf, .mol, also .gz; .parquet; .xlsx, FILE.xlsx:SHEET for one of several sheets;
-- for standard input), or a file written by `igsd data import`. MODEL is a run folder made by
+- for standard input), a file of networks (.graphml, .gml, .gexf, .net, .json, .edgelist, .npz,
+.npy) or a folder of them, or a file written by `igsd data import`. MODEL is a run folder made by
 `igsd train`, or a file written by `model.save` in Python."""
 
 _EXAMPLES = """\

@@ -136,7 +136,7 @@ def add_settings_arguments(parser: Any, *, chooses: bool = True) -> None:
     """Add the options of settings; ``chooses``: the command picks a recipe if none is given."""
     choice = "default: auto, which is" if chooses else "auto is"
     text = f"a shipped configuration: {', '.join(recipe_names())}; {choice} molecules if nodes "
-    text += "have labels or attributes, else social"
+    text += "have labels, networks if nodes or edges carry more, else social"
     parser.add_argument("--recipe", metavar="NAME", help=text)
     add_settings_files(parser)
 

@@ -1,6 +1,7 @@
 """What commands print besides their result: notes, and progress while inputs are opened."""
 
 import contextlib
+import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,15 @@ from igsd.progress import Advance, printable, progress_bar, raw
 def say_note(text: str) -> None:
     """Print a note on standard error."""
     print(f"igsd: note: {printable(text)}", file=sys.stderr)
+
+
+def seen_line(graphs: GraphSet, config: Any) -> str:
+    """Return a line about what a network sees of nodes and edges, nothing for other methods."""
+    if "checkpoint" not in config.besides:
+        return ""
+    from igsd.training.fit import fit_features
+
+    return f"\nsees {fit_features(graphs, config).used}"
 
 
 def open_model(path: str) -> Any:
@@ -93,7 +103,8 @@ def shown_opening(data: str, *, quiet: bool) -> Iterator[Progress | None]:
         nonlocal advance, position
         if advance is None:  # most data sets open without a single call, and need no bar
             _clear_line()
-            say_note(f"{data} is downloaded or read for the first time, then cached.")
+            if not os.path.isdir(data):
+                say_note(f"{data} is downloaded or read for the first time, then cached.")
             bar = progress_bar(data, total or 0, shown=total is not None)
             advance = stack.enter_context(bar)
         advance(done - position)
@@ -109,3 +120,21 @@ def shown_opening(data: str, *, quiet: bool) -> Iterator[Progress | None]:
 def _clear_line() -> None:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=raw(sys.stderr), flush=True)
+
+
+def print_quality(model: Any) -> None:
+    """Print how a predictor did on labels that were held out, beside the models it is made of."""
+    if not hasattr(model, "ensembles_"):
+        return
+    from igsd.report.render import print_table
+
+    for number in range(len(model.ensembles_)):
+        rows = model.summary(number)
+        names = getattr(getattr(model, "scale_", None), "names", ())
+        title = "cross-validation inside the labels"
+        title += f", {names[number]}" if len(names) > 1 else ""
+        lines = [
+            [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row.values()]
+            for row in rows
+        ]
+        print_table(list(rows[0]), lines, title, [0])

@@ -14,6 +14,8 @@ from igsd.baselines.registry import method, method_names, setting_names
 from igsd.cli.options import Time, names_in, written_settings
 from igsd.cli.output import shown_opening
 from igsd.errors import ConfigError, counted, nearest
+from igsd.evaluation import SPLITS
+from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
 from igsd.experiments.execute import Display, Workers, check_address, execute_runs
 from igsd.experiments.records import Record, make_records_folder
 from igsd.experiments.run import Options, Run, opened
@@ -24,6 +26,7 @@ from igsd.files.bounded import STANDARD_INPUT
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import printable, raw
 from igsd.report.render import show
+from igsd.report.summary import METRICS, summarise
 from igsd.report.tables import Table
 
 Changes = dict[str, Any]
@@ -60,8 +63,16 @@ def add_scoring_arguments(parser: ArgumentParser, protocols: Sequence[str]) -> N
     text = "seeds 0..N-1 (default: 5)"
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help=text)
     text = "the classes, as in `igsd train --labels` (default: those of DATA; in a table the "
-    text += "column called label, class or y)"
+    text += "column called label, class or y); with --splits also numbers, or several columns"
     parser.add_argument("--labels", metavar="COLUMN|FILE", help=text)
+    text = "score predictions on a test part of a fifth of the graphs: chosen at random, or whole "
+    text += "Murcko scaffolds of molecules. Instead of --protocol; --seeds is the number of splits"
+    parser.add_argument("--splits", choices=SPLITS, help=text)
+    text = "with --splits: how many labels of the training part are shown, e.g. 16,128,all "
+    parser.add_argument("--train-labels", metavar="N,N,...", help=f"{text}(default: all)")
+    text = f"with --splits: {', '.join((*CLASS_METRICS, *NUMBER_METRICS))}, or all (default: the "
+    text += "first of classes or numbers)"
+    parser.add_argument("--metrics", metavar="NAME,...", help=text)
     text = "scale features inside each training part; search: choose there, like C (default: yes)"
     parser.add_argument("--standardise", choices=("no", "yes", "search"), help=text)
     text = "also score with twins of test graphs (indistinguishable by message passing) removed "
@@ -154,21 +165,27 @@ def shared_out(
     return shares
 
 
-def open_graphs(source: str, args: Namespace) -> GraphSet:
-    """Open a data set, with the classes of ``--labels``; it stays open for the runs on it."""
+def open_graphs(source: str, args: Namespace, *, gaps: bool = False) -> GraphSet:
+    """Open a data set, with the labels of ``--labels``; it stays open for the runs on it.
+
+    ``gaps``: keep graphs without a label, whatever the protocol.
+    """
     if source == STANDARD_INPUT:
         raise ConfigError(
             "Runs are made in several processes, and standard input can be read only once. Save "
             "it to a file first."
         )
+    named = getattr(args, "splits", None) or getattr(args, "protocol", "")
+    protocol = "" if gaps else str(named)
     with shown_opening(source, quiet=args.quiet) as progress:
-        return opened(source, getattr(args, "labels", None) or "", progress)
+        return opened(source, getattr(args, "labels", None) or "", progress, protocol=protocol)
 
 
 def first_run(args: Namespace, graphs: GraphSet, name: str, recipe: str, **kwargs: Any) -> Run:
     """Return the run of a method on DATA that the options describe, with seed 0."""
     kwargs |= {"source": args.data, "labels": args.labels or "", "twins": args.without_twins}
-    protocol, standardise = args.protocol.removesuffix("-paper"), args.standardise or "yes"
+    protocol = getattr(args, "splits", None) or args.protocol.removesuffix("-paper")
+    standardise = args.standardise or "yes"
     return Run(protocol, graphs.name, name, recipe, 0, standardise=standardise, **kwargs)
 
 
@@ -334,6 +351,8 @@ def outcome(records: Sequence[Record]) -> str:
     bad = [record for record in records if record["status"] != "ok"]
     if bad:
         return str(bad[0].get("word") or bad[0]["error"])
+    if any("splits" in row for row in records[0]["rows"]):
+        return _outcome_of_splits(records[0])
     own: list[Any] = [
         next((row for row in r["rows"] if row["method"] == r.get("method", "igsd")), {})
         for r in records
@@ -347,6 +366,17 @@ def outcome(records: Sequence[Record]) -> str:
     if isinstance(errors[0], dict):
         return ", ".join(f"{name} {error:.4g}" for name, error in errors[0].items())
     return f"mean absolute error {sum(errors) / len(errors):.4g}"
+
+
+def _outcome_of_splits(record: Record) -> str:
+    """Return the main score for each number of labels."""
+    texts = []
+    for row in record["rows"]:
+        metric = next(iter(row["metrics"]))
+        cell = summarise([record], metric, method=row["method"], labels=row["labels"])
+        shown = "all labels" if not row["labels"] else counted(row["labels"], "label")
+        texts.append(f"{cell.metric.text(cell.mean)} ({shown})")
+    return f"{METRICS[metric].title} {', '.join(texts)}"
 
 
 def report(

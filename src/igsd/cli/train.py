@@ -13,7 +13,7 @@ import numpy as np
 from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, PRETRAINED, RUNS, choose_recipe, is_auto
-from igsd.cli.output import open_graphs, reading_of
+from igsd.cli.output import open_graphs, print_quality, reading_of, seen_line
 from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
 from igsd.experiments.environment import is_main_process, num_processes, num_threads
@@ -21,12 +21,10 @@ from igsd.experiments.records import data_summary
 from igsd.experiments.run_folder import CHECKPOINT, RunFolder, latest_run_folder, new_run_folder
 from igsd.files.columns import write_columns
 from igsd.files.models import RunMetrics, is_same_source, resume_command
-from igsd.graphs.chemistry import are_molecules
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.labels import GraphLabels, check_enough
 from igsd.report.plots import embedding_plot, number_plot, pseudo_label_plot
-from igsd.report.render import print_table
 from igsd.settings.fields import Settings, Values
 from igsd.settings.text import read_settings, recipe_names
 
@@ -194,7 +192,11 @@ def _method_for(args: Namespace, graphs: GraphSet) -> str:
         return str(args.method)
     is_open = is_auto(args.recipe) and args.config is None and not args.settings
     is_open = is_open and args.labels is not None and num_processes() == 1 and not args.log_dir
-    return PRETRAINED if is_open and are_molecules(graphs) else OURS
+    if not is_open:
+        return OURS
+    from igsd.graphs.chemistry import are_molecules
+
+    return PRETRAINED if are_molecules(graphs) else OURS
 
 
 def _own_folder(args: Namespace, held: ExitStack, data: str, stem: str) -> RunFolder:
@@ -347,7 +349,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
         trained = training.train_model(job.graphs, job.config, **kwargs)
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()
-        _print_quality(trained.model)
+        print_quality(trained.model)
         if job.labels is not None and job.used is not None:
             hidden: Any = training.hidden_score(trained.model, job.graphs, job.labels, job.used)
             metrics["hidden"] = hidden
@@ -384,21 +386,7 @@ def _announce(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     chosen = " (chosen for the data)" if options.is_auto(args.recipe) and job.is_new else ""
     parts += [f"recipe {job.recipe}{chosen}"] if job.config.recipes is not None else []
     parts.append(f"run folder {folder.path}")
-    print(f"{job.graphs.name}: {', '.join(parts)}")
-
-
-def _print_quality(model: Any) -> None:
-    """Print how a predictor did on labels that were held out, beside the models it is made of."""
-    for number in range(len(getattr(model, "ensembles_", ()))):
-        rows = model.summary(number)
-        names = getattr(getattr(model, "scale_", None), "names", ())
-        title = "cross-validation inside the labels"
-        title += f", {names[number]}" if len(names) > 1 else ""
-        lines = [
-            [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row.values()]
-            for row in rows
-        ]
-        print_table(list(rows[0]), lines, title, [0])
+    print(f"{job.graphs.name}: {', '.join(parts)}{seen_line(job.graphs, job.config)}")
 
 
 def _print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
 from igsd.batches.distinct import DistinctBatch
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.encoders.gin import GINLayer
 from igsd.encoders.readout import parse_readout, readout
 from igsd.errors import ConfigError, nearest
@@ -136,7 +137,8 @@ def distinct_depth(encoder: nn.Module, features: FeatureMap) -> int:
 
     They can if layers and readouts are plain sums, node features are one-hot and links are alike.
     """
-    discrete = "attributes" not in features.parts and features.links is None
+    alike = features.links is None and not features.edge_weight
+    discrete = "attributes" not in features.parts and alike
     if discrete and isinstance(encoder, GNNEncoder) and encoder.takes_distinct:
         return len(encoder.layers)
     return 0

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
-from igsd.batches.features import LinkFeatures
+from igsd.batches.links import LinkFeatures
 from igsd.batches.molecules import CategoryOperator, MoleculeBatch
 from igsd.encoders.gin import normed_linear
 from igsd.encoders.norm import Norm

@@ -112,11 +112,13 @@ _OWN = {
 def parameter_defaults(config_class: type[Settings]) -> Values:
     """Return the parameters of an estimator and their defaults; ``seed`` is ``random_state``.
 
-    Where a recipe applies, the default of a setting is None: the recipe decides.
+    Where a recipe applies, the default of a setting is None: the recipe decides. A setting for
+    which None has a meaning of its own, such as ``edge_weight``, keeps its default.
     """
     seed, by_recipe = config_class.seed, "recipe" in config_class.besides
     entries = [entry for entry in config_class.settings() if entry.name != "seed"]
-    defaults = {entry.name: None if by_recipe else entry.default for entry in entries}
+    by_recipe_alone = {e.name for e in entries if by_recipe and e.metadata["may_be"] == ""}
+    defaults = {e.name: None if e.name in by_recipe_alone else e.default for e in entries}
     return defaults | {"random_state": seed} | dict(config_class.besides)
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from igsd.errors import ConfigError
-from igsd.estimators.base import settings_as_parameters
+from igsd.estimators.base import parameter_defaults, settings_as_parameters
 from igsd.estimators.labelled import GraphClassifier, GraphRegressor
 from igsd.estimators.neural import NeuralEstimator
 from igsd.files.arrays import read_header
@@ -84,7 +84,9 @@ class HandsOver(NeuralEstimator):
     def _is_set(self) -> bool:
         """Return whether a recipe or setting is given."""
         values = self.get_params(deep=False)
-        is_given = [value is not None for value in self.config_class.known(values).values()]
+        defaults = parameter_defaults(self.config_class)
+        given = self.config_class.known(values).items()
+        is_given = [value != defaults.get(name) for name, value in given]
         return values["recipe"] != "auto" or any(is_given) or values["checkpoint"] is not None
 
     def _adopt(self, predictor: Any) -> Self:

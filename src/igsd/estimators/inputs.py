@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,8 @@ ALL = "all inputs"
 """The inputs side by side."""
 
 NUM_FRAGMENTS, LARGEST = 2048, 6.0
+_KEPT = 20_000
+"""Molecules whose descriptors and fragments a process remembers: some 60 MB."""
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -43,18 +46,33 @@ def raw_inputs(
     bar = progress_bar("describing", len(graphs), shown=shown)
     with rdBase.BlockLogs(), bar as advance:
         for text in graphs.graph_names or ():
-            molecule = molecule_of(text)
-            if molecule is None:
-                raise DataError(f"{text!r} is not a molecule that RDKit can read.")
-            if "descriptors" in rows:
-                rows["descriptors"].append(signed_log(descriptors(molecule)))
-            if "fragments" in rows:
-                rows["fragments"].append(fragment_counts(molecule, NUM_FRAGMENTS))
+            for name, values in rows.items():
+                values.append(_COMPUTED[name](text))
             advance(1)
     found |= {name: np.array(values, np.float32) for name, values in rows.items()}
     if "fragments" in found:
         np.log1p(found["fragments"], out=found["fragments"])
     return found
+
+
+@lru_cache(maxsize=_KEPT)
+def _descriptors(text: str) -> np.ndarray:
+    return signed_log(descriptors(_molecule(text)))
+
+
+@lru_cache(maxsize=_KEPT)
+def _fragments(text: str) -> np.ndarray:
+    return fragment_counts(_molecule(text), NUM_FRAGMENTS)
+
+
+def _molecule(text: str) -> Any:
+    molecule = molecule_of(text)
+    if molecule is None:
+        raise DataError(f"{text!r} is not a molecule that RDKit can read.")
+    return molecule
+
+
+_COMPUTED = {"descriptors": _descriptors, "fragments": _fragments}
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,14 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.batches.batch import CHUNK_NODES, chunks
-from igsd.batches.features import FeatureMap, warn_of_unseen_labels
+from igsd.batches.features import FeatureMap, warn_of_unseen_labels, warn_of_unused
+from igsd.batches.links import edge_attribute_names
 from igsd.errors import ConfigError, ParameterError, StorageError, warn_user
-from igsd.estimators.base import ConfiguredEstimator
+from igsd.estimators.base import ConfiguredEstimator, parameter_defaults
 from igsd.files import arrays, models
+from igsd.graphs.build import WEIGHT
+from igsd.graphs.chemistry import is_molecular
+from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.model.network import Dims, Network, Step, build_network
@@ -25,17 +29,27 @@ from igsd.training.fit import Fitted, Watched, fit, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
-RECIPES = ("molecules", "social")
-"""The recipes chosen by what the nodes show; one of them suits every data set."""
+RECIPES = ("molecules", "social", "networks")
+"""The recipes chosen by what nodes and edges carry; one of them suits every data set."""
 
 DISTINCT_CHUNK_NODES = 250_000
 """Nodes of a chunk if equal neighbourhoods are computed once: many, so that many are equal."""
 
 
 def fitting_recipe(graphs: GraphSet) -> str:
-    """Return the recipe that suits graphs, by what their nodes show."""
-    has_content = graphs.node_labels is not None or graphs.node_attributes is not None
-    return RECIPES[0 if has_content else 1]
+    """Return the recipe that suits graphs, by what their nodes and edges carry.
+
+    ``networks`` for node attributes and for edges with labels, attributes or a direction; else
+    ``molecules`` if nodes have labels, ``social`` if not. Molecules, and the data sets known by
+    name, which published figures are about, keep the recipe of their node labels.
+    """
+    if graphs.node_labels is not None and (find_entry(graphs.name) or is_molecular(graphs)):
+        return "molecules"
+    carries = graphs.node_attributes, graphs.edge_labels, graphs.directions
+    more = set(edge_attribute_names(graphs)) - {WEIGHT}
+    if more or any(column is not None for column in carries):
+        return "networks"
+    return "social" if graphs.node_labels is None else "molecules"
 
 
 class NeuralEstimator(ConfiguredEstimator[Any]):
@@ -189,6 +203,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             fitted = fit(graphs, config, self.network_class, name=name, **options)
         except ParameterError as error:
             raise error.of_estimator(type(self).__name__) from error
+        warn_of_unused(fitted.features, graphs)
         return self._set_fitted(config, own, fitted)
 
     def _set_fitted(self, config: Any, own: Mapping[str, Any], fitted: Fitted) -> Self:
@@ -224,6 +239,13 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         given = self.get_params(deep=False)
         open_to = {e.name for e in self.config_class.settings() if e.metadata.get("own")}
         found = {k: given[k] for k in ("view", "loss") if k in open_to and callable(given[k])}
+        if isinstance(encoder := given["encoder"], type):
+            raise ParameterError(
+                "encoder",
+                type(self).__name__,
+                f"must be an object, and {encoder.__name__} is a class. Call it with its "
+                f"arguments: encoder={encoder.__name__}(...).",
+            )
         if isinstance(given["encoder"], torch.nn.Module):
             found = {"encoder": given["encoder"]} | found
         loss = found.get("loss")
@@ -245,7 +267,9 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
 
     def _named_settings(self) -> fields.Values:
         """Return the parameters that are settings, those left at None by the recipe."""
-        named = {k: value for k, value in super()._named_settings().items() if value is not None}
+        defaults = parameter_defaults(self.config_class)  # None where the recipe decides
+        given = super()._named_settings().items()
+        named = {k: v for k, v in given if v is not None or defaults[k] is not None}
         for name, found in self._own_parts().items():
             entry = next(e for e in self.config_class.settings() if e.name == name)
             named[name] = place_of(found) if entry.metadata.get("own") else entry.default

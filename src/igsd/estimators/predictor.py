@@ -25,7 +25,7 @@ from igsd.graphs.open import as_graphset
 from igsd.progress import progress_bar
 from igsd.settings.igsd import PredictorConfig
 
-_MOST_KERNEL, _MOST_ALL = 4000, 10_000
+_MOST_KERNEL, _MOST_ALL = 2000, 10_000
 """Labels above which kernels, and linear models of all inputs, take too long."""
 
 
@@ -176,7 +176,10 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             own = {k.removeprefix("encoder."): v for k, v in tensors.items() if "encoder." in k[:8]}
             predictor.encoder_ = MoleculeEncoder.unpacked(own, header["encoder"], path)
             predictor._vectors = arrays["vectors"]
-            predictor._names, predictor._labels = list(header["names"]), list(header["known_labels"])
+            predictor._names, predictor._labels = (
+                list(header["names"]),
+                list(header["known_labels"]),
+            )
             predictor._scale = InputScale.from_arrays(arrays)
             predictor.notes_ = tuple(header["notes"])
             predictor.ensembles_ = [

@@ -2,3 +2,6 @@
 
 PROTOCOLS = ("nested", "paper", "gckn")
 """The protocols that score vectors or a kernel; ``semi`` and ``qm9`` train inside their splits."""
+
+SPLITS = ("random", "scaffold")
+"""How graphs are divided into a training and a test part, see ``evaluation.splits``."""

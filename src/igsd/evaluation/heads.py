@@ -1,42 +1,169 @@
 """Small models on fixed vectors: how a reference row predicts classes or numbers.
 
-``linear`` models choose their strength by cross-validation inside X, y; where too few graphs leave
-nothing to choose by, it is 1. ``forest`` is a random forest of 500 trees.
+``linear``: a logistic or ridge regression. ``forest``: a random forest of 200 trees. ``svm``: a
+support vector machine with an RBF kernel; its probabilities come from a sigmoid on the decision
+values of a cross-validation (Platt). ``auto`` leaves the choice to the protocol.
+
+The strength of a linear model and of an SVM is chosen inside X, y: of a logistic regression and an
+SVM by cross-validation (a logistic regression of 1,000 rows or more by one validation part), of a
+ridge regression by leave-one-out. Where too few graphs leave nothing to choose by, it is 1.
+Counts (whole numbers, none negative) are used as they are. Other columns are standardised inside X
+and cut off at ``CUT`` deviations.
 """
 
-from typing import Any, Literal
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn import ensemble, linear_model, model_selection, pipeline, preprocessing
+from scipy import sparse
+from sklearn import base, calibration, compose, ensemble, linear_model, model_selection, pipeline
+from sklearn import preprocessing as scaling
+from sklearn import svm as machines
 
-Head = Literal["svm", "linear", "forest"]
-"""What predicts from vectors; ``svm`` is for classes only."""
+if TYPE_CHECKING:  # a training needs none
+    from igsd.evaluation.logistic import Logistic
+
+Head = Literal["auto", "svm", "linear", "forest"]
+"""What predicts from vectors."""
+
+HEADS: tuple[Head, ...] = ("auto", "svm", "linear", "forest")
+CUT = 6.0
 
 _STRENGTHS = np.logspace(-4, 2, 7)
-_FOLDS, _TREES = 5, 500
+_PENALTIES = np.logspace(-1, 2, 4)
+_FOLDS, _TREES, _MANY = 5, 200, 1000
+_SMALLEST = 1e-10
+
+
+class Columns(base.TransformerMixin, base.BaseEstimator):
+    """Brings columns to the scale that small models expect; counts stay as they are.
+
+    Counts become a sparse matrix if ``is_sparse``: nearly all of a fingerprint is zero. Learned:
+    ``scaler_``, None for counts.
+    """
+
+    def __init__(self, is_sparse: bool = False) -> None:
+        self.is_sparse = is_sparse
+
+    def fit(self, X: np.ndarray, y: Any = None) -> Self:
+        """Learn whether X [n, d] holds counts, otherwise mean and deviation of its columns."""
+        is_counts = bool((X >= 0).all() and (np.rint(X) == X).all())
+        self.scaler_ = None if is_counts else scaling.StandardScaler().fit(X)
+        return self
+
+    def transform(self, X: np.ndarray) -> Any:
+        """Return the columns, scaled and cut off unless they are counts."""
+        if self.scaler_ is not None:
+            return np.clip(self.scaler_.transform(X), -CUT, CUT)
+        return sparse.csr_matrix(X, dtype=np.float64) if self.is_sparse else X
+
+
+def _piped(model: Any, *, is_sparse: bool = False) -> Any:
+    return pipeline.make_pipeline(Columns(is_sparse), model)
 
 
 def fit_classes(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
-    """Return a fitted classifier of class codes y [n]; ``linear`` is a logistic regression."""
+    """Return a fitted classifier of class codes y [n], with ``predict_proba``."""
     if head == "forest":
-        return ensemble.RandomForestClassifier(_TREES, random_state=0).fit(X, y)
-    model = linear_model.LogisticRegression(max_iter=1000)
+        return _piped(ensemble.RandomForestClassifier(_TREES, random_state=0)).fit(X, y)
     folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-    if folds < 2:
-        return model.fit(X, y)
-    search = model_selection.GridSearchCV
-    return search(model, {"C": _STRENGTHS}, cv=folds, scoring="neg_log_loss").fit(X, y)
+    if head == "svm":
+        return _fit_machine(X, y, folds)
+    columns = Columns(is_sparse=True).fit(X)
+    if len(np.unique(y)) > 2:
+        model = linear_model.LogisticRegression(max_iter=1000)
+        if folds > 1:
+            model = model_selection.GridSearchCV(
+                model, {"C": _STRENGTHS}, cv=_parts(y, folds), scoring="neg_log_loss"
+            )
+        return pipeline.Pipeline([("columns", columns), ("model", model)]).fit(X, y)
+    from igsd.evaluation.logistic import fit_logistic
+
+    rows, axes = _spanned(columns.transform(X))
+    parts = list(_parts(y, folds).split(y, y)) if folds > 1 else []
+    return _Fitted(columns, axes, fit_logistic(rows, y, _STRENGTHS.tolist(), parts))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A model on columns that were brought to scale and projected."""
+
+    columns: Columns
+    axes: np.ndarray | None
+    model: Logistic
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self.model.classes_
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """Return the probabilities of the classes, [n, 2]."""
+        rows = self.columns.transform(X)
+        return self.model.predict_proba(rows if self.axes is None else rows @ self.axes)
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the more probable class of each row, [n]."""
+        predicted: np.ndarray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return predicted
+
+
+def _spanned(rows: Any) -> tuple[Any, np.ndarray | None]:
+    """Return rows [n, d] in the space that they span, and its axes [d, r]; d < n: as they are.
+
+    Weights with the least norm lie in that space, so a linear model loses nothing there.
+    """
+    if rows.shape[0] >= min(rows.shape[1], _MANY):
+        return rows, None
+    products = rows @ rows.T
+    values, vectors = np.linalg.eigh(products.toarray() if sparse.issparse(products) else products)
+    kept = values > _SMALLEST * max(float(values[-1]), _SMALLEST)
+    lengths = np.sqrt(values[kept])
+    axes = np.asarray(rows.T @ (vectors[:, kept] / lengths))
+    return vectors[:, kept] * lengths, axes
+
+
+def _parts(y: np.ndarray, folds: int) -> Any:
+    if len(y) < _MANY:
+        return model_selection.StratifiedKFold(folds)
+    return model_selection.StratifiedShuffleSplit(1, test_size=1 / _FOLDS, random_state=0)
+
+
+def _fit_machine(X: np.ndarray, y: np.ndarray, folds: int) -> Any:
+    """Return an SVM with probabilities."""
+    machine = _piped(machines.SVC())
+    if folds < 2:  # a class of one member cannot be left out to calibrate by
+        X, y, folds = np.concatenate([X, X]), np.concatenate([y, y]), 2
+    else:
+        search = model_selection.GridSearchCV(machine, {"svc__C": _PENALTIES}, cv=folds)
+        machine = search.fit(X, y).best_estimator_
+    return calibration.CalibratedClassifierCV(machine, cv=folds, ensemble=False).fit(X, y)
 
 
 def fit_numbers(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
-    """Return a fitted regressor of numbers y [n]; ``linear`` is a ridge regression."""
+    """Return a fitted regressor of numbers y [n].
+
+    ``linear`` is a ridge regression whose penalty is chosen by leave-one-out.
+    """
     if head == "forest":
-        return ensemble.RandomForestRegressor(_TREES, random_state=0).fit(X, y)
-    folds = min(_FOLDS, len(y))
-    if folds < 2:
-        return linear_model.Ridge().fit(X, y)
-    scoring = "neg_mean_absolute_error"
-    return linear_model.RidgeCV(alphas=1.0 / _STRENGTHS, scoring=scoring, cv=folds).fit(X, y)
+        return _piped(ensemble.RandomForestRegressor(_TREES, random_state=0)).fit(X, y)
+    if head == "linear":
+        scorer = "neg_mean_absolute_error"
+        ridge = linear_model.RidgeCV(alphas=1.0 / _STRENGTHS, scoring=scorer)
+        return _piped(ridge if len(y) > 1 else linear_model.Ridge()).fit(X, y)
+    # The penalty is relative to the numbers, so these are brought to one scale.
+    machine = compose.TransformedTargetRegressor(
+        machines.SVR(), transformer=scaling.StandardScaler()
+    )
+    if len(y) < 2:
+        return _piped(machine).fit(X, y)
+    grid = {"regressor__C": _PENALTIES}
+    folds = model_selection.KFold(min(_FOLDS, len(y)))
+    search = model_selection.GridSearchCV(
+        machine, grid, cv=folds, scoring="neg_mean_absolute_error"
+    )
+    return _piped(search).fit(X, y)
 
 
 def fit_targets(X: np.ndarray, targets: np.ndarray, head: Head = "linear") -> Any:
@@ -49,4 +176,4 @@ def fit_targets(X: np.ndarray, targets: np.ndarray, head: Head = "linear") -> An
         return ensemble.RandomForestRegressor(_TREES, random_state=0).fit(X, targets.squeeze())
     alphas, is_many = np.logspace(-4, 4, 9), targets.shape[1] > 1
     ridge = linear_model.RidgeCV(alphas=alphas, alpha_per_target=is_many)
-    return pipeline.make_pipeline(preprocessing.StandardScaler(), ridge).fit(X, targets)
+    return pipeline.make_pipeline(scaling.StandardScaler(), ridge).fit(X, targets)

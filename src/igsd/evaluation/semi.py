@@ -104,12 +104,16 @@ def score_split(
 ) -> tuple[ProtocolResult, ProtocolResult]:
     """Train a method inside a split and return its results under ``semi`` and ``semi-paper``.
 
-    ``estimator``: an unfitted classifier whose ``fit`` takes an ``eval_set``. The test graphs are
-    only scored: they are not among the unlabelled graphs of training.
+    ``estimator``: an unfitted classifier. The test graphs are only scored: they are not among the
+    unlabelled graphs of training. One without epochs has the same result under both.
     """
     codes = check_codes(y, len(graphs), gaps=True)
-    watched = (graphs.take(split.test), codes[split.test])
-    estimator.fit(graphs.take(split.train), split.training_labels(codes), eval_set=watched)
+    test, true = graphs.take(split.test), codes[split.test]
+    train, labels = graphs.take(split.train), split.training_labels(codes)
+    if not hasattr(estimator, "epochs"):
+        accuracy = float(estimator.fit(train, labels).score(test, true))
+        return _result("semi", seed, accuracy, split), _result("semi-paper", seed, accuracy, split)
+    estimator.fit(train, labels, eval_set=(test, true))
     curve = [entry["eval_accuracy"] for entry in estimator.history_]
     if not curve:
         raise ConfigError("Protocol 'semi' needs at least one epoch. Got 0: set epochs to 1.")

@@ -28,6 +28,8 @@ _SMALLEST = 0.01
 """No probability of a regression on classes is below this, before they are calibrated."""
 _ABSENT = -5.0
 """The logit of a class without a row."""
+_MOST_TRIED = 100
+"""Columns that a split of a tree for numbers is chosen among."""
 _DIRECT = 800
 """Rows from which a logistic regression works on the columns as they are."""
 
@@ -268,8 +270,9 @@ def _fit_forest(
             arrays = model.arrays("") | {"value": value}
             models.append(Forest.from_arrays(arrays, ""))
         else:
+            tried = min(max(X.shape[1] // 3, 1), _MOST_TRIED)
             numbers = ensemble.RandomForestRegressor(
-                trees, random_state=seed, max_samples=most, max_features=1 / 3
+                trees, random_state=seed, max_samples=most, max_features=tried
             )
             models.append(Forest.of(numbers.fit(rows, Y[:, 0]).estimators_))
     return models

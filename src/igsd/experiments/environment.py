@@ -10,7 +10,7 @@ from pathlib import Path
 import igsd
 
 _PACKAGES = {"torch": "torch", "numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn"}
-_PACKAGES |= {"lightning_fabric": "lightning-fabric"}
+_PACKAGES |= {"lightning_fabric": "lightning-fabric", "rdkit": "rdkit"}
 
 
 def versions() -> dict[str, str | None]:

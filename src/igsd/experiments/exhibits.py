@@ -21,7 +21,7 @@ from igsd.graphs.datasets import find_entry
 ALL = "all"
 """The name of all exhibits together."""
 
-ADDED = ("b3db", "b3db-logbb", "beyond")
+ADDED = ("b3db", "b3db-logbb", "molecules", "beyond")
 """Exhibits that are not in the paper; they come last."""
 
 _FOLDER = resources.files("igsd.experiments")
@@ -92,6 +92,10 @@ class Exhibit:
     the protocol under which the best seed is shown too. ``metric``: the figure of a row that is
     shown, ``accuracy`` or ``mae``. ``target``: the predicted number, if it is not the class.
     ``compared``: a method compared with those of ``compared_with``, seed by seed.
+
+    ``splits``: the protocols that a table of splits has, with ``seeds`` splits each, and ``labels``
+    the numbers of labels shown (0: all); every result is compared with that of ``compared``.
+    ``numbers``: the data sets whose labels are numbers.
     """
 
     name: str
@@ -115,6 +119,9 @@ class Exhibit:
     target: str = ""
     compared: str = ""
     compared_with: Sequence[str] = ()
+    splits: Sequence[str] = ()
+    labels: Sequence[int] = ()
+    numbers: Sequence[str] = ()
     seeds_of: Mapping[str, int] = field(default_factory=dict)
     settings_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -188,21 +195,35 @@ def runs_of(
 
     ``recipes``: the recipe of each data set. ``num_seeds`` overrides the exhibit's.
     """
-    found = dict.fromkeys(
-        replace(first, seed=seed)
+    firsts = [
+        (first, num_seeds or exhibit.num_seeds(data))
         for data, recipe in recipes.items()
         for line in exhibit.lines
         for first in points(exhibit, line, data, recipe)
-        for seed in range(num_seeds or exhibit.num_seeds(data))
+    ]
+    if exhibit.splits:  # one run makes all splits
+        return list(dict.fromkeys(replace(first, num_splits=count) for first, count in firsts))
+    found = dict.fromkeys(
+        replace(first, seed=seed) for first, count in firsts for seed in range(count)
     )
     return sorted(found, key=lambda run: run.seed)
 
 
 def points(exhibit: Exhibit, line: Line, data: str, recipe: str) -> Iterator[Run]:
-    """Yield the run with seed 0 of each point of a line: one in a table, several on an axis."""
+    """Yield the run with seed 0 of each point of a line: one in a table, several on an axis.
+
+    In a table of splits there is one for each kind.
+    """
     axis = exhibit.axis
     fixed, recipe = tuple(exhibit.settings_of.get(data, {}).items()), line.recipe or recipe
     run = Run(exhibit.protocol, data, line.method, recipe, 0, fixed=fixed, target=exhibit.target)
+    if exhibit.splits:
+        run = replace(run, num_splits=exhibit.num_seeds(data), train_labels=tuple(exhibit.labels))
+        for kind in exhibit.splits:
+            yield _varied(
+                replace(run, protocol=kind, numbers=data in exhibit.numbers), line.settings
+            )
+        return
     if axis is None or axis.varies == "targets":
         yield _varied(run, line.settings)
         return

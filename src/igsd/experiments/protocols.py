@@ -10,7 +10,7 @@ import numpy as np
 
 from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError, nearest
-from igsd.evaluation import qm9, semi
+from igsd.evaluation import SPLITS, qm9, semi
 from igsd.experiments import vector_protocols as base
 from igsd.experiments.records import Record, RecordRow
 from igsd.experiments.scoring import class_codes
@@ -54,7 +54,7 @@ class SemiProtocol(base.SplitProtocol):
         """Return the accuracy of an SVM, or of the estimator's head, that knows the labelled."""
         codes = class_codes(graphs, gaps=True)
         estimator.fit(graphs.take(split.train), split.training_labels(codes))
-        head: Any = getattr(estimator, "head", "svm")
+        head = registry.head_of(estimator)
         X = estimator.transform(graphs)
         result, area = semi.score_vectors(X, codes, split, run.seed, head=head)
         return base.make_row(name, result, **({} if head == "svm" else {"roc_auc": area}))
@@ -66,7 +66,9 @@ class SemiProtocol(base.SplitProtocol):
 
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
         """Return how many pseudo-labels each round gave, of known classes, and right ones."""
-        found = estimator.pseudo_labels_
+        found = getattr(estimator, "pseudo_labels_", None)
+        if found is None:
+            return {}
         truth = class_codes(graphs, gaps=True)[split.train][found.graphs]
         given = estimator.classes_[found.codes] if len(found) else truth
         rounds = sorted(set(found.rounds.tolist()))
@@ -102,7 +104,9 @@ class SemiNumberProtocol(SemiProtocol):
         part = estimator.fit(graphs.take(split.train)).transform(graphs.take(used))
         X = np.zeros((len(values), part.shape[1]), np.float32)
         X[used] = part
-        error = semi.score_value_vectors(X, values, split, head=_number_head(estimator))
+        error = semi.score_value_vectors(
+            X, values, split, head=registry.head_of(estimator, "linear")
+        )
         return {"method": name, "protocol": self.name, "mae": error}
 
     def references(self, run: Run, graphs: GraphSet) -> dict[str, Any]:
@@ -163,7 +167,7 @@ class QM9Protocol(base.SplitProtocol):
         """Return the errors of ridge regression, or of the estimator's head, on vectors."""
         values = _columns(graphs, self.targets(run))
         estimator.fit(graphs.take(split.labelled), values[split.labelled])
-        vectors, head = estimator.transform, _number_head(estimator)
+        vectors, head = estimator.transform, registry.head_of(estimator, "linear")
         return self._row(run, name, qm9.score_target_vectors(vectors, graphs, values, split, head))
 
     def references(self, run: Run, graphs: GraphSet) -> dict[str, Any]:
@@ -207,13 +211,26 @@ class SemiTuning(SemiProtocol):
         return graphs.take(self.split(replace(run, seed=_FIRST_TUNING_SEED), graphs).train)
 
 
-PROTOCOLS: dict[str, base.Protocol] = {
-    **{name: base.VectorProtocol(name) for name in ("nested", "paper", "gckn")},
-    "semi": SemiProtocol("semi"),
-    "qm9": QM9Protocol("qm9"),
-    "tune-nested": base.NestedTuning("tune-nested"),
-    "tune-semi": SemiTuning("tune-semi"),
-}
+class _Protocols(dict[str, base.Protocol]):
+    """The protocols by name; those of splits are imported when they are asked for."""
+
+    def __missing__(self, name: str) -> base.Protocol:
+        if name not in SPLITS:
+            raise KeyError(name)
+        from igsd.experiments.molecule_protocol import PartsProtocol
+
+        return self.setdefault(name, PartsProtocol(name))
+
+
+PROTOCOLS = _Protocols(
+    {
+        **{name: base.VectorProtocol(name) for name in ("nested", "paper", "gckn")},
+        "semi": SemiProtocol("semi"),
+        "qm9": QM9Protocol("qm9"),
+        "tune-nested": base.NestedTuning("tune-nested"),
+        "tune-semi": SemiTuning("tune-semi"),
+    }
+)
 SEMI_NUMBER = SemiNumberProtocol("semi")
 
 
@@ -255,14 +272,8 @@ def _untrained(run: Run, task: str) -> Any:
 
 def _references(names: Mapping[str, str], graphs: GraphSet | None = None) -> dict[str, Any]:
     """Return the methods of rows; fingerprints too if ``graphs`` are molecules in SMILES."""
-    from igsd.baselines.references.morgan import MORGAN, has_smiles
+    from igsd.baselines.references.molecules import MORGAN, has_smiles
 
     if graphs is not None and has_smiles(graphs.graph_names):
         names = {**names, MORGAN: MORGAN}
     return {row: registry.make_method(name) for row, name in names.items()}
-
-
-def _number_head(estimator: Any) -> Any:
-    """Return the model that predicts numbers from vectors: ridge regression, or its own."""
-    head = getattr(estimator, "head", "svm")
-    return "linear" if head == "svm" else head

@@ -29,7 +29,10 @@ class RecordRow(TypedDict, total=False):
     """The result of one method: of the run's own, or of a reference scored beside it.
 
     Protocols with classes store a ``ProtocolResult``, those for numbers ``mae``: one value, or one
-    per target.
+    per target. The protocols ``random`` and ``scaffold`` store a row for each number of ``labels``
+    shown (0: all), with a value for each of its ``splits``: ``metrics`` are means over the targets,
+    ``by_target`` has the main one of each, ``calibration`` the sums of ``calibration_sums`` over
+    all test parts.
     """
 
     method: Required[str]
@@ -44,6 +47,11 @@ class RecordRow(TypedDict, total=False):
     mae: float | Mapping[str, float]
     validation_mae: Mapping[str, float]
     units: Mapping[str, str]
+    labels: int
+    splits: list[int]
+    metrics: Mapping[str, list[float | None]]
+    by_target: Mapping[str, list[float | None]]
+    calibration: list[list[float]]
 
 
 class Record(TypedDict, total=False):
@@ -52,7 +60,8 @@ class Record(TypedDict, total=False):
     ``status``: ``ok``, ``failed`` (see ``error``), or ``limit`` with the ``word`` a table prints
     (OMR or > limit). ``seconds``: wall time by part of the run; ``cpu_seconds``: processor time of
     fitting and embedding, child processes included (missing in older records). Records
-    of IGSD by a recipe may lack ``method``.
+    of IGSD by a recipe may lack ``method``. ``test_parts``: the positions of the graphs that each
+    split tests, as by ``evaluation.splits.index_text``.
     """
 
     kind: str
@@ -79,6 +88,7 @@ class Record(TypedDict, total=False):
     history: list[dict[str, float]]
     pretraining: list[dict[str, float]]
     pseudo_labels: Mapping[str, list[int]]
+    test_parts: Mapping[str, str]
     num_labelled: int
     steps: int
     score: float

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from igsd.baselines.registry import configure, method
-from igsd.errors import ConfigError
+from igsd.errors import ConfigError, warn_user
 from igsd.estimators.neural import RECIPES
+from igsd.evaluation import SPLITS
 from igsd.evaluation.semi import LABEL_RATE
 from igsd.experiments import protocols, records, scoring, vector_protocols
 from igsd.experiments.trained import Trained
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.label_source import with_classes
+from igsd.graphs.label_source import with_classes, with_labels
 from igsd.graphs.open import open_data
 from igsd.limits import GIB, LimitError, MemoryLimitError, library_errors
 
@@ -28,7 +31,7 @@ least as wide as the current ones. ``stale``: the record is of another version o
 Pairs = tuple[tuple[str, Any], ...]
 
 _MOST_OPEN = 2
-_opened: dict[tuple[str, str], GraphSet] = {}
+_opened: dict[tuple[str, str, str], GraphSet] = {}
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,9 @@ class Run:
     ``label_rate`` and ``target`` belong to protocols with few labels: ``target`` is the number to
     predict (several separated by commas), empty for classes and for all properties of QM9.
     ``standardise`` and ``twins`` belong to protocols that score vectors; ``twins`` None: scored if
-    there are many. ``references``: whether reference rows are scored too, None for the default.
+    there are many. ``num_splits``, ``train_labels`` (0: all) and ``numbers``, whether numbers are
+    predicted, belong to the protocols ``random`` and ``scaffold``.
+    ``references``: whether reference rows are scored too, None for the default.
     ``source`` and ``labels``: what is opened, if it is not the data set of that name.
     """
 
@@ -76,12 +81,17 @@ class Run:
     standardise: str = "yes"
     twins: bool | None = None
     references: bool | None = None
+    num_splits: int = 10
+    train_labels: tuple[int, ...] = (0,)
+    numbers: bool = False
     source: str = field(default="", compare=False)
     labels: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         share = "" if self.protocol != "semi" else f", {self.label_rate:.0%} labels"
         target = f", {self.target}" if self.target else ""
+        if self.protocol in SPLITS:
+            return f"{self.label} on {self.data}{target}, {self.protocol} splits"
         return f"{self.label} on {self.data}{target}{share}, seed {self.seed}"
 
     @property
@@ -143,7 +153,7 @@ class Run:
 
     def graphs(self) -> GraphSet:
         """Return the graphs, which stay open for the next runs of this process."""
-        return opened(self.source or self.data, self.labels)
+        return opened(self.source or self.data, self.labels, protocol=self.protocol)
 
     def uses_twins(self, graphs: GraphSet) -> bool:
         """Whether graphs are also scored with twins removed from training."""
@@ -187,6 +197,8 @@ class Run:
         if record["status"] == "ok":
             rows = {row["method"] for row in record["rows"]}
             # `igsd compare` makes runs of IGSD without reference rows.
+            if not self.rules.is_complete(self, record):
+                return MISSING, ""
             is_part = self.has_references and self.is_recipe and not rows >= set(scoring.ROW_ORDER)
             return (MISSING if is_part else DONE), ""
         if record["status"] != "limit":
@@ -249,21 +261,44 @@ class Run:
         return record
 
 
-def opened(source: str, labels: str = "", progress: Progress | None = None) -> GraphSet:
+def opened(
+    source: str, labels: str = "", progress: Progress | None = None, *, protocol: str = ""
+) -> GraphSet:
     """Return the graphs of a data set or file, kept for the next runs of this process.
 
-    ``labels``: the column or file whose values become the classes. ``progress`` is called while
-    they are downloaded or read, as by ``load_dataset``.
+    ``labels``: the column or file whose values become the classes, under the protocols ``random``
+    and ``scaffold`` also numbers or several columns. Protocols that score vectors under folds leave
+    graphs without a class out, with a warning. ``progress`` is called while they are downloaded or
+    read, as by ``load_dataset``.
     """
-    key = (source, labels)
+    rules = protocols.PROTOCOLS.get(protocol)
+    kind = "folds" if isinstance(rules, vector_protocols.VectorProtocol) else ""
+    kind = "any" if protocol in SPLITS else kind
+    key = (source, labels, kind)
     if key not in _opened:
         graphs = open_data(source, progress=progress)
         if labels:
-            graphs = with_classes(graphs, source, labels)
+            graphs = (with_labels if kind == "any" else with_classes)(graphs, source, labels)
+        if kind == "folds":
+            graphs = known_part(graphs)
         for oldest in list(_opened)[: 1 - _MOST_OPEN]:
             del _opened[oldest]
         _opened[key] = graphs
     return _opened[key]
+
+
+def known_part(graphs: GraphSet) -> GraphSet:
+    """Return the graphs whose class is known, with a warning that says how many are left out."""
+    if graphs.classes is None:
+        return graphs
+    known = np.flatnonzero(np.asarray(graphs.classes) >= 0)
+    if len(known) in (0, len(graphs)):
+        return graphs
+    warn_user(
+        f"{len(graphs) - len(known)} of {len(graphs)} graphs of {graphs.name!r} have no label: the "
+        f"score is of the other {len(known)}."
+    )
+    return graphs.take(known)
 
 
 def changed_settings(config: Any, usual: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,11 @@ class Vectors:
     values: np.ndarray
     kernel: str = "rbf"
     head: str = "svm"
+
+    def taken(self, rows: np.ndarray) -> "Vectors":
+        """Return the vectors, or the kernel, of some graphs."""
+        chosen = np.ix_(rows, rows) if self.kernel == "precomputed" else rows
+        return replace(self, values=self.values[chosen])
 
 
 @dataclass(frozen=True)
@@ -194,7 +199,7 @@ def delivered(estimator: Any, graphs: GraphSet, protocol: str) -> Vectors:
     """Return what a fitted estimator is scored by under a protocol: vectors or its kernel."""
     kernel = registry.svm_kernel(estimator, protocol)
     values = (estimator.kernel if kernel == "precomputed" else estimator.transform)(graphs)
-    return Vectors(values, kernel, getattr(estimator, "head", "svm"))
+    return Vectors(values, kernel, registry.head_of(estimator))
 
 
 def source_vectors(

@@ -65,11 +65,17 @@ class Protocol(ABC):
         """Raise for data that cannot be split, scored, or trained on with the run's settings."""
         from igsd.training.fit import check_trainable
 
-        check_trainable(graphs, run.config())
+        config = run.config()
+        if hasattr(config, "devices"):  # small models on fixed vectors are not trained by it
+            check_trainable(graphs, config)
 
     def work(self, run: Run, graphs: GraphSet, options: Options) -> Record:
         """Train and score; return the part of the record that is known only then."""
         raise NotImplementedError
+
+    def is_complete(self, run: Run, record: Record) -> bool:
+        """Whether a record of this run that ended well has all that is asked for."""
+        return True
 
     def limits(self, options: Options) -> dict[str, float | None]:
         """Return the limits of a run, as a record stores them."""
@@ -99,9 +105,9 @@ class VectorProtocol(Protocol):
 
     def settings(self, run: Run, *, twins: bool = False) -> dict[str, object]:
         """Return name, standardisation and twins; kernels have nothing to standardise."""
-        estimator = registry.method(run.method).estimator()
+        estimator = registry.build(run.method, run.config())
         kernel = registry.svm_kernel(estimator, self.name)
-        head = getattr(estimator, "head", "svm")
+        head = registry.head_of(estimator)
         standardise = run.standardise if kernel != "precomputed" and head == "svm" else "no"
         found: dict[str, object] = {"name": self.name, "standardise": standardise, "twins": twins}
         found |= {} if kernel == "rbf" else {"kernel": kernel}

@@ -25,15 +25,16 @@ LIMIT_VARIABLE = "IGSD_CACHE_LIMIT"
 DEFAULT_LIMIT = "10 GB"
 
 _HEX = "[0-9a-f]"
-_DATASETS, _VIEWS, _CORPUS = "datasets", "views", "corpus"
+_DATASETS, _VIEWS, _VECTORS, _CORPUS = "datasets", "views", "vectors", "corpus"
 _PATTERNS = {
     _DATASETS: re.compile(r"[^/]+\.(graphs|zip\.part)"),
     _VIEWS: re.compile(rf"{_HEX}{{40}}\.safetensors"),
+    _VECTORS: re.compile(rf"{_HEX}{{40}}\.safetensors"),
     _CORPUS: re.compile(rf"{_HEX}{{2}}/{_HEX}{{40}}\.safetensors|joined-{_HEX}{{40}}|join-\w+"),
 }
 
 KINDS = tuple(_PATTERNS)
-"""What is cached, each in a folder of its name: data sets, views, and corpora of molecules."""
+"""What is cached, each in a folder of its name: data sets, views, vectors, corpora of molecules."""
 
 _PARSED = re.compile(rf".+-r\d+-{_HEX}{{20}}\.graphs")
 _IN_CORPUS = ("corpus.json", "*.npy", "joined/*", "joined")

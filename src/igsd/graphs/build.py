@@ -3,8 +3,9 @@
 The rules for input:
 
 - directed edges become undirected: u-v is an edge if u->v or v->u is given;
-- a repeated edge is kept once, with the label and attributes of its first line; if only one
-  direction is given, the other gets the same label and attributes;
+- a repeated edge is kept once, with the label and attributes of its first line, except that its
+  weights (the attribute ``weight``) add up; if only one direction is given, the other gets the same
+  label and attributes. In a directed graph ``GraphSet.directions`` says which were given;
 - self loops are dropped: every encoder and diffusion adds its own;
 - nodes without edges are kept; a graph without nodes is an error.
 
@@ -20,10 +21,21 @@ import numpy as np
 
 from igsd.errors import DataError, counted
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.graphset import COLUMNS, NAMES, NO_KINDS, UNNAMED, Fields, GraphSet
+from igsd.graphs.graphset import (
+    CATEGORIES,
+    COLUMNS,
+    NAMES,
+    NO_KINDS,
+    UNNAMED,
+    Fields,
+    GraphSet,
+)
 
 ONE_WAY = "given in one direction only, made undirected"
 """The end of the note about such edges."""
+
+WEIGHT = "weight"
+"""The edge attribute that is the weight of an edge unless the user names another."""
 
 _MAX_NODES = 2**31
 """Of a graph: its neighbours are 32-bit numbers."""
@@ -36,6 +48,7 @@ def from_edges(
     *,
     edge_labels: np.ndarray | None = None,
     edge_attributes: np.ndarray | None = None,
+    directed: bool = False,
     bond_kinds: np.ndarray | None = None,
     name: str = UNNAMED,
     notes: tuple[str, ...] = (),
@@ -45,6 +58,7 @@ def from_edges(
 
     ``node_counts`` [G]: nodes per graph. ``source``, ``target`` [M]: the ends of each edge, counted
     over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b], ``bond_kinds`` [M]: per edge.
+    ``directed``: an edge given in one direction means that direction, and the set remembers it.
     ``columns``: the other fields of ``GraphSet``, in node or graph order.
 
     Raises ``DataError`` for an empty set, a graph without nodes, an edge that leaves its graph or
@@ -57,7 +71,17 @@ def from_edges(
     edge_columns = {"edge_labels": edge_labels, "edge_attributes": edge_attributes}
     edge_columns["bond_kinds"] = bond_kinds
     _check_columns(columns | edge_columns, source, target, node_ptr, name)
-    rows, cols, given, changes = _symmetric_unique(source, target, int(node_ptr[-1]))
+    if edge_attributes is not None and WEIGHT in columns.get("edge_attribute_names", ()):
+        place = columns["edge_attribute_names"].index(WEIGHT)
+        edge_columns["edge_attributes"] = _summed(edge_attributes, place, source, target, node_ptr)
+    rows, cols, given, is_own, changes = _symmetric_unique(
+        source, target, int(node_ptr[-1]), directed
+    )
+    if directed:
+        # Entry (u, v) was given itself, or only as (v, u); both were if both entries are own.
+        mirror = np.lexsort((rows, cols))
+        directions = (is_own + 2 * is_own[mirror]).astype(np.uint8)
+        columns["directions"] = None if (directions == 3).all() else directions
     row_ptr = pointers(np.bincount(rows, minlength=int(node_ptr[-1])))
     local = (cols - node_ptr[:-1].repeat(counts)[rows]).astype(np.int32)
     for key, values in edge_columns.items():
@@ -95,10 +119,23 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
+def _summed(
+    table: np.ndarray, column: int, source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray
+) -> np.ndarray:
+    """Return the attributes of edges; one column is the sum over all lines of the same edge."""
+    keys = source * int(node_ptr[-1]) + target
+    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    if len(counts) == len(keys):
+        return table
+    table = np.array(table, dtype=np.float64)
+    table[:, column] = np.bincount(place, table[:, column])[place]
+    return table
+
+
 def _symmetric_unique(
-    source: np.ndarray, target: np.ndarray, num_nodes: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return (rows, columns, index of the given edge, notes), sorted by row and then by column."""
+    source: np.ndarray, target: np.ndarray, num_nodes: int, directed: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Return (rows, columns, index of the given edge, whether it was given so, notes), sorted."""
     loops = source == target
     given = np.flatnonzero(~loops)
     keys = source[given] * num_nodes + target[given]
@@ -107,7 +144,7 @@ def _symmetric_unique(
         given = given[first]
     repeated = len(source) - int(loops.sum()) - len(keys)
     mirrored = keys % num_nodes * num_nodes + keys // num_nodes
-    missing = np.zeros(0, np.int64)
+    missing, is_own = np.zeros(0, np.int64), np.ones(len(keys), bool)
     if not np.array_equal(np.sort(mirrored), keys):
         # An edge's own line takes precedence over its mirror image: fill absent directions only.
         place = np.minimum(np.searchsorted(keys, mirrored), len(keys) - 1)
@@ -115,13 +152,19 @@ def _symmetric_unique(
         keys = np.concatenate([keys, mirrored[missing]])
         order = np.argsort(keys)
         keys, given = keys[order], np.concatenate([given, given[missing]])[order]
+        is_own = order < len(is_own)
     changes = (
         (int(loops.sum()), "self loop", "dropped"),
         (repeated, "repeated edge line", "merged"),
-        (len(missing), "edge", ONE_WAY),
+        (0 if directed else len(missing), "edge", ONE_WAY),
     )
     notes = tuple(f"{counted(count, noun)} {what}" for count, noun, what in changes if count)
-    return keys // num_nodes, keys % num_nodes, given, notes
+    if directed and len(missing):
+        notes += (
+            f"directed graphs: {counted(len(missing), 'edge')} given in one direction only; "
+            "directed='ignore', the default, makes them undirected, directed='both' keeps it",
+        )
+    return keys // num_nodes, keys % num_nodes, given, is_own, notes
 
 
 def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str) -> None:
@@ -194,7 +237,7 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
     """
     first = sets[0]
     for place, other in enumerate(sets):
-        for column in (*NAMES, *NAMES.values(), "lines"):
+        for column in (*NAMES, *NAMES.values(), *CATEGORIES, "lines"):
             one, two = getattr(first, column), getattr(other, column)
             if (one != two) if column.endswith("_names") else ((one is None) != (two is None)):
                 raise DataError(
@@ -202,6 +245,12 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
                     f"parts of one set have: {column!r} of set {place} differs from that of set 0."
                 )
     columns: Fields = {key: _joined([getattr(s, key) for s in sets]) for key in COLUMNS}
+    if any(s.directions is not None for s in sets):
+        both = (np.full(s.adjacency.num_entries, 3, np.uint8) for s in sets)
+        pairs = zip(sets, both, strict=True)
+        columns["directions"] = np.concatenate(
+            [b if s.directions is None else s.directions for s, b in pairs]
+        )
     if any(s.atom_kind_names != first.atom_kind_names for s in sets):  # read again when needed
         columns |= NO_KINDS
     return replace(

@@ -92,6 +92,16 @@ def is_chemical(graphs: GraphSet) -> bool:
     return atoms and set(graphs.edge_label_names) <= set(BOND_NAMES)
 
 
+_ORDERS = {*BOND_PARTS["order"], "quadruple", "dative", "hydrogen", "ionic", "zero"}
+
+
+def is_molecular(graphs: GraphSet) -> bool:
+    """Return whether a set looks like molecules: nodes with labels, edges with orders of bonds."""
+    if graphs.node_labels is None or graphs.edge_labels is None:
+        return False
+    return set(graphs.edge_label_names) <= _ORDERS or is_chemical(graphs)
+
+
 def check_chemical(graphs: GraphSet) -> None:
     """Raise ``DataError`` for a set that ``chemical`` cannot read: one that has no SMILES."""
     if graphs.atom_kinds is None and graphs.graph_names is None and not is_chemical(graphs):

@@ -8,14 +8,15 @@ export and import give back the same set.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, time, timedelta
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError
-from igsd.graphs.build import encode_categories
-from igsd.graphs.graphset import NAMES, Fields, GraphSet, placeholders
+from igsd.errors import DataError, counted, shortened
+from igsd.graphs.build import WEIGHT, encode_categories
+from igsd.graphs.graphset import CATEGORIES, NAMES, Fields, GraphSet, placeholders
 
 NAMES_KEY = "igsd_names"
 """The key under which an exported graph carries the names of all columns."""
@@ -32,7 +33,9 @@ def names_text(graphs: GraphSet) -> str:
     if graphs.adjacency.weight is not None:
         raise DataError(f"{graphs.name!r} has weighted edges: a view cannot be exported.")
     present = [column for column in NAMES if getattr(graphs, column) is not None]
-    return json.dumps({column: list(getattr(graphs, NAMES[column])) for column in present})
+    names = {column: list(getattr(graphs, NAMES[column])) for column in present}
+    kinds = {key: value for key in CATEGORIES if (value := getattr(graphs, key))}
+    return json.dumps(names | kinds)
 
 
 def common_names(texts: Iterable[Any]) -> dict[str, tuple[Any, ...]] | None:
@@ -42,7 +45,7 @@ def common_names(texts: Iterable[Any]) -> dict[str, tuple[Any, ...]] | None:
         return None
     try:
         found = json.loads(different.pop())
-        return {column: tuple(found[column]) for column in found if column in NAMES}
+        return {key: tuple(found[key]) for key in found if key in (*NAMES, *CATEGORIES)}
     except (TypeError, ValueError):
         return None
 
@@ -68,35 +71,60 @@ def categories(
     return encode_categories(values)
 
 
-def number_columns(
+def attribute_columns(
     records: Sequence[Record], kind: str, known: Known, owner: str
 ) -> tuple[Fields, tuple[str, ...]]:
-    """Return (columns, notes): ``<kind>_attributes`` from every numeric key except ``label``.
+    """Return (columns, notes): ``<kind>_attributes`` from every key except ``label``.
 
-    Keys are in natural order (x2 before x10), or in that of ``known``. A vector becomes several
-    columns. Raises ``DataError`` for a key that only some records have, and for vectors of
-    different lengths.
+    Numbers and vectors of numbers stay as they are, a vector as several columns; texts and booleans
+    become codes of categories. Keys are in natural order (x2 before x10), or in that of ``known``.
+    A key is left out, with a note, if a record lacks it, if its values are dates, or if they are of
+    different kinds. A missing weight of an edge is 1. Raises ``DataError`` for vectors of different
+    lengths.
     """
-    keys = {key for record in records for key in record if key != "label"}
-    numeric, notes = [], []
-    for key in sorted(keys, key=_natural):
-        if any(_is_number(record[key]) for record in records if key in record):
-            numeric.append(key)
+    keys = sorted({key for record in records for key in record if key != "label"}, key=_natural)
+    parts: dict[str, tuple[np.ndarray, tuple[Any, ...]]] = {}
+    notes, stored = [], _stored_categories(known, kind)
+    for key in keys:
+        values = [record.get(key) for record in records]
+        missing = sum(value is None for value in values)
+        if kind == "edge" and key == WEIGHT and 0 < missing < len(values):
+            values = [1.0 if value is None else value for value in values]
+            notes.append(f"{counted(missing, 'edge')} without a weight: counted as 1")
+            missing = 0
+        if fault := _fault(values, missing, kind):
+            notes.append(f"{kind} attribute {key!r} not used: {fault}")
+        elif not all(isinstance(value, _KINDS) for value in values):
+            parts[str(key)] = _stack(values, str(key), kind, owner), ()
         else:
-            notes.append(f"{kind} attribute {key!r} ignored: not a number")
+            codes, names = categories(values, stored.get(str(key)))
+            parts[str(key)] = codes.astype(np.float64).reshape(-1, 1), names
     column = f"{kind}_attributes"
     order = known.get(column)
-    if order and (set(order) == set(numeric) or not records):
-        numeric = list(order)
-    if not numeric:
+    if order and not records:
+        parts = {name: (np.zeros((0, 1)), stored.get(name, ())) for name in order}
+    elif order and set(order) == set(parts):
+        parts = {name: parts[name] for name in order}
+    if not parts:
         return {}, tuple(notes)
-    parts = [_stack(records, key, kind, owner) for key in numeric]
-    names: list[str] = []
-    for key, width in zip(numeric, (part.shape[1] for part in parts), strict=True):
-        names += [str(key)] if width == 1 else [f"{key}[{i}]" for i in range(width)]
-    table = np.concatenate(parts, axis=1).astype(np.float32)
+    titles: list[str] = []
+    codes_of: list[tuple[Any, ...]] = []
+    for key, (part, kinds) in parts.items():
+        width = part.shape[1]
+        titles += [key] if width == 1 else [f"{key}[{i}]" for i in range(width)]
+        codes_of += [kinds] * width
+    table = np.concatenate([part for part, _ in parts.values()], axis=1).astype(np.float32)
     # Columns without names were exported under placeholders.
-    return {column: table, NAMES[column]: () if order == () else tuple(names)}, tuple(notes)
+    columns: Fields = {column: table, NAMES[column]: () if order == () else tuple(titles)}
+    if any(codes_of):
+        columns[f"{kind}_category_names"] = tuple(codes_of)
+    return columns, tuple(notes)
+
+
+def _stored_categories(known: Known, kind: str) -> dict[str, tuple[Any, ...]]:
+    """Return the categories of each attribute that exported graphs carry."""
+    names, values = known.get(f"{kind}_attributes", ()), known.get(f"{kind}_category_names", ())
+    return {name: tuple(each) for name, each in zip(names, values, strict=False) if each}
 
 
 def _natural(key: Any) -> list[Any]:
@@ -104,22 +132,43 @@ def _natural(key: Any) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(key))]
 
 
-def _stack(records: Sequence[Record], key: str, kind: str, owner: str) -> np.ndarray:
-    """Return the numbers under one key of every record, [n, width]."""
-    rows: list[np.ndarray] = []
-    for place, record in enumerate(records):
-        if key not in record or not _is_number(record[key]):
-            found = repr(record[key]) if key in record else "nothing"
-            raise DataError(
-                f"The {kind} attribute {key!r} must be a number on every {kind} of {owner!r}; "
-                f"{kind} {place} (counted over all graphs) has {found}. Add the number there, or "
-                "remove the attribute everywhere."
-            )
-        rows.append(_vector(record[key]))
-        if len(rows[-1]) != len(rows[0]):
+def _fault(values: Sequence[Any], missing: int, kind: str) -> str:
+    """Return why the values of an attribute cannot be used, an empty text if they can."""
+    present = [value for value in values if value is not None]
+    if any(_is_date(value) for value in present[:_LOOKED_AT]) and all(map(_is_date, present)):
+        return "dates are not turned into numbers; store e.g. the year, or days since a day"
+    if missing:
+        return f"{missing} of {counted(len(values), kind)} {'has' if missing == 1 else 'have'} none"
+    if all(isinstance(value, _KINDS) for value in present):
+        return ""
+    if all(_is_number(value) for value in present):
+        return ""
+    odd = next(value for value in present if not _is_number(value))
+    if isinstance(odd, str) and any(_is_number(value) for value in present):
+        return f"numbers and texts such as {shortened(odd, 30)!r} are mixed"
+    return f"values of type {type(odd).__name__} are neither numbers nor texts"
+
+
+_KINDS = (str, bool, np.bool_)
+_LOOKED_AT = 100
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ][\d:.+Z-]*)?|\d\d?[./]\d\d?[./]\d{4}")
+
+
+def _is_date(value: Any) -> bool:
+    """Return whether a value is a date or a time, or a text that reads as a date."""
+    if isinstance(value, str):
+        return _DATE.fullmatch(value.strip()) is not None
+    return isinstance(value, date | time | timedelta | np.datetime64 | np.timedelta64)
+
+
+def _stack(values: Sequence[Any], key: str, kind: str, owner: str) -> np.ndarray:
+    """Return the numbers of every record, [n, width]."""
+    rows = [_vector(value) for value in values]
+    for place, row in enumerate(rows):
+        if len(row) != len(rows[0]):
             raise DataError(
                 f"The {kind} attribute {key!r} of {owner!r} must have the same length everywhere; "
-                f"{kind} {place} has {len(rows[-1])} numbers, the first has {len(rows[0])}."
+                f"{kind} {place} has {counted(len(row), 'number')}, the first has {len(rows[0])}."
             )
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 1)
 

@@ -1,10 +1,10 @@
 """The data sets known by name, as ``data/catalogue.toml`` lists them, and where they are found.
 
-A name is looked up in this order: the folder in ``IGSD_DATA`` (NAME.zip or NAME/), the cache of
-what was downloaded or parsed before, an installed package that carries the data set (MUTAG in igsd
-itself, B3DB in qc-B3DB, QM9 in qm9pack), and last the site of the TU collection. A parsed set is
-kept in the cache as a packed file under a digest of the source's content, so that it opens quickly
-the next time.
+A name is looked up in this order: the folder in ``IGSD_DATA`` (NAME.zip or NAME/, or the table that
+the catalogue names), the cache of what was downloaded or parsed before, an installed package that
+carries the data set (MUTAG in igsd itself, B3DB in qc-B3DB, QM9 in qm9pack), and last the site of
+the TU collection. A parsed set is kept in the cache as a packed file under a digest of the source's
+content, so that it opens quickly the next time.
 """
 
 import glob
@@ -21,6 +21,7 @@ from igsd.files.cache import cache_dir, recall, store
 from igsd.graphs.download import Progress, download
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers import qm9, table
+from igsd.graphs.readers.text_table import SUFFIXES
 from igsd.graphs.readers.tu import find_tu_files, read_tu
 
 DATA_VARIABLE = "IGSD_DATA"
@@ -37,7 +38,11 @@ _OTHER_FILES = {"QM9": qm9.TABLE}
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One named data set, see ``data/catalogue.toml``; 0 and empty stand for what is unknown."""
+    """One named data set, see ``data/catalogue.toml``; 0 and empty stand for what is unknown.
+
+    ``file``: a table of molecules in the folder ``IGSD_DATA``; ``smiles``, ``label`` and
+    ``targets`` are its columns, None for all columns of numbers.
+    """
 
     name: str
     about: str = "a data set of the TU collection"
@@ -50,12 +55,21 @@ class CatalogueEntry:
     extra: str = ""
     how_to_get: str = ""
     where: str = ""
+    file: str = ""
+    smiles: str = ""
+    label: str = ""
+    targets: tuple[str, ...] | None = None
 
 
 _CONTENT = tomllib.loads((Path(__file__).parent / "data" / "catalogue.toml").read_text("utf-8"))
 _ALIASES: dict[str, str] = _CONTENT["aliases"]
 
-CATALOGUE = {name: CatalogueEntry(name, **about) for name, about in _CONTENT["listed"].items()}
+CATALOGUE = {
+    name: CatalogueEntry(
+        name, **about | ({"targets": tuple(about["targets"])} if "targets" in about else {})
+    )
+    for name, about in _CONTENT["listed"].items()
+}
 """The listed data sets by name; other sets of the TU collection are known by name only."""
 
 _KNOWN = CATALOGUE | {name: CatalogueEntry(name) for name in _CONTENT["other"]["names"].split()}
@@ -93,7 +107,10 @@ def in_data_folder(name: str) -> Path | None:
             f"{DATA_VARIABLE} must name a folder with data sets, but {folder} is not a folder. "
             "Correct it or unset it."
         )
-    paths = [folder / file for file in (f"{name}.zip", name, _OTHER_FILES.get(name, name))]
+    files = [f"{name}.zip", name, _OTHER_FILES.get(name, name)]
+    if (entry := _KNOWN.get(name)) and entry.file:
+        files += [entry.file, Path(entry.file).name]
+    paths = [folder / file for file in files]
     return next((path for path in paths if path.exists()), None)
 
 
@@ -188,21 +205,24 @@ def _parse(name: str, source: Path, progress: Progress | None) -> GraphSet:
     cached = downloaded_file(name).with_name(file)
     if (found := recall(cached, f"The cached copy of {name}", GraphSet.load)) is not None:
         return found
-    graphs = _read(source, progress)
+    graphs = _read(name, source, progress)
     store(cached, name, graphs.save)
     return graphs
 
 
-def _read(source: Path, progress: Progress | None) -> GraphSet:
+def _read(name: str, source: Path, progress: Progress | None) -> GraphSet:
     """Return the set in the files of a named data set."""
     if qm9.is_qm9(source):
         return qm9.read_qm9(source, progress)
-    if source.suffix != ".tsv":
+    entry = _KNOWN.get(name)
+    if entry is None or not entry.smiles or not source.name.endswith(SUFFIXES):
         return read_tu(source)
     # RDKit rejects a carbon in two molecules of B3DB; their graphs are clear all the same.
-    columns = ("SMILES", "BBB+/BBB-", ["logBB"])
-    graphs = table.read_smiles_table(source, *columns, name="B3DB", check_valence=False)
-    return replace(graphs, ids=None)  # so that its checksum stays that of earlier versions
+    is_b3db = name == "B3DB"
+    columns = (entry.smiles, entry.label or None, entry.targets)
+    graphs = table.read_smiles_table(source, *columns, name=name, check_valence=not is_b3db)
+    # Without ids the checksum of B3DB stays that of earlier versions.
+    return replace(graphs, ids=None) if is_b3db else graphs
 
 
 def _content_digest(source: Path) -> str:

@@ -27,6 +27,7 @@ COLUMNS = {
     "node_attributes": "node",
     "edge_labels": "edge",
     "edge_attributes": "edge",
+    "directions": "edge",
     "classes": "graph",
     "targets": "graph",
     "graph_names": "graph",
@@ -63,6 +64,7 @@ _SCHEMA = {
     "node_attributes": ("float32", 2),
     "edge_labels": ("int32", 1),
     "edge_attributes": ("float32", 2),
+    "directions": ("uint8", 1),
     "classes": ("int64", 1),
     "targets": ("float64", 2),
     "lines": ("int64", 1),
@@ -74,6 +76,9 @@ _SCHEMA = {
     "atom_ranks": ("int32", 1),
     "bond_kinds": ("int32", 1),
 }
+CATEGORIES = ("node_category_names", "edge_category_names")
+"""The fields with the names behind the codes of attributes that are categories."""
+
 _PLAIN = (*NAMES.values(), "name", "notes")
 _LATER = {"atom_kind_names": (), "standardised": ""}  # missing in older files
 
@@ -106,7 +111,8 @@ class GraphSet:
     | ``node_labels`` | [N] int32 | category of a node, e.g. its element |
     | ``node_attributes`` | [N, a] float32 | numbers of a node |
     | ``edge_labels`` | [E] int32 | category of an edge, e.g. its bond type |
-    | ``edge_attributes`` | [E, b] float32 | numbers of an edge |
+    | ``edge_attributes`` | [E, b] float32 | numbers of an edge, its weight among them |
+    | ``directions`` | [E] uint8 | 1: given from row to column, 2: from column to row, 3: both |
     | ``classes`` | [G] int64 | class of a graph |
     | ``targets`` | [G, t] float64 | numbers to predict for a graph, NaN if unknown |
     | ``graph_names`` | G strings | a name per graph, e.g. its SMILES |
@@ -118,9 +124,12 @@ class GraphSet:
 
     ``node_label_names``, ``edge_label_names`` and ``class_names`` are the names behind the codes,
     ``node_attribute_names``, ``edge_attribute_names`` and ``target_names`` those of the columns.
-    ``atom_kind_names`` are those of ``atom_kinds``. ``name`` is the set's own, ``notes`` say what a
-    reader changed, and ``standardised`` how molecules were standardised, empty if they were not.
-    ``is_part``: the graphs were taken from a larger set, so views of them are not cached.
+    ``node_category_names`` and ``edge_category_names`` have an entry per attribute: the names
+    behind its codes if it is a category (strings, booleans), () if it is a number; empty if all are
+    numbers. ``directions`` is None if no edge goes one way only: the matrix itself is always
+    symmetric. ``atom_kind_names`` are those of ``atom_kinds``. ``name`` is the set's own, ``notes``
+    say what a reader changed, and ``standardised`` how molecules were standardised, empty if they
+    were not. ``is_part``: the graphs were taken from a larger set, so views of them are not cached.
     """
 
     node_ptr: np.ndarray
@@ -133,6 +142,9 @@ class GraphSet:
     edge_label_names: tuple[Name, ...] = ()
     edge_attributes: np.ndarray | None = None
     edge_attribute_names: tuple[str, ...] = ()
+    node_category_names: tuple[tuple[Name, ...], ...] = ()
+    edge_category_names: tuple[tuple[Name, ...], ...] = ()
+    directions: np.ndarray | None = None
     classes: np.ndarray | None = None
     class_names: tuple[Name, ...] = ()
     targets: np.ndarray | None = None
@@ -238,6 +250,12 @@ class GraphSet:
         columns |= {"adjacency": self.adjacency.take(self.node_ptr, chosen), "is_part": True}
         return replace(self, node_ptr=pointers(stops - starts), **columns)
 
+    def only_edges(self, keep: np.ndarray) -> Self:
+        """Return the same nodes with the edge entries where ``keep`` [E] is true."""
+        edges = [key for key, kind in COLUMNS.items() if kind == "edge"]
+        columns: Fields = {key: _gather(getattr(self, key), np.flatnonzero(keep)) for key in edges}
+        return replace(self, adjacency=self.adjacency.only(keep), **columns | NO_KINDS)
+
     def without_labels(self) -> Self:
         """Return the same graphs with classes and targets removed."""
         return replace(self, classes=None, class_names=(), targets=None, target_names=())
@@ -256,9 +274,11 @@ class GraphSet:
 
     @cached_property
     def structure_checksum(self) -> str:
-        """SHA-256 of nodes and edges only, which is all that a view depends on."""
+        """SHA-256 of nodes, edges and their weights, which is all that a view depends on."""
         adjacency = self.adjacency
         columns = {"node_ptr": self.node_ptr, "row_ptr": adjacency.row_ptr, "col": adjacency.col}
+        if adjacency.weight is not None:
+            columns["weight"] = adjacency.weight
         return _digest(columns, "")
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -270,6 +290,8 @@ class GraphSet:
                 arrays[key] = np.frombuffer(b"".join(encoded), np.uint8)
                 arrays[f"{key}_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
         header: Header = {"kind": "graph set", "version": _VERSION}
+        # Absent where there are none, so that a plain set is written as it always was.
+        header |= {key: value for key in CATEGORIES if (value := getattr(self, key))}
         write_arrays(path, arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)})
 
     @classmethod
@@ -281,6 +303,7 @@ class GraphSet:
             for key in (*_PLAIN, *_LATER):
                 value = header[key] if key in _PLAIN else header.get(key, _LATER[key])
                 columns[key] = tuple(value) if isinstance(value, list) else value
+            columns |= {key: tuple(map(tuple, header.get(key, ()))) for key in CATEGORIES}
             matrix = (arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None))
             graphs = cls(adjacency=Adjacency(*matrix), **(columns | arrays))
         except (KeyError, TypeError, ValueError) as error:
@@ -308,6 +331,14 @@ class GraphSet:
         ):
             # Codes may have no names.
             _require(codes is None or _is_within(codes, -1, len(names) or 2**31), path, "labels")
+        _require(self.directions is None or _is_within(self.directions, 1, 4), path, "directions")
+        tables = (self.node_attributes, self.edge_attributes)
+        for key, table in zip(CATEGORIES, tables, strict=True):
+            all_values = getattr(self, key)
+            _require(len(all_values) in (0, 0 if table is None else table.shape[1]), path, key)
+            for column, values in enumerate(all_values):
+                codes = np.asarray(table)[:, column]
+                _require(not values or _is_within(codes, -1, len(values)), path, key)
         kinds, ranks, bonds = self.atom_kinds, self.atom_ranks, self.bond_kinds
         if kinds is None or ranks is None or bonds is None:
             _require(kinds is ranks is bonds, path, "atom_kinds")  # all or none

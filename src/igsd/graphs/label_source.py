@@ -11,7 +11,7 @@ from igsd.files.arrays import refuse_pickle
 from igsd.files.columns import read_npy
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
-from igsd.graphs.graphset import GraphSet
+from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.readers import table as tables
 from igsd.graphs.readers.text_table import is_table, read_text_table
 
@@ -22,9 +22,15 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
     """Return the labels in a text or ``.npy`` file, one per graph, called as the file.
 
     The file has one for each graph or, if ``data`` is a table, for each of its rows, of which those
-    that are not molecules are left out. A text file may have the name of the column in a first
-    line. Raises ``DataError`` for any other number of lines, and if it is ambiguous.
+    that are not molecules are left out. A CSV with the columns file and label gives the label of
+    each graph by the name of its file. Any other text file may have the name of the column in a
+    first line. Raises ``DataError`` for any other number of lines, and if it is ambiguous.
     """
+    from igsd.graphs.readers.files import has_file_column, read_file_labels
+
+    if graphs.graph_names is not None and has_file_column(path):
+        texts = read_file_labels(path, graphs.graph_names)
+        return labels.LabelTexts((path.stem,), [texts])
     is_array = path.suffix.lower() == ".npy"
     lines = _lines(path, is_array)
     has_name = not is_array and _may_be_name(lines)
@@ -133,7 +139,27 @@ def with_classes(graphs: GraphSet, data: str, asked: str) -> GraphSet:
     """
     if _means_own_classes(graphs, data, asked):
         return graphs
-    found = find_labels(graphs, data, asked, "classes")
+    return _classified(graphs, find_labels(graphs, data, asked, "classes"), asked)
+
+
+def with_labels(graphs: GraphSet, data: str, asked: str) -> GraphSet:
+    """Return the graphs with the labels that ``asked`` names: classes, or numbers as targets.
+
+    Several columns become several targets. Otherwise as ``with_classes``.
+    """
+    if _means_own_classes(graphs, data, asked):
+        return graphs
+    found = find_labels(graphs, data, asked)
+    if found.are_classes:
+        return _classified(graphs, found, asked)
+    values = np.asarray(found.y, np.float64).reshape(len(graphs), -1)
+    name = f"{graphs.name}+{'+'.join(found.names)}"
+    columns: Fields = {"classes": None, "class_names": ()}
+    return replace(graphs, **columns, targets=values, target_names=found.names, name=name)
+
+
+def _classified(graphs: GraphSet, found: labels.GraphLabels, asked: str) -> GraphSet:
+    """Return the graphs with these classes; raises ``DataError`` if most of them are fractions."""
     known = [text for text in found.y if text is not None]
     fraction = next(filter(labels.is_fraction, known), None)
     if fraction is not None and labels.are_numbers(known):

@@ -20,8 +20,9 @@ from igsd.graphs.readers.tu import read_tu
 from igsd.settings import own
 
 _ACCEPTED = (
-    "Accepted are a GraphSet, a DataFrame with SMILES, and a list of NetworkX graphs, of PyG Data "
-    "objects, of SMILES strings, of RDKit molecules or of parts of a GraphSet."
+    "Accepted are a GraphSet, a DataFrame with SMILES, and a list of NetworkX, igraph or DGL "
+    "graphs, of PyG Data objects, of adjacency matrices (SciPy, NumPy), of SMILES strings, of "
+    "RDKit molecules or of parts of a GraphSet."
 )
 
 _READERS = {
@@ -29,6 +30,9 @@ _READERS = {
     "NetworkX graph": "readers.networkx:from_networkx",
     "PyG Data": "readers.pyg:from_pyg",
     "SMILES string": "readers.smiles:from_smiles",
+    "igraph graph": "readers.files:from_igraph",
+    "DGL graph": "readers.files:from_dgl",
+    "matrix": "readers.files:from_matrices",
     "RDKit molecule": "readers.smiles:from_molecules",
 }
 """What turns a list of one kind of graph into a set, imported on first use."""
@@ -90,6 +94,12 @@ def _kind(item: Any) -> str | None:
         return "RDKit molecule"
     if hasattr(item, "is_directed") and hasattr(item, "add_nodes_from"):
         return "NetworkX graph"
+    if hasattr(item, "get_edgelist") and hasattr(item, "vs"):
+        return "igraph graph"
+    if hasattr(item, "ndata") and hasattr(item, "edata"):
+        return "DGL graph"
+    if len(getattr(item, "shape", ())) == 2 and (hasattr(item, "tocsr") or hasattr(item, "ravel")):
+        return "matrix"
     # A PyG data set has the attributes of its graphs too, but it is a list of graphs.
     if not hasattr(type(item), "indices") and hasattr(item, "edge_index"):
         return "PyG Data"
@@ -107,10 +117,11 @@ def open_data(
 
     DATA is a file written by ``GraphSet.save``, a TU folder or zip, a table of molecules (.csv,
     .tsv, .txt, .smi, .sdf, .mol, also .gz; .xlsx, .parquet; ``-`` for standard input), a DataFrame
-    of molecules, or the name of a data set; an existing path takes precedence over a name. A list
-    of NetworkX graphs, PyTorch Geometric ``Data`` objects, SMILES strings or RDKit molecules
-    becomes a set. Raises ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for
-    anything else.
+    of molecules, a file of networks or a folder of them (``igsd.graphs.readers.files``), or the
+    name of a data set; an existing path takes precedence over a name. A list of NetworkX, igraph or
+    DGL graphs, PyTorch Geometric ``Data`` objects, adjacency matrices, SMILES strings or RDKit
+    molecules becomes a set. Raises ``StorageError`` for a pickle, whatever its suffix, and
+    ``DataError`` for anything else.
 
     ``smiles_column``: which column of a table holds the molecules, if its name does not tell.
     ``standardise``: ``neutral`` (also True) keeps the largest fragment of each molecule without
@@ -162,10 +173,14 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
                 "a data set. `igsd data list` shows the names."
             )
         return load_dataset(shown, progress=progress)
+    from igsd.graphs.readers import files  # not needed to open a data set by its name
+
     if path.is_dir():
         # A folder that happens to have the name of a data set, such as runs/MUTAG.
         if path.parent == Path(".") and find_entry(shown) and not any(path.rglob("*_A.txt")):
             return load_dataset(shown, progress=progress)
+        if not any(path.rglob("*_A.txt")) and files.network_files(path):
+            return files.read_networks(path, progress=progress)
         return read_tu(path)
     refuse_pickle(path)
     if path.suffix[1:] in own.offered("readers"):
@@ -174,6 +189,8 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
         graphs = GraphSet.load(path)
         # A set without a name gets that of its file, so that records of two sets stay apart.
         return replace(graphs, name=path.stem) if graphs.name == UNNAMED else graphs
+    if files.is_network_file(path):
+        return files.read_networks(path)
     with open(path, "rb") as file:
         is_zip = file.read(4) == b"PK\x03\x04" or path.suffix.lower() == ".zip"
     if is_zip:
@@ -182,6 +199,7 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
         raise DataError(f"igsd cannot read {path}. Save the sheet as .xlsx or .csv.")
     raise DataError(
         f"igsd cannot read {path}. Accepted are a TU folder or zip, a table of molecules (.csv, "
-        ".tsv, .smi, .sdf, .mol, also .gz; .xlsx, .parquet), a file written by `igsd data import` "
+        ".tsv, .smi, .sdf, .mol, also .gz; .xlsx, .parquet), files of networks "
+        f"({', '.join(files.SUFFIXES)}) or a folder of them, a file written by `igsd data import` "
         "or `GraphSet.save`, and the name of a data set. Pickles are never opened."
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from igsd.graphs.build import WEIGHT
 from igsd.graphs.graphset import GraphSet, Name, placeholders
 
 
@@ -20,7 +21,9 @@ class Spread:
 class GraphSetSummary:
     """Figures of one set; counts of classes and labels by name, in the set's order.
 
-    ``unlabelled``: graphs without a class in a set with classes.
+    ``unlabelled``: graphs without a class in a set with classes. ``degrees``: over the nodes.
+    ``weights``: the range of the weights of edges, empty without any. ``one_way``: the share of the
+    edges that go one way.
     """
 
     name: str
@@ -34,6 +37,10 @@ class GraphSetSummary:
     node_attributes: tuple[str, ...]
     edge_attributes: tuple[str, ...]
     targets: tuple[str, ...]
+    degrees: Spread
+    components: Spread
+    weights: str
+    one_way: float
     isolated_nodes: int
     disconnected_graphs: int
 
@@ -43,6 +50,7 @@ def summarize(graphs: GraphSet) -> GraphSetSummary:
     classes, edge_labels, adjacency = graphs.classes, graphs.edge_labels, graphs.adjacency
     if edge_labels is not None:
         edge_labels = edge_labels[adjacency.rows() < adjacency.global_columns(graphs.node_ptr)]
+    parts = components(graphs)
     return GraphSetSummary(
         name=graphs.name,
         graphs=len(graphs),
@@ -55,8 +63,12 @@ def summarize(graphs: GraphSet) -> GraphSetSummary:
         node_attributes=_attribute_names(graphs.node_attributes, graphs.node_attribute_names),
         edge_attributes=_attribute_names(graphs.edge_attributes, graphs.edge_attribute_names),
         targets=_attribute_names(graphs.targets, graphs.target_names),
+        degrees=_spread(adjacency.degrees()),
+        components=_spread(parts),
+        weights=_weights(graphs),
+        one_way=0.0 if graphs.directions is None else float((graphs.directions != 3).mean()),
         isolated_nodes=int((adjacency.degrees() == 0).sum()),
-        disconnected_graphs=int((components(graphs) > 1).sum()),
+        disconnected_graphs=int((parts > 1).sum()),
     )
 
 
@@ -75,6 +87,14 @@ def components(graphs: GraphSet) -> np.ndarray:
 
 def _spread(counts: np.ndarray) -> Spread:
     return Spread(float(counts.mean()), int(counts.min()), int(counts.max()))
+
+
+def _weights(graphs: GraphSet) -> str:
+    """Return the range and the mean of the weights of edges in words."""
+    if WEIGHT not in graphs.edge_attribute_names or graphs.edge_attributes is None:
+        return ""
+    w = np.asarray(graphs.edge_attributes)[:, graphs.edge_attribute_names.index(WEIGHT)]
+    return f"{w.min():.4g} to {w.max():.4g}, {w.mean():.4g} on average" if len(w) else ""
 
 
 def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int]:

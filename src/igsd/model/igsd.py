@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
-from igsd.batches.features import FeatureMap, LinkFeatures
+from igsd.batches.features import FeatureMap
+from igsd.batches.links import LinkFeatures
 from igsd.encoders.encoder import GNNEncoder, distinct_depth, takes_counts
 from igsd.encoders.mpnn import MPNN
 from igsd.encoders.norm import Norm

@@ -103,9 +103,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Axes:
-    """Titles of the axes. ``names``: x counts 0, 1, ... and these stand below; no lines are drawn.
+    """Titles of the axes.
 
-    ``level``: a value of y that has a line of its own.
+    ``names``: x counts 0, 1, ... and these stand below; no lines are drawn unless ``lines``.
+    ``level``: a value of y that has a line of its own; ``diagonal``: whether y = x has one.
     """
 
     x_title: str
@@ -113,6 +114,8 @@ class Axes:
     log_x: bool = False
     names: Sequence[str] = ()
     level: float | None = None
+    lines: bool = False
+    diagonal: bool = False
 
 
 def picture_suffix(path: str | os.PathLike[str]) -> str:
@@ -139,6 +142,8 @@ def line_plot(
             titles |= _draw_series(drawn, one, place, axes, place - (len(series) - 1) / 2)
         if axes.level is not None:
             drawn.axhline(axes.level, color=TEXT, linestyle="--", linewidth=1, zorder=1)
+        if axes.diagonal:
+            drawn.plot([0, 1], [0, 1], color=QUIET, linestyle="--", linewidth=1, zorder=1)
         _set_axes(drawn, series, axes)
         ticks = drawn.yaxis.get_major_formatter().format_ticks(drawn.get_yticks())
         left = (0.45 + 0.085 * max(map(len, ticks))) / size[0]
@@ -152,6 +157,29 @@ def line_plot(
             look = {"fontsize": "x-small", "color": QUIET, "linespacing": 1.25, "va": "bottom"}
             figure.text(0.08 / size[0], 0.05 / height, "\n".join(lines), **look)
     return Plot(figure, titles)
+
+
+def panels(drawn: Sequence[tuple[str, Sequence[Series], Axes]], columns: int = 3) -> Plot:
+    """Return several plots side by side, each (title, series, axes), with one legend."""
+    titles = list(dict.fromkeys(one.title for _, series, _ in drawn for one in series))
+    rows, foot = -(-len(drawn) // columns), 0.2 * -(-len(titles) // 2)
+    with _style():
+        figure = _figure((3.2 * columns, 2.5 * rows + foot))
+        share = foot / (2.5 * rows + foot)
+        figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
+        grid: Any = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+        for axes in grid[len(drawn) :]:
+            axes.set_axis_off()
+        for axes, (title, series, named) in zip(grid, drawn, strict=False):
+            for one in series:
+                _draw_series(axes, one, titles.index(one.title), named, 0.0)
+            _set_axes(axes, series, named)
+            axes.set_title(title, fontsize="medium")
+        pairs = [zip(*axes.get_legend_handles_labels()[::-1], strict=True) for axes in grid]
+        found = {title: handle for one in pairs for title, handle in one}
+        look = {"ncols": 2, "frameon": False, "fontsize": "small", "borderaxespad": 0.2}
+        figure.legend(found.values(), found.keys(), loc="lower left", **look)
+    return Plot(figure)
 
 
 def figure_plot(
@@ -317,10 +345,10 @@ def _draw_series(drawn: Any, one: Series, place: int, axes: Axes, shift: float) 
     colour, mark = COLOURS[place % len(COLOURS)], _MARKS[place % len(_MARKS)]
     points = [point for point in one.points() if point[0] > 0 or not axes.log_x]
     look = {"color": colour, "markerfacecolor": BACK if one.hollow else colour}
-    line = "None" if axes.names else _DASHES[place % len(_DASHES)]
+    line = "None" if axes.names and not axes.lines else _DASHES[place % len(_DASHES)]
     has_marks = len(points) <= _MOST_MARKS
     x, y = [p[0] for p in points], [p[1] for p in points]
-    if axes.names:
+    if axes.names and not axes.lines:
         x = [value + min(0.16, 0.03 + 0.013 * len(axes.names)) * shift for value in x]
     elif axes.log_x:
         x = [value * 1.03**shift for value in x]

@@ -14,18 +14,26 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from igsd.errors import IGSDError, StorageError
-from igsd.experiments.exhibits import exhibit_names, read_exhibit, short_name
+from igsd.experiments.exhibits import (
+    data_facts,
+    exhibit_names,
+    points,
+    read_exhibit,
+    short_name,
+)
 from igsd.experiments.records import read_record
 from igsd.files.atomic import write_text
 from igsd.report.plots import Plot, figure_plot, table_plot
 from igsd.report.records import RecordFolder
 from igsd.report.render import markdown
+from igsd.report.splits import exhibit_curves, reliability
 from igsd.report.tables import Column, Row, Table, fill, run_part
 
 END = "<!-- results: end -->"
 SUMMARY = "summary"
 
 _BEGIN = re.compile(r"<!-- results: begin ?([\w-]*) -->")
+_RELIABILITY = ("B3DB", 128)
 _SUMMARISED = ("untrained encoder", "WL subtree", "graph2vec", "InfoGraph")
 
 Render = Callable[[Path, Path], Mapping[Path, str]]
@@ -53,11 +61,12 @@ def render_page(page: Path, records: Path) -> dict[Path, str]:
     written = [parts[0]]
     for name, rest in zip(parts[1::2], parts[2::2], strict=True):
         body, plot = render_results(name, folder)
-        if plot is not None:
-            place = figures / f"{name}.svg"
-            rendered[place] = plot.svg()
+        drawn = {"": ("as a plot", plot)} if plot is not None else {}
+        for suffix, (words, one) in (drawn | split_plots(name, folder)).items():
+            place = figures / f"{name}{suffix}.svg"
+            rendered[place] = one.svg()
             about = fill(read_exhibit(name), folder).title
-            body += f"\n\n![{about}, as a plot]({place.relative_to(page.parent).as_posix()})"
+            body += f"\n\n![{about}, {words}]({place.relative_to(page.parent).as_posix()})"
         written.append(f"<!-- results: begin {name} -->\n{body}\n{END}{rest.partition(END)[2]}")
     return {page: "".join(written)} | rendered
 
@@ -82,6 +91,31 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
     if missing:
         parts.append(f"Not run: {'; '.join(missing)}.")
     return "\n\n".join([*parts, f"{table.source}."]), plot_of(table)
+
+
+def split_plots(name: str, folder: RecordFolder) -> dict[str, tuple[str, Plot]]:
+    """Return the plots of a table of splits by the end of their file's name, with their titles.
+
+    That is the learning curves for each kind of split, and a reliability diagram.
+    """
+    exhibit = None if name == SUMMARY else read_exhibit(name)
+    if exhibit is None or not exhibit.splits:
+        return {}
+    table, found = fill(exhibit, folder), dict[str, tuple[str, Plot | None]]()
+    for kind in exhibit.splits:
+        words = f"learning curves on {kind} splits"
+        found[f"-{kind}"] = (words, exhibit_curves(table, kind))
+    data, labels = _RELIABILITY
+    records = {
+        line.title: [record for _, record in folder.of(run)]
+        for line in exhibit.lines
+        for run in points(exhibit, line, data, data_facts()[data].recipe)
+        if run.protocol == exhibit.splits[0]
+    }
+    diagram = reliability({k: v for k, v in records.items() if v}, labels)
+    words = f"reliability of probabilities on {data} with {labels} labels"
+    found["-reliability"] = (words, diagram)
+    return {key: (words, plot) for key, (words, plot) in found.items() if plot is not None}
 
 
 def plot_of(table: Table) -> Plot | None:

@@ -19,7 +19,7 @@ Found = tuple[str, Record]
 _REFERENCES = {
     "majority": "majority class",
     "mean": "mean of the labelled values",
-    "morgan": "Morgan fingerprints",
+    "morgan-bits": "Morgan fingerprints, bits (before counts)",
 }
 
 

@@ -42,7 +42,12 @@ class Metric:
 METRICS = {
     "accuracy": Metric("accuracy %", "accuracy in per cent", 100.0, 1),
     "roc_auc": Metric("ROC-AUC", "area under the ROC curve"),
+    "auprc": Metric("AUPRC", "area under the precision-recall curve"),
+    "balanced_accuracy": Metric("balanced accuracy %", "balanced accuracy in per cent", 100.0, 1),
+    "ece": Metric("calibration error", "expected calibration error"),
+    "log_loss": Metric("log loss", "log loss"),
     "mae": Metric("mean absolute error", "mean absolute error"),
+    "rmse": Metric("RMSE", "root mean squared error"),
     "ratio": Metric("error ratio", "error ratio", digits=2),
 }
 
@@ -61,7 +66,8 @@ class Cell:
     a whole run, ``cpu_seconds`` of the processor (None in old records); ``peak``: most memory that
     the process of any seed held, in MiB. ``spread``: the deviation that is printed, over ``seeds``
     or ``folds``; ``shows_best``: whether the best seed is too. ``printed``: the result of the
-    paper, after the word ``printed_by``.
+    paper, after the word ``printed_by``. ``versus``: the difference from another method, seed by
+    seed, which is printed in place of the deviation.
     """
 
     status: str = OK
@@ -80,6 +86,7 @@ class Cell:
     printed: Printed | None = None
     printed_by: str = "paper"
     records: tuple[str, ...] = ()
+    versus: str = ""
 
     @property
     def num_seeds(self) -> int:
@@ -112,6 +119,12 @@ class Cell:
         return self._statistic(f"std_over_{self.spread}")
 
     @property
+    def standard_error(self) -> float | None:
+        """The standard error of the mean over seeds (ddof 1), None for a single seed."""
+        values = [*self.by_seed.values()]
+        return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+
+    @property
     def best(self) -> float | None:
         """The mean of the best seed."""
         return max(self.by_seed.values(), default=None)
@@ -131,6 +144,8 @@ class Cell:
     @property
     def figure(self) -> str:
         """The mean and its deviation, ``90.2 ± 0.7``, or the word in their place."""
+        if self.mean is not None and self.versus:
+            return f"{self.metric.text(self.mean)} ({self.versus})"
         return self.word if self.mean is None else mean_and_std(self.mean, self.std, self.metric)
 
     @property
@@ -158,6 +173,7 @@ def summarise(
     method: str | None = None,
     protocol: str | None = None,
     target: str = "",
+    labels: int | None = None,
     wanted: int = 0,
     relative_to: Sequence[Record] | None = None,
     same: Callable[[Record, Record], bool] | None = None,
@@ -172,6 +188,7 @@ def summarise(
     The arguments:
         method, protocol: the row; default: the method that was run under its first protocol.
         target: the property to predict, where a record has the errors of several.
+        labels: the number of labels shown, where a record has rows for several; 0: all.
         wanted: the number of seeds asked for; fewer are noted.
         relative_to: records of a baseline: the result is divided by theirs, seed by seed.
         same: whether a record belongs to the run, given the record and the first one.
@@ -181,7 +198,7 @@ def summarise(
     used, notes = _usable([*zip(records, paths or [""] * len(records), strict=True)], same)
     good = [record for record, _ in used if is_good(record)]
     bad = [record for record, _ in used if not is_good(record)]
-    folds = _folds(good, method, protocol, metric, target)
+    folds = _folds(good, method, protocol, metric, target, labels)
     if relative_to is not None:
         metric = "ratio"
         base = [record for record in relative_to if is_good(record) and is_fresh(record)]
@@ -214,9 +231,10 @@ def difference(cell: Cell, other: Cell) -> Cell:
     apart = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
     if not apart:
         return Cell(NOT_RUN, NOT_RUN)
-    text, error = f"{np.mean(apart):+.1f}".replace("-", "\N{MINUS SIGN}"), " (1 split)"
+    digits, error = cell.metric.digits, " (1 split)"
+    text = f"{np.mean(apart):+.{digits}f}".replace("-", "\N{MINUS SIGN}")
     if len(apart) > 1:
-        error = f" ± {np.std(apart, ddof=1) / np.sqrt(len(apart)):.1f}"
+        error = f" ± {np.std(apart, ddof=1) / np.sqrt(len(apart)):.{digits}f}"
     return Cell(OK, text + error, records=(*other.records, *cell.records))
 
 
@@ -316,12 +334,24 @@ def own_method(record: Record) -> str:
 
 
 def _folds(
-    records: Sequence[Record], method: str | None, protocol: str | None, metric: str, target: str
+    records: Sequence[Record],
+    method: str | None,
+    protocol: str | None,
+    metric: str,
+    target: str,
+    labels: int | None = None,
 ) -> dict[int, list[float]]:
-    """Return the values of a row by seed, of the records that have it."""
-    folds = {}
+    """Return the values of a row by seed, of the records that have it, or by split."""
+    folds: dict[int, list[float]] = {}
     for record in records:
-        for row in rows_of([record], method or own_method(record), protocol)[:1]:
+        rows = rows_of([record], method or own_method(record), protocol)
+        if labels is not None:
+            rows = [row for row in rows if row.get("labels") == labels]
+        for row in rows[:1]:
+            if "splits" in row:
+                pairs = zip(row["splits"], row["metrics"].get(metric, ()), strict=False)
+                folds |= {split: [value] for split, value in pairs if value is not None}
+                continue
             values = row.get("accuracies" if metric == "accuracy" else metric)
             if isinstance(values, Mapping):
                 values = values.get(target)

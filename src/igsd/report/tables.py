@@ -102,6 +102,10 @@ def fill(
         for name in data
         for protocol in exhibit.shown
     )
+    if exhibit.splits:
+        return Table(
+            rows=_split_rows(exhibit, data, folder), columns=_split_columns(exhibit, data), **fields
+        )
     for line in exhibit.lines:
         cells = [_cells(exhibit, line, c.data, c.protocol, folder)[0] for c in columns]
         rows.append(Row(line.title, tuple(cells), line.group, line.method))
@@ -119,8 +123,14 @@ def run_part(table: Table) -> tuple[Table, list[str]]:
     own = [row for row in table.rows if row.results and not row.is_difference]
     rows = [row for row in table.rows if row not in own or any(map(_was_run, row.cells))]
     kept = [i for i in range(len(table.columns)) if any(_was_run(row.cells[i]) for row in own)]
-    missing = [column.title for i, column in enumerate(table.columns) if i not in kept]
-    missing += [row.title for row in own if row not in rows]
+    # Means over data sets are texts: they are there or not, but they are not run.
+    is_text = [all(isinstance(row.cells[i], str) for row in own) for i in range(len(table.columns))]
+    missing = [
+        column.title
+        for i, column in enumerate(table.columns)
+        if i not in kept and not (own and is_text[i])
+    ]
+    missing += dict.fromkeys(row.title for row in own if row not in rows)
     columns = tuple(table.columns[i] for i in kept)
     parts = tuple(replace(row, cells=tuple(row.cells[i] for i in kept)) for row in rows)
     return replace(table, columns=columns, rows=parts), missing
@@ -132,7 +142,9 @@ def belongs_to(run: Run, record: Record, first: Record) -> bool:
 
 
 def _was_run(cell: Cell | str) -> bool:
-    return isinstance(cell, Cell) and cell.status not in (NOT_RUN, NONE)
+    if isinstance(cell, str):
+        return bool(cell)
+    return cell.status not in (NOT_RUN, NONE)
 
 
 def _cells(
@@ -169,6 +181,78 @@ def _cells(
         targets = exhibit.axis.values if exhibit.axis and not run.target else (run.target,)
         cells += [ratio(target=target) for target in targets]
     return cells
+
+
+def _split_columns(exhibit: exhibits.Exhibit, data: Sequence[str]) -> tuple[Column, ...]:
+    """Return a column for each data set, and the means over those of classes and of numbers."""
+    columns = [Column(exhibits.short_name(name), name) for name in data]
+    return (*columns, Column("mean ROC-AUC"), Column("mean error"))
+
+
+def _split_rows(
+    exhibit: exhibits.Exhibit, data: Sequence[str], folder: RecordFolder
+) -> tuple[Row, ...]:
+    """Return the rows of a table of splits, in a group for each kind and number of labels."""
+    rows = []
+    for kind in exhibit.splits:
+        for labels in exhibit.labels:
+            group = f"{kind} split, {f'{labels} labels' if labels else 'all labels'}"
+            found = [
+                [_split_cell(exhibit, line, name, kind, labels, folder) for name in data]
+                for line in exhibit.lines
+            ]
+            base = dict(zip((line.method for line in exhibit.lines), found, strict=True)).get(
+                exhibit.compared
+            )
+            for line, cells in zip(exhibit.lines, found, strict=True):
+                if base is not None and line.method != exhibit.compared:
+                    cells = [_compared(*pair) for pair in zip(cells, base, strict=True)]
+                means = _means(exhibit, data, cells)
+                rows.append(Row(line.title, (*cells, *means), group, line.method))
+    return tuple(rows)
+
+
+def _compared(cell: Cell, other: Cell) -> Cell:
+    """Return a cell with its difference from another one, if they have splits in common."""
+    has_both = cell.by_seed.keys() & other.by_seed.keys()
+    return replace(cell, versus=difference(cell, other).word) if has_both else cell
+
+
+def _means(exhibit: exhibits.Exhibit, data: Sequence[str], cells: Sequence[Cell]) -> list[str]:
+    """Return the means over the data sets of classes and of numbers, empty if one is missing."""
+    texts = []
+    for are_numbers in (False, True):
+        pairs = zip(data, cells, strict=True)
+        own = [cell for name, cell in pairs if (name in exhibit.numbers) == are_numbers]
+        means = [cell.mean for cell in own if cell.mean is not None]
+        texts.append(
+            own[0].metric.text(sum(means) / len(own)) if own and len(means) == len(own) else ""
+        )
+    return texts
+
+
+def _split_cell(
+    exhibit: exhibits.Exhibit,
+    line: exhibits.Line,
+    data: str,
+    kind: str,
+    labels: int,
+    folder: RecordFolder,
+) -> Cell:
+    """Return the result of a line on a data set with a number of labels, over its splits."""
+    recipe = exhibits.recipe_of(data, folder.path, kind)
+    (run,) = [r for r in exhibits.points(exhibit, line, data, recipe) if r.protocol == kind]
+    paths, records = [*zip(*folder.of(run), strict=True)] or ((), ())
+    return summarise(
+        records,
+        "mae" if data in exhibit.numbers else "roc_auc",
+        method=line.shows,
+        protocol=kind,
+        labels=labels,
+        wanted=exhibit.num_seeds(data),
+        same=partial(belongs_to, run),
+        paths=paths,
+    )
 
 
 def _paired_rows(

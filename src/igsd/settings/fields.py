@@ -57,9 +57,13 @@ def setting(
     *,
     choices: tuple[str, ...] = (),
     own: str = "",
+    may_be: type | str | None = "",
     **bounds: float,
 ) -> Any:
     """Return a dataclass field with its rule; ``bounds``: ``low``, ``above``, ``high``, ``below``.
+
+    ``may_be``: what else a text may be in Python. None stands for ``none``; ``list``: a list of
+    names, which is kept as a text with commas, and None.
 
     ``low`` and ``high`` are allowed values, the other two are not. A number without an upper bound
     gets a general one: absurd values are refused here, not by a library that runs out of memory.
@@ -68,7 +72,8 @@ def setting(
     if type(default) in _MOST and not bounds.keys() & {"high", "below"}:
         bounds["high"] = _MOST[type(default)]
     limits = [(*_BOUNDS[key], bound) for key, bound in bounds.items()]
-    rule = {"group": group, "help": text, "choices": choices, "limits": limits, "own": own}
+    rule: Values = {"group": group, "help": text, "choices": choices, "limits": limits}
+    rule |= {"may_be": may_be, "own": own}
     return field(default=default, metadata=rule)
 
 
@@ -165,10 +170,25 @@ def type_name(entry: Field[Any]) -> str:
     return entry.type if isinstance(entry.type, str) else entry.type.__name__
 
 
+def _as_text(entry: Field[Any], value: Any) -> Any:
+    """Return None or a list of names as the text that a setting keeps, anything else unchanged."""
+    may_be = entry.metadata["may_be"]
+    if value is None and may_be in (None, list):
+        return "none"
+    if may_be is list and isinstance(value, list | tuple):
+        names = [name for name in value if isinstance(name, str)]
+        if len(names) < len(value) or any("," in name for name in names):
+            rule = "names without commas, as a list or as one text with commas between them"
+            raise ParameterError(entry.name, "IGSD", f"must be {rule}. Got {value!r} instead.")
+        return ",".join(names) or "none"
+    return value
+
+
 def _checked(entry: Field[Any], value: Any) -> Any:
     """Return ``value`` as the type of its field; raises ``ConfigError`` if it breaks a rule."""
     if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
         value = value.item()  # a NumPy scalar, as from a parameter grid
+    value = _as_text(entry, value)
     choices, limits = entry.metadata["choices"], entry.metadata["limits"]
     expected, words = _TYPES[type_name(entry)]
     plain: Any = float(value) if expected is float and type(value) is int else value

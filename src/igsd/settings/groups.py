@@ -67,7 +67,7 @@ class Batches(Settings):
 
 
 class Features(Settings):
-    """What an encoder sees of a node."""
+    """What an encoder sees of a node and of an edge."""
 
     node_features: str = setting(
         "auto",
@@ -76,6 +76,24 @@ class Features(Settings):
     )
     degree_cap: int = setting(
         64, "features", "larger degrees share one column", low=1, high=100_000
+    )
+    node_attributes: str = setting(
+        "auto",
+        "features",
+        "attributes to use, NAME,NAME or a list; auto: all that every node has; none",
+        may_be=list,
+    )
+    edge_weight: str = setting(
+        "weight",
+        "features",
+        "edge attribute that weights the edges; none: leave it out",
+        may_be=None,
+    )
+    directed: str = setting(
+        "ignore",
+        "features",
+        "directed edges; both: forward and backward are two kinds of edges (gine, mpnn)",
+        choices=("ignore", "both"),
     )
 
 

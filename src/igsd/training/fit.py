@@ -1,5 +1,6 @@
 """``fit``: train the network of any method on graphs, with or without labels."""
 
+import copy
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -8,15 +9,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import torch
 from lightning_fabric import Fabric
 from torch import nn
 
-from igsd.batches.features import CHEMISTRY, FeatureMap, LinkFeatures, choose_parts
+from igsd.batches.features import CHEMISTRY, FeatureMap, choose_parts
+from igsd.batches.links import LinkFeatures
 from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
-from igsd.errors import ConfigError, DataError, counted, warn_user
+from igsd.errors import ConfigError, DataError, ParameterError, counted, warn_user
 from igsd.graphs.chemistry import BOND_NAMES
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.weights import weight_name
 from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network, build_network
 from igsd.settings import own
@@ -80,17 +84,28 @@ def fit_features(graphs: GraphSet, settings: Any) -> FeatureMap:
     """Return the features of nodes, and of links, that the configured encoder sees."""
     if not isinstance(settings, Features):
         return FeatureMap(("constant",))  # the method has node features of its own
-    features = FeatureMap.fit(graphs, settings.node_features, settings.degree_cap)
-    if not isinstance(settings, Encoder) or not sees_links(settings.encoder):
-        return features
-    return replace(features, links=fit_links(graphs, settings, features.parts))
+    features = FeatureMap.fit(
+        graphs,
+        settings.node_features,
+        settings.degree_cap,
+        attributes=settings.node_attributes,
+        edge_weight=settings.edge_weight,
+    )
+    encoder, links = getattr(settings, "encoder", "gin"), None
+    if isinstance(settings, Encoder) and sees_links(encoder):
+        links = fit_links(graphs, settings, features.parts, features.edge_weight)
+    return features.with_edges(graphs, links, encoder, settings.directed)
 
 
-def fit_links(graphs: GraphSet, settings: Encoder, parts: tuple[str, ...] = ()) -> LinkFeatures:
+def fit_links(
+    graphs: GraphSet, settings: Any, parts: tuple[str, ...] = (), weight: str = ""
+) -> LinkFeatures:
     """Return the features of links; only mpnn sees distances, and with them all pairs of atoms."""
     if parts == (CHEMISTRY,):
         return LinkFeatures(BOND_NAMES)
-    return LinkFeatures.fit(graphs, settings.distance_bins if settings.encoder == "mpnn" else 0)
+    num_bins = settings.distance_bins if settings.encoder == "mpnn" else 0
+    directed = getattr(settings, "directed", "ignore") == "both"
+    return LinkFeatures.fit(graphs, num_bins, weight=weight, directed=directed)
 
 
 def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None:
@@ -106,7 +121,9 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
                 f"{key}={getattr(settings, key)} and devices={settings.devices}."
             )
     if isinstance(settings, Features):
-        choose_parts(graphs, settings.node_features)
+        choose_parts(graphs, settings.node_features, settings.node_attributes)
+        weight_name(graphs, settings.edge_weight)
+        _check_directions(settings)
     readout.parse_readout(settings.readout)
     if sees_links(settings.encoder):
         fit_links(graphs, settings)
@@ -114,6 +131,16 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
     if isinstance(settings, View) and settings.view == "bond-types":
         bond_types(graphs, settings.num_views)
     loop.make_fabric(settings)
+
+
+def _check_directions(settings: Any) -> None:
+    """Raise ``ConfigError`` for directions that the encoder cannot see."""
+    if settings.directed == "both" and not sees_links(settings.encoder):
+        raise ConfigError(
+            "directed='both' makes forward and backward two kinds of edges, which "
+            f"encoder={settings.encoder!r} does not tell apart. Use encoder='gine', or "
+            "directed='ignore'."
+        )
 
 
 def _check_views_of_links(settings: Any) -> None:
@@ -195,6 +222,8 @@ def _fit(
     options: _Options,
 ) -> Fitted:
     features, path, before = fit_features(graphs, settings), options.checkpoint, []
+    if isinstance(options.encoder, nn.Module):
+        _check_encoder(options.encoder, graphs, features)
     num_outputs = 0 if labels is None else labels.num_outputs
     with loop.RandomStream(settings.seed, fabric.device) as stream:
         network = build_network(
@@ -212,8 +241,20 @@ def _fit(
     forward, optimizer = loop.set_up(module, fabric, settings, groups)
     view = view_of(settings) if network.needs_views else None
     cache, merge = getattr(settings, "cache_views", True), network.takes_counts
-    kwargs: Any = {"view": view, "seed": settings.seed, "cache": cache, "merge": merge}
-    source = Source(graphs, features, fabric.device, own_view=options.view, **kwargs)
+    verbose = options.verbose and fabric.is_global_zero
+    source = Source(
+        graphs,
+        features,
+        fabric.device,
+        view=view,
+        seed=settings.seed,
+        cache=cache,
+        merge=merge,
+        verbose=verbose,
+        own_view=options.view,
+    )
+    if view is not None and view.is_fixed_view:
+        source.fixed_views  # noqa: B018 - with a bar of its own, before that of the training
     task = Task(module, forward, optimizer, source, settings, fabric, labels)
     identity = {"data": graphs.without_labels().checksum, "method": options.name}
     if labels is not None:
@@ -228,7 +269,7 @@ def _fit(
         identity=identity | settings.learned() | options.identity,
         defaults=type(settings)().learned(),
         on_epoch=_after_epoch(network, features, fabric, options),
-        verbose=options.verbose and fabric.is_global_zero,
+        verbose=verbose,
         title=options.title,
         before=before,
     )
@@ -239,6 +280,31 @@ def _fit(
     if task.starts and len(labels.unlabelled):
         pseudo.warn_if_none(settings.self_training_threshold)
     return Fitted(network, features, progress.history, pseudo.collected(), progress.before)
+
+
+def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -> None:
+    """Raise ``ParameterError`` if the user's own encoder does not encode graphs as it promises."""
+    probe, width = copy.deepcopy(encoder).eval(), getattr(encoder, "out_dim", None)
+    device = next((weights.device for weights in probe.parameters()), torch.get_default_device())
+    batch = Source(graphs.take([0, 1]), features, device).batch(np.arange(2))
+    try:
+        with torch.no_grad():
+            shape = tuple(probe(batch).shape)
+    except RuntimeError as error:
+        raise ParameterError(
+            "encoder",
+            "IGSD",
+            f"must take the node features of {graphs.name!r}, batch.x [nodes, {features.dim}] "
+            f"({features.used}). {type(encoder).__qualname__} fails on them: {error}. Build it for "
+            f"{features.dim} columns, or choose others with node_features.",
+        ) from error
+    if isinstance(width, int) and shape != (2, width):
+        raise ParameterError(
+            "encoder",
+            "IGSD",
+            f"must return one row of out_dim={width} numbers for each graph. For 2 graphs "
+            f"{type(encoder).__qualname__} returned the shape {list(shape)}.",
+        )
 
 
 def view_of(settings: Any) -> Diffusion | None:

@@ -4,7 +4,8 @@ Nothing is renormalised: an entry that is kept keeps its value. Zeros are never 
 rounding errors of zeros. Everything is computed in float64: measured, it costs a third more than
 float32 on COLLAB and a tenth on NCI1, and is exact to 1e-14 instead of 2e-7.
 
-A graph too large to solve densely is diffused by S_K = sum_{k <= K} theta_k T^k, a block of columns
+A large graph is diffused by local pushes (``igsd.views.push``) if that is faster. Any other graph
+too large to solve densely is diffused by S_K = sum_{k <= K} theta_k T^k, a block of columns
 at a time. Because ||T||_2 <= 1, truncation changes no entry of S by more than the tail
 sum_{k > K} theta_k. K is the smallest for which the tail is within the tolerance, so whether an
 entry within the tolerance of the threshold is kept may differ from the exact diffusion.
@@ -20,7 +21,9 @@ from scipy import sparse
 from torch import Tensor
 
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
+from igsd.progress import Advance
 from igsd.settings.groups import Diffusion
+from igsd.views.push import SHARE, error_bound, heat_rows, ppr_rows
 
 TOLERANCE = 1e-6
 """Bound on the error of an entry of S where a graph is diffused by a truncated series."""
@@ -31,14 +34,15 @@ def relevant_settings(settings: Diffusion) -> dict[str, str | float]:
     own = "heat_time" if settings.view == "heat" else "teleport"
     names = (own, "top_k" if settings.top_k else "threshold", "exact_limit")
     values = {name: getattr(settings, name) for name in names}
-    return {"kind": settings.view} | values | {"tolerance": TOLERANCE}
+    delta = error_bound(0.0 if settings.top_k else settings.threshold)
+    return {"kind": settings.view} | values | {"tolerance": TOLERANCE, "pushed": delta}
 
 
 def transition_matrix(A: Tensor) -> Tensor:
     """Return T = D^-1/2 (A + I) D^-1/2 of Eq. diffusion, where D holds the row sums of A + I.
 
-    ``A`` [b, n, n]: symmetric, with an empty diagonal. A node without edges gets T_ii = 1 and
-    stays isolated, so padding with such nodes does not change a diffusion.
+    ``A`` [b, n, n]: symmetric, not negative, with an empty diagonal. A node without edges gets
+    T_ii = 1 and stays isolated, so padding with such nodes does not change a diffusion.
     """
     loops = A + torch.eye(A.shape[-1], dtype=A.dtype, device=A.device)
     d = loops.sum(-1).rsqrt_()
@@ -150,10 +154,11 @@ def exact_pieces(
 ) -> Iterator[Piece]:
     """Yield the exact, sparsified diffusion of the chosen graphs [g], a chunk at a time.
 
-    Implements Eq. diffusion; edge weights are not used. Graphs are padded to one of few sizes. The
-    size depends on the graph only, so its view does not depend on the rest of the set.
+    Implements Eq. diffusion. Graphs are padded to one of few sizes. The size depends on the graph
+    only, so its view does not depend on the rest of the set.
     """
-    plain = Adjacency(np.asarray(adjacency.row_ptr), np.asarray(adjacency.col))
+    weight = None if adjacency.weight is None else np.asarray(adjacency.weight)
+    plain = Adjacency(np.asarray(adjacency.row_ptr), np.asarray(adjacency.col), weight)
     for chunk, side in size_chunks(node_ptr, graphs):
         T = transition_matrix(dense_stack(plain, node_ptr, chunk, side))
         S = ppr(T, settings.teleport) if settings.view == "ppr" else heat(T, settings.heat_time)
@@ -184,14 +189,15 @@ def size_chunks(node_ptr: np.ndarray, graphs: np.ndarray) -> Iterator[tuple[np.n
 def dense_stack(
     adjacency: Adjacency, node_ptr: np.ndarray, graphs: np.ndarray, side: int
 ) -> Tensor:
-    """Return the adjacency matrices of the chosen graphs, [g, side, side] float64 of 0 and 1."""
+    """Return the adjacency matrices of the chosen graphs, [g, side, side] float64."""
     first, last, row_ptr = node_ptr[graphs], node_ptr[graphs + 1], adjacency.row_ptr
     starts, nodes = np.arange(len(graphs)) * side, ranges(first, last)
     rows = ranges(starts, starts + last - first)
     places = np.repeat(rows * side, row_ptr[nodes + 1] - row_ptr[nodes])
-    places += adjacency.col[ranges(row_ptr[first], row_ptr[last])]
+    entries = ranges(row_ptr[first], row_ptr[last])
+    places += adjacency.col[entries]
     A = np.zeros(len(graphs) * side * side)
-    A[places] = 1.0
+    A[places] = 1.0 if adjacency.weight is None else adjacency.weight[entries]
     return torch.from_numpy(A).view(len(graphs), side, side)
 
 
@@ -216,13 +222,18 @@ def series_piece(
     adjacency: Adjacency, node_ptr: np.ndarray, graph: int, settings: Diffusion
 ) -> Piece:
     """Return the sparsified diffusion of one graph, Eq. diffusion truncated at K."""
-    T, theta = sparse_transition(adjacency, node_ptr, graph), series_coefficients(settings)
+    (T, _), theta = sparse_transition(adjacency, node_ptr, graph), series_coefficients(settings)
     n = T.shape[0]
     width = max(1, BLOCK_ENTRIES // n)
     blocks = [
         _sparsify_rows(diffuse_columns(T, theta, start, min(start + width, n)), settings)
         for start in range(0, n, width)
     ]
+    return _symmetric_piece(graph, blocks)
+
+
+def _symmetric_piece(graph: int, blocks: list[sparse.csr_array]) -> Piece:
+    """Return the rows of one graph, made symmetric."""
     S = sparse.vstack(blocks, format="csr")
     # S is symmetric, but rounding at the threshold, or the top k of a row alone, may have kept an
     # entry without its mirror image. The maximum of both restores it.
@@ -232,15 +243,72 @@ def series_piece(
     return Piece(np.array([graph]), counts, S.indices.astype(np.int32), S.data)
 
 
-def sparse_transition(adjacency: Adjacency, node_ptr: np.ndarray, graph: int) -> sparse.csr_array:
-    """Return T of one graph as ``transition_matrix`` defines it, [n, n] float64, sparse."""
+# Costs measured on the CPU: an entry of T times an entry of a dense block, in a series; and all
+# pushes that an entry of T leads to, over all sources.
+_SERIES_ENTRY = 0.7e-9
+_PUSHED_ENTRY = {"ppr": 25e-6, "heat": 240e-6}
+
+
+def is_pushed(num_nodes: int, settings: Diffusion) -> bool:
+    """Return whether a graph is diffused by pushes: if they cost less than half of a series.
+
+    Both costs are proportional to the edges; that of a series also to the nodes. Without
+    a threshold well above the error of pushes, the series is used.
+    """
+    if not settings.top_k and error_bound(settings.threshold) > SHARE * settings.threshold:
+        return False
+    steps = len(series_coefficients(settings))
+    return _SERIES_ENTRY * num_nodes * steps > 2 * _PUSHED_ENTRY[settings.view]
+
+
+def push_piece(
+    adjacency: Adjacency, node_ptr: np.ndarray, graph: int, settings: Diffusion, advance: Advance
+) -> Piece:
+    """Return the sparsified diffusion of one graph by local pushes (``igsd.views.push``)."""
+    T, d = sparse_transition(adjacency, node_ptr, graph)
+    delta = error_bound(0.0 if settings.top_k else settings.threshold)
+    if settings.view == "ppr":
+        rows = ppr_rows(T, d, settings.teleport, delta)
+    else:
+        rows = heat_rows(T, d, series_coefficients(settings), delta - TOLERANCE)
+    blocks = []
+    for X in rows:
+        blocks.append(_largest(X, settings))
+        advance(X.shape[0])
+    return _symmetric_piece(graph, blocks)
+
+
+def _largest(X: sparse.csr_array, settings: Diffusion) -> sparse.csr_array:
+    """Return the entries of sparse rows that are kept; a row's k-th largest is kept with ties."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    least = np.full(len(row), max(settings.threshold, ROUNDING))
+    if settings.top_k:
+        order = np.lexsort((-X.data, row))
+        place = np.minimum(X.indptr[:-1] + settings.top_k, X.indptr[1:]) - 1
+        least = (X.data[order][place] * (1.0 - TIE))[row]
+    keep = X.data >= least
+    row_ptr = pointers(keep)[X.indptr]
+    return sparse.csr_array((X.data[keep], X.indices[keep], row_ptr), shape=X.shape)
+
+
+def sparse_transition(
+    adjacency: Adjacency, node_ptr: np.ndarray, graph: int
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return (T, d) of one graph: T as ``transition_matrix`` defines it, [n, n] float64, sparse.
+
+    ``d`` [n]: the row sums of A + I.
+    """
     first, last = int(node_ptr[graph]), int(node_ptr[graph + 1])
     n = last - first
     row_ptr = np.asarray(adjacency.row_ptr[first : last + 1])
     col = np.asarray(adjacency.col[row_ptr[0] : row_ptr[-1]])
-    A = sparse.csr_array((np.ones(len(col)), col, row_ptr - row_ptr[0]), shape=(n, n))
-    d = sparse.diags_array(1.0 / np.sqrt(np.diff(row_ptr) + 1.0))
-    return sparse.csr_array(d @ (A + sparse.eye_array(n)) @ d)
+    weight = np.ones(len(col))
+    if adjacency.weight is not None:
+        weight = adjacency.weight[row_ptr[0] : row_ptr[-1]].astype(np.float64)
+    A = sparse.csr_array((weight, col, row_ptr - row_ptr[0]), shape=(n, n))
+    d = A.sum(axis=1) + 1.0
+    scale = sparse.diags_array(1.0 / np.sqrt(d))
+    return sparse.csr_array(scale @ (A + sparse.eye_array(n)) @ scale), d
 
 
 def series_coefficients(settings: Diffusion) -> np.ndarray:

@@ -7,7 +7,6 @@ For an encoder that distinguishes links, the entries of S replace the molecule's
 as a bond of that kind, and S_ij multiplies the message along it.
 """
 
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,7 +18,7 @@ from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
-from igsd.graphs.graphset import NO_KINDS, GraphSet, Name
+from igsd.graphs.graphset import GraphSet, Name
 from igsd.settings.groups import Diffusion, View
 from igsd.views.cache import cached_view, diffusion_view
 from igsd.views.random import OwnView, change, draw_two, edge_drop, induced, kept_edges, viewed
@@ -51,16 +50,10 @@ def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
 
 def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
     """Return the same nodes with only the edges of one label."""
-    names, labels, attributes = graphs.edge_label_names, graphs.edge_labels, graphs.edge_attributes
+    names, labels = graphs.edge_label_names, graphs.edge_labels
     code = names.index(bond) if bond in names else len(names)
     keep = np.zeros(graphs.adjacency.num_entries, bool) if labels is None else labels == code
-    return replace(
-        graphs,
-        adjacency=graphs.adjacency.only(keep),
-        edge_labels=None if labels is None else np.asarray(labels[keep]),
-        edge_attributes=None if attributes is None else np.asarray(attributes[keep]),
-        **NO_KINDS,
-    )
+    return graphs.only_edges(keep)
 
 
 def bond_type_view(graphs: GraphSet, bond: Name, view: View, *, cache: bool = True) -> Adjacency:
@@ -78,6 +71,7 @@ class Source:
     by one row if that saves work, for networks that use the batch's counts. A diffusion treats
     alike nodes alike, unless a fixed number of entries is kept of each row; a random view does not.
     ``own_view``: the user's own, in place of the one that the settings name.
+    ``verbose``: show the progress of diffusing large graphs.
     """
 
     def __init__(
@@ -91,11 +85,13 @@ class Source:
         cache: bool = True,
         merge: bool = False,
         own_view: OwnView | None = None,
+        verbose: bool = False,
     ) -> None:
         graphs = features.prepared(graphs)
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
         self.seed, self.cache, self.own_view = seed, cache, own_view
+        self.verbose = verbose
         self.collator = molecules.make_collator(graphs, features, device)
         self.edges, self._groups = graphs.adjacency, None
         diffused = view is None or (view.view in ("ppr", "heat") and not view.top_k)
@@ -146,7 +142,8 @@ class Source:
             bonds = bond_types(self.graphs, self.view.num_views)
             make = partial(bond_type_view, self.graphs, view=self.view, cache=self.cache)
             return [(make(bond=bond), bond) for bond in bonds]
-        S = (cached_view if self.cache else diffusion_view)(self.graphs, self.view)
+        make_view = cached_view if self.cache else diffusion_view
+        S = make_view(self.graphs, self.view, verbose=self.verbose)
         if self._groups is not None:
             S = alike.merge_adjacency(S, self.graphs.node_ptr, self._groups)
         return [(S, None)]

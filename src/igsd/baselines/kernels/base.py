@@ -14,6 +14,8 @@ from igsd.estimators.base import ConfiguredEstimator
 from igsd.evaluation.heads import Head
 from igsd.files.arrays import Header
 from igsd.files.models import read_model, whole_model, write_model
+from igsd.graphs.build import WEIGHT
+from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.limits import reserve
@@ -26,13 +28,14 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
     A subclass defines its ``Settings``, ``_fit``, ``_transform`` and ``n_features_out_``. It keeps
     what it learned in ``state_``, arrays and JSON values, which is all that ``save`` writes, and
     reads its settings from ``config_``: a parameter changed after ``fit`` waits for the next
-    ``fit``. ``head`` is the model that protocols fit to its vectors.
+    ``fit``. ``head`` is the model that protocols fit to its vectors, see ``evaluation.heads``; it
+    may be a setting.
 
     Learned: ``config_``, ``state_``, ``n_features_out_`` and ``notes_``, sentences about what was
     done differently than asked, e.g. degrees used in place of node labels.
     """
 
-    head: ClassVar[Head] = "svm"
+    head: Head = "auto"
     state_: Header
     notes_: tuple[str, ...]
 
@@ -45,6 +48,10 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         except BaseException:
             del self.config_  # an interrupted fit leaves the estimator unfitted
             raise
+        if unseen := self._unseen(graphs):
+            note = f"{type(self).__name__} does not use {', '.join(unseen)} of the graphs."
+            self.notes_ += (note,)
+            warn_user(note)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -87,6 +94,18 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
             estimator.state_ = {**stored["state"], **arrays}
             estimator.notes_ = tuple(stored["notes"])
         return estimator
+
+    @staticmethod
+    def _unseen(graphs: GraphSet) -> list[str]:
+        """Return what graphs carry that no method without a network uses."""
+        parts = {
+            "the node attributes": graphs.node_attributes is not None,
+            "the edge attributes": bool(set(graphs.edge_attribute_names) - {WEIGHT}),
+            "the edge weights": WEIGHT in graphs.edge_attribute_names,
+            "the direction of edges": graphs.directions is not None,
+        }
+        is_known = find_entry(graphs.name) is not None
+        return [] if is_known else [text for text, is_there in parts.items() if is_there]
 
     @classmethod
     def _stored(cls, header: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.batches.features import FeatureMap, warn_of_unseen_labels
 from igsd.estimators.base import settings_as_parameters
+from igsd.evaluation.heads import HEADS
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Settings, setting
 
@@ -17,6 +18,7 @@ class HistogramConfig(Settings):
     """The settings of the histogram."""
 
     degree_cap: int = setting(64, "method", "larger degrees share one column", low=1, high=100_000)
+    head: str = setting("auto", "method", "model that predicts from the vectors", choices=HEADS)
 
 
 @settings_as_parameters(HistogramConfig)

@@ -3,16 +3,16 @@
 | in NetworkX | in the set |
 |---|---|
 | node attribute ``label`` | node labels; unknown if missing |
-| other node attributes that are numbers or vectors of numbers | node attributes, by name |
+| other node attributes: numbers, vectors of numbers, texts, booleans | node attributes, by name |
 | edge attribute ``label`` | edge labels |
-| other edge attributes that are numbers or vectors, ``weight`` too | edge attributes, by name |
+| other edge attributes, likewise; ``weight`` is the weight | edge attributes, by name |
 | graph attribute ``label``, or a ``y`` that is text, an integer or a boolean | class |
 | graph attribute ``y`` that is a float or a vector | targets |
 | graph attribute ``name`` | graph name |
 
-Nodes may have any hashable names; they are numbered in the order of the graph. A numeric attribute
-must be on every node (edge) of the set or on none. Other attributes are ignored, with a note.
-Directed edges, multiple edges and self loops follow ``igsd.graphs.build``.
+Nodes may have any hashable names; they are numbered in the order of the graph. An attribute that a
+node (edge) of the set lacks, dates and mixed values are left out, with a note; a missing weight
+is 1. Directed edges, multiple edges and self loops follow ``igsd.graphs.build``.
 """
 
 from collections.abc import Iterable
@@ -29,8 +29,8 @@ from igsd.graphs.graphset import UNNAMED, GraphSet, placeholders
 def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     """Return the set of these NetworkX graphs, in their order.
 
-    Raises ``DataError`` for an empty list, a graph without nodes, a number that only some nodes or
-    edges have and values that are not finite.
+    Raises ``DataError`` for an empty list, a graph without nodes, vectors of different lengths and
+    values that are not finite.
     """
     items = list(graphs)
     for place, graph in enumerate(items):
@@ -41,25 +41,28 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     known = tables.common_names(graph.graph.get(tables.NAMES_KEY) for graph in items) or {}
     nodes: list[tables.Record] = []
     edges: list[tables.Record] = []
-    ends: list[tuple[int, int]] = []
+    ends: list[tuple[int, int, int]] = []  # of every line, and the edge that it is of
     for graph in items:
         index = {node: len(nodes) + place for place, node in enumerate(graph.nodes)}
         nodes.extend(data for _, data in graph.nodes(data=True))
         for u, v, data in graph.edges(data=True):
-            ends.append((index[u], index[v]))
-            edges.append(data)
+            ends.append((index[u], index[v], len(edges)))
             if u != v and not graph.is_directed():
-                ends.append((index[v], index[u]))
-                edges.append(data)
-    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+                ends.append((index[v], index[u], len(edges)))
+            edges.append(data)
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 3)
     columns = tables.graph_columns([graph.graph for graph in items], known, name)
     notes: tuple[str, ...] = ()
     for kind, records in (("node", nodes), ("edge", edges)):
         columns |= tables.label_columns(records, kind, known)
-        numbers, left_out = tables.number_columns(records, kind, known, name)
-        columns |= numbers
+        attributes, left_out = tables.attribute_columns(records, kind, known, name)
+        columns |= attributes
         notes += left_out
     counts = [graph.number_of_nodes() for graph in items]
+    for key in ("edge_labels", "edge_attributes"):
+        if key in columns:
+            columns[key] = columns[key][pairs[:, 2]]
+    columns["directed"] = any(graph.is_directed() for graph in items)
     return from_edges(counts, pairs[:, 0], pairs[:, 1], name=name, notes=notes, **columns)
 
 
@@ -67,8 +70,9 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
     """Return the graphs of a set as NetworkX graphs that ``from_networkx`` turns back without loss.
 
     Nodes are 0, 1, ...; labels, attributes, class, targets and name are where ``from_networkx``
-    expects them. A graph becomes a ``DiGraph`` only if the two directions of an edge differ in
-    label or attributes. Raises ``DataError`` for a set with weighted edges, which is a view.
+    expects them. A graph becomes a ``DiGraph`` only if an edge goes one way, or if its two
+    directions differ in label or attributes. Raises ``DataError`` for a set whose adjacency has
+    weights, which is a view.
     """
     import networkx as nx
 
@@ -91,6 +95,8 @@ def to_networkx(graphs: GraphSet) -> list[Any]:
         first, last = int(graphs.node_ptr[g]), int(graphs.node_ptr[g + 1])
         graph.add_nodes_from((v - first, node_records[v]) for v in range(first, last))
         for e in range(int(entry_ptr[g]), int(entry_ptr[g + 1])):
+            if graphs.directions is not None and graphs.directions[e] == 2:
+                continue
             graph.add_edge(int(rows[e]) - first, columns[e], **edge_records[e])
         result.append(graph)
     return result
@@ -109,8 +115,12 @@ def _records(graphs: GraphSet, kind: str, count: int) -> list[tables.Record]:
     if attributes is not None:
         names = getattr(graphs, f"{kind}_attribute_names")
         names = names or placeholders(attributes.shape[1])
-        for record, values in zip(records, attributes.tolist(), strict=True):
-            record.update(zip(names, values, strict=True))
+        columns = [attributes[:, place].tolist() for place in range(len(names))]
+        for place, values in enumerate(getattr(graphs, f"{kind}_category_names")):
+            if values:
+                columns[place] = [values[int(code)] for code in columns[place]]
+        for record, row in zip(records, zip(*columns, strict=True), strict=True):
+            record.update(zip(names, row, strict=True))
     return records
 
 
@@ -120,7 +130,7 @@ def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:
     rows, columns = adjacency.rows(), adjacency.global_columns(graphs.node_ptr)
     mirror = np.lexsort((rows, columns))
     differs = np.zeros(adjacency.num_entries, dtype=bool)
-    for values in (graphs.edge_labels, graphs.edge_attributes):
+    for values in (graphs.edge_labels, graphs.edge_attributes, graphs.directions):
         if values is not None:
             unequal = values != values[mirror]
             differs |= unequal if unequal.ndim == 1 else unequal.any(axis=1)

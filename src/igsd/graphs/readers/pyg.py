@@ -5,6 +5,7 @@
 | ``num_nodes``, or the rows of ``x`` | nodes, also those without edges |
 | ``edge_index`` | edges, by the rules of ``igsd.graphs.build`` |
 | ``x``, ``edge_attr`` | node and edge attributes (numbers, also if one-hot) |
+| ``edge_weight`` | the edge attribute ``weight`` |
 | ``node_label``, ``edge_label`` | labels, in graphs from ``to_pyg`` |
 | ``y``, one integer | class |
 | ``y``, floats or several numbers | targets |
@@ -23,11 +24,11 @@ import numpy as np
 
 from igsd.errors import DataError, need
 from igsd.graphs.adjacency import pointers
-from igsd.graphs.build import from_edges
+from igsd.graphs.build import WEIGHT, from_edges
 from igsd.graphs.columns import NAMES_KEY, Known, Record, common_names, graph_columns, names_text
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet, placeholders
 
-_FIELDS = {"edge_index", "num_nodes", "x", "edge_attr", "y", "name", "smiles"}
+_FIELDS = {"edge_index", "num_nodes", "x", "edge_attr", "edge_weight", "y", "name", "smiles"}
 _OWN_FIELDS = {"node_label", "edge_label", "target", NAMES_KEY}
 
 
@@ -48,6 +49,7 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     for kind, key, rows in (("node", "x", counts), ("edge", "edge_attr", num_edges)):
         columns |= _attributes(items, key, kind, rows, known or {}, name)
         columns |= _labels(items, kind, rows, known, name) if known is not None else {}
+    columns |= _with_weights(items, num_edges, columns, name)
     records = [_graph_record(item, known) for item in items]
     kinds = {key for record in records for key in ("label", "y") if key in record}
     if len(kinds) > 1 and not {"classes", "targets"} <= set(known or {}):
@@ -57,6 +59,7 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
         )
     columns |= graph_columns(records, known or {}, name)
     notes = _ignored(items, _FIELDS if known is None else _FIELDS | _OWN_FIELDS)
+    columns["directed"] = True
     return from_edges(counts, source, target, name=name, notes=notes, **columns)
 
 
@@ -120,7 +123,25 @@ def _attributes(
     names = known.get(f"{kind}_attributes")
     if names is None or len(names) not in (0, width):
         names = placeholders(width)
-    return {f"{kind}_attributes": joined.astype(np.float32), f"{kind}_attribute_names": names}
+    columns: Fields = {f"{kind}_attributes": joined.astype(np.float32)}
+    codes = known.get(f"{kind}_category_names", ())
+    if len(codes) == width:
+        columns[f"{kind}_category_names"] = tuple(map(tuple, codes))
+    return columns | {f"{kind}_attribute_names": names}
+
+
+def _with_weights(items: list[Any], counts: list[int], columns: Fields, name: str) -> Fields:
+    """Return the edge attributes with ``edge_weight`` of all graphs as a last column."""
+    parts = _parts(items, "edge_weight", counts, name)
+    if parts is None:
+        return {}
+    weights = np.concatenate([part.reshape(-1, 1) for part in parts]).astype(np.float32)
+    names = (*columns.get("edge_attribute_names", ()), WEIGHT)
+    table = columns.get("edge_attributes", weights[:, :0])
+    return {
+        "edge_attributes": np.concatenate([table, weights], axis=1),
+        "edge_attribute_names": names,
+    }
 
 
 def _labels(items: list[Any], kind: str, counts: list[int], known: Known, name: str) -> Fields:
@@ -202,9 +223,12 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
     names = names_text(graphs)
     node_ptr, entry_ptr = graphs.node_ptr, graphs.adjacency.row_ptr[graphs.node_ptr]
     ends = np.stack([graphs.adjacency.rows(), graphs.adjacency.col])
-    result = []
+    given = np.arange(graphs.adjacency.num_entries)
+    if graphs.directions is not None:  # an edge that goes one way is one column of edge_index
+        given = np.flatnonzero(graphs.directions != 2)
+    entry_ptr, result = np.searchsorted(given, entry_ptr), []
     for g in range(len(graphs)):
-        nodes, entries = slice(*node_ptr[g : g + 2]), slice(*entry_ptr[g : g + 2])
+        nodes, entries = slice(*node_ptr[g : g + 2]), given[slice(*entry_ptr[g : g + 2])]
         local = ends[:, entries] - np.array([[node_ptr[g]], [0]])
         fields = {
             "edge_index": local,
@@ -230,6 +254,6 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
     return result
 
 
-def _part(column: np.ndarray | None, rows: slice, dtype: Any = None) -> np.ndarray | None:
+def _part(column: np.ndarray | None, rows: Any, dtype: Any = None) -> np.ndarray | None:
     """Return a copy of some rows: tensors are writeable, the columns of a set are not."""
     return None if column is None else np.array(column[rows], dtype=dtype or column.dtype)

@@ -157,7 +157,11 @@ def is_table(data: str) -> bool:
     if data == STANDARD_INPUT:
         return True
     path, _ = split_sheet(data)
-    return os.path.isfile(path) and bool(suffix_of(path)) and read_header(path) is None
+    if not os.path.isfile(path) or not suffix_of(path) or read_header(path) is not None:
+        return False
+    from igsd.graphs.readers.files import is_network_file  # few commands need it
+
+    return not is_network_file(Path(path))
 
 
 def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:

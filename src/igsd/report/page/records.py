@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from igsd.errors import counted
-from igsd.evaluation import PROTOCOLS
+from igsd.evaluation import PROTOCOLS, SPLITS
 from igsd.experiments.exhibits import data_facts, exhibit_names, read_exhibit
 from igsd.experiments.scoring import TWINS_REMOVED
 from igsd.report import plots, render, scores
 from igsd.report.page.charts import inline, training_charts
 from igsd.report.page.html import Html, fact_list, flat, joined, scroll_box, scroll_table, tag
 from igsd.report.records import RecordFolder, RecordGroup, row_title
+from igsd.report.splits import exhibit_curves, reliability, shown_labels, split_table
 from igsd.report.summary import NONE, is_good, row_names, rows_of
 from igsd.report.tables import Table, fill, run_part
 
@@ -29,7 +30,7 @@ SHARED = ("majority", "mean")
 """Reference rows that all runs on the same data have alike; a table shows them once."""
 
 _CURVES = ("pretraining", "history", "pseudo_labels")
-_APART = ("kind", "rows", "config", "notes", "error", "seed", "status", *_CURVES)
+_APART = ("kind", "test_parts", "rows", "config", "notes", "error", "seed", "status", *_CURVES)
 
 Entry = tuple[str, str, str]
 """A line of the contents: identifier, title, and how much of it there is."""
@@ -58,6 +59,17 @@ def table_section(table: Table) -> Html:
     plot, above, below = None, None, None
     if table.axis is None:
         table, missing = run_part(table)
+        curves = {kind: exhibit_curves(table, kind) for kind in SPLITS}
+        figures = [
+            tag(
+                "figure",
+                inline(one, f"Learning curves, {kind}", f"{table.name}-{kind}"),
+                class_="wide",
+            )
+            for kind, one in curves.items()
+            if one is not None
+        ]
+        plot = tag("div", *figures) if figures else None
         if missing:
             code = tag("code", f"igsd reproduce {table.name}")
             text = f"Not run: {'; '.join(missing)}. "
@@ -76,6 +88,9 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
     """Return the section of a data set: for each protocol a table and the plot of `compare`."""
     parts = []
     for protocol, found in groupby(groups, key=lambda group: group.protocol):
+        if protocol in SPLITS:
+            parts += _split_parts(data, protocol, [*found])
+            continue
         comparison = compare_groups(data, sorted(found, key=lambda group: group.order))
         about = f"{data}, protocol {protocol}"
         shown = replace(comparison.table(), title=about)
@@ -89,6 +104,26 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
             box = scroll_box(drawn, f"{about}, the plot")
             parts.append(tag("figure", box, class_="picture"))
     return tag("section", tag("h2", data), *parts, id=name)
+
+
+def _split_parts(data: str, protocol: str, groups: Sequence[RecordGroup]) -> list[Html]:
+    """Return the table of methods over splits of a data set, and the reliability diagram."""
+    found = {group.title: list(group.good) for group in groups if group.good}
+    if not found:
+        return []
+    rows: list[Any] = [row for records in found.values() for row in records[0]["rows"]]
+    counts = sorted({row["labels"] for row in rows}, key=lambda count: count or 10**9)
+    table = split_table(
+        f"{data}, {protocol} splits", found, [next(iter(rows[0]["metrics"]))], counts
+    )
+    parts = [tag("h3", f"{protocol.capitalize()} splits"), render.html(table, detailed=False)]
+    diagram = reliability(found, counts[-1])
+    if diagram is not None:
+        about = f"{data}, {protocol} splits: reliability of probabilities"
+        parts.append(
+            tag("figure", inline(diagram, about, f"{protocol}-reliability"), class_="picture")
+        )
+    return parts
 
 
 def compare_groups(data: str, groups: Sequence[RecordGroup]) -> scores.Comparison:
@@ -259,6 +294,12 @@ def _fold_table(group: RecordGroup) -> Html | None:
             if "accuracies" in row:
                 folds = " ".join(f"{100 * value:.1f}" for value in row["accuracies"])
                 texts = [f"{100 * row['mean']:.2f} %", f"{100 * row['std']:.2f}", folds]
+            elif "splits" in row:
+                metric, values = next(iter(row["metrics"].items()))
+                known = [value for value in values if value is not None]
+                name += f", {shown_labels(row['labels'])}"
+                texts[0] = f"{metric} {sum(known) / len(known):.4g}" if known else ""
+                texts[2] = " ".join("-" if value is None else f"{value:.4g}" for value in values)
             elif isinstance(error, float):
                 texts[0] = f"error {error:.4g}"
             else:

@@ -1,0 +1,398 @@
+"""Files of networks, and graphs of other libraries, as NetworkX graphs and then as a ``GraphSet``.
+
+| suffix | format |
+|---|---|
+| .graphml, .gml, .gexf, .net, .pajek | GraphML, GML, GEXF, Pajek |
+| .json | node-link JSON of NetworkX or D3, one graph or a list of them |
+| .edgelist, .edges, .csv, .tsv | a line per edge, with or without a header |
+| .npz, .npy | adjacency matrices of SciPy (sparse) and NumPy, [n, n] or [G, n, n] |
+
+Text formats may be packed with gzip. A folder of such files is a set, a graph is called as its
+file, and its class is in a file ``labels.csv`` with the columns file and label, if there is one.
+Nothing that is read can run code: pickles are refused, and so are XML entities, which can expand
+to gigabytes.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from igsd.errors import DataError, enumerated
+from igsd.files.arrays import refuse_pickle
+from igsd.files.bounded import read_bounded
+from igsd.graphs.download import Progress
+from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.readers.networkx import from_networkx
+
+LABELS = "labels.csv"
+"""The file of a folder that holds the classes of its graphs."""
+
+_COLUMNS = {
+    "graph": ("graph", "graph_id", "graph id", "graphid", "network"),
+    "source": ("source", "src", "from", "u", "node1"),
+    "target": ("target", "dst", "to", "v", "node2"),
+}
+"""The names that the columns of an edge list may have."""
+
+
+def suffix_of(path: Path) -> str:
+    """Return the suffix that tells the format of a file, without that of gzip."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def is_network_file(path: Path) -> bool:
+    """Return whether a file is read here; a table only if its header names two ends of edges."""
+    suffix = suffix_of(path)
+    if suffix not in (".csv", ".tsv"):
+        return suffix in _PARSERS
+    with open(path, "rb") as file:
+        start = file.read(4096)
+    if start.startswith(b"\x1f\x8b"):
+        return False
+    header = start.decode("utf-8-sig", "replace").splitlines()[:1]
+    return bool(header) and len(_ends(_cells(header[0], _separator(header[0])))) >= 2
+
+
+def network_files(folder: Path) -> list[Path]:
+    """Return the files of networks in a folder, file2 before file10."""
+    files = [path for path in folder.iterdir() if path.is_file() and path.name != LABELS]
+    found = [path for path in files if not path.name.startswith(".") and is_network_file(path)]
+    return sorted(found, key=lambda path: _natural(path.name))
+
+
+def read_networks(path: Path, *, progress: Progress | None = None) -> GraphSet:
+    """Return the graphs of a file, or of all files of a folder; raises ``DataError`` naming a file.
+
+    ``progress`` is called with (files done, files in all).
+    """
+    is_folder = path.is_dir()
+    files = network_files(path) if is_folder else [path]
+    items: list[Any] = []
+    for place, file in enumerate(files):
+        found = _read_file(file)
+        for number, graph in enumerate(found):
+            own = graph.graph.get("name") or number
+            if len(found) == 1:
+                graph.graph["name"] = file.name
+            else:
+                graph.graph["name"] = f"{file.name}:{own}" if is_folder else str(own)
+        items += found
+        if progress is not None and is_folder:
+            progress(place + 1, len(files))
+    notes = _drop_names(items)
+    if is_folder and (labels := path / LABELS).is_file():
+        classes = read_file_labels(labels, [graph.graph["name"] for graph in items])
+        for graph, label in zip(items, classes, strict=True):
+            graph.graph.pop("y", None)
+            graph.graph["label"] = label or None
+    graphs = from_networkx(items, name=path.name if is_folder else path.name.split(".")[0])
+    return replace(graphs, notes=graphs.notes + notes)
+
+
+def read_file_labels(path: Path, names: Iterable[str]) -> list[str]:
+    """Return the label of each graph, by its file, from a CSV with the columns file and label.
+
+    Raises ``DataError`` for other columns, a repeated or unknown file and a graph without a row; an
+    empty cell means no label.
+    """
+    rows = _rows(read_bounded(path).decode("utf-8-sig"))
+    header = [cell.lower() for cell in rows[0]] if rows else []
+    if "file" not in header or "label" not in header:
+        raise DataError(
+            f"{path} must have the columns file and label. Its first line is: "
+            f"{', '.join(rows[0]) if rows else 'missing'}."
+        )
+    file, label = header.index("file"), header.index("label")
+    found: dict[str, str] = {}
+    for row in rows[1:]:
+        if len(row) <= max(file, label):
+            raise DataError(f"{path} has a row of {len(row)} cells: {', '.join(row)}.")
+        if found.setdefault(Path(row[file]).name, row[label]) != row[label]:
+            raise DataError(f"{path} gives the file {row[file]} two labels.")
+    stems = {Path(name).name.split(".")[0]: value for name, value in found.items()}
+    keys = list(names)
+    missing = [k for k in keys if k not in found and k.split(".")[0] not in stems]
+    if missing:
+        raise DataError(
+            f"{path} has no row for {enumerated(missing)}. Add one for each graph, with an empty "
+            "label if it is unknown."
+        )
+    known = {*keys, *(key.split(".")[0] for key in keys)}
+    if unknown := [name for name in found if name not in known and name.split(".")[0] not in known]:
+        raise DataError(f"{path} names {enumerated(unknown)}, and there are no such files.")
+    return [found.get(key, stems.get(key.split(".")[0], "")) for key in keys]
+
+
+def has_file_column(path: Path) -> bool:
+    """Return whether a file of labels has a header with the columns file and label."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            line = file.readline(4096)
+    except (OSError, UnicodeDecodeError):
+        return False
+    return {"file", "label"} <= {cell.lower() for cell in _cells(line, _separator(line))}
+
+
+def _read_file(path: Path) -> list[Any]:
+    """Return the graphs of one file; raises ``DataError`` that names it."""
+    refuse_pickle(path)
+    title, parse = _PARSERS[suffix_of(path)]
+    try:
+        graphs = parse(read_bounded(path))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    except Exception as error:  # whatever a parser makes of a broken file
+        text = str(error) or type(error).__name__
+        raise DataError(f"{path} cannot be read as {title}: {text[:300]}.") from error
+    if not graphs or any(len(graph) == 0 for graph in graphs):
+        raise DataError(f"{path} holds a graph without nodes. Remove the file, or add its nodes.")
+    return graphs
+
+
+def _refuse_entities(content: bytes) -> None:
+    """Raise ``DataError`` for XML that declares entities."""
+    from xml.parsers import expat
+
+    def refuse(*args: Any) -> None:
+        raise DataError("XML with entity declarations is refused: they can expand without end.")
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = refuse
+    parser.Parse(content, True)
+
+
+def _graphml(content: bytes) -> list[Any]:
+    import networkx as nx
+
+    _refuse_entities(content)
+    return [nx.read_graphml(io.BytesIO(content))]
+
+
+def _gexf(content: bytes) -> list[Any]:
+    import networkx as nx
+
+    _refuse_entities(content)
+    graph = nx.read_gexf(io.BytesIO(content))
+    for *_, data in graph.edges(data=True):
+        data.pop("id", None)
+    return [graph]
+
+
+def _gml(content: bytes) -> list[Any]:
+    import networkx as nx
+
+    return [nx.parse_gml(content.decode("utf-8-sig"), label="id")]
+
+
+def _pajek(content: bytes) -> list[Any]:
+    import networkx as nx
+
+    graph = nx.parse_pajek(content.decode("utf-8-sig").splitlines())
+    for _, data in graph.nodes(data=True):
+        for key in ("id", "x", "y", "shape"):  # how it is drawn
+            data.pop(key, None)
+    return [graph]
+
+
+def _node_link(content: bytes) -> list[Any]:
+    import networkx as nx
+
+    found = json.loads(content)
+    if isinstance(found, dict) and isinstance(found.get("graphs"), list):
+        found = found["graphs"]
+    graphs = []
+    for item in found if isinstance(found, list) else [found]:
+        key = next((k for k in ("links", "edges") if isinstance(item.get(k), list)), None)
+        if key is None or not isinstance(item.get("nodes"), list):
+            raise DataError("node-link JSON has lists 'nodes' and 'links' (or 'edges').")
+        item = {"directed": False, "multigraph": False, "graph": {}} | item
+        graphs.append(nx.node_link_graph(item, edges=key))
+    return graphs
+
+
+def _edge_list(content: bytes) -> list[Any]:
+    import networkx as nx
+
+    rows = _rows(content.decode("utf-8-sig"))
+    if not rows:
+        return []
+    places = _ends([cell.lower() for cell in rows[0]])
+    has_header = {"source", "target"} <= set(places)
+    header = rows[0] if has_header else ["source", "target", "weight"]
+    places = places if has_header else {"source": 0, "target": 1}
+    others = {i: name for i, name in enumerate(header) if i not in places.values()}
+    graphs: dict[str, Any] = {}
+    for number, row in enumerate(rows[has_header:], 1 + has_header):
+        if len(row) < 2 or len(row) > len(header) or (has_header and len(row) < len(header)):
+            raise DataError(f"row {number} has {len(row)} cells, expected {len(header)}.")
+        owner = row[places["graph"]] if "graph" in places else ""
+        graph = graphs.setdefault(owner, nx.MultiGraph(name=owner))
+        data = {name: _value(row[i]) for i, name in others.items() if i < len(row)}
+        data = {name: value for name, value in data.items() if value is not None}
+        graph.add_edge(row[places["source"]], row[places["target"]], **data)
+    return list(graphs.values())
+
+
+def _rows(text: str) -> list[list[str]]:
+    """Return the cells of every line of a table that is not empty and not a comment."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", "%"))]
+    separator = _separator(lines[0]) if lines else ","
+    return [_cells(line, separator) for line in lines]
+
+
+def _separator(line: str) -> str:
+    return next((mark for mark in ("\t", ",", ";", "|") if mark in line), " ")
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    if separator == " ":
+        return line.split()
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
+
+
+def _ends(header: list[str]) -> dict[str, int]:
+    """Return the places of the columns of an edge list in a header."""
+    names = [cell.lower() for cell in header]
+    found = {key: [names.index(n) for n in known if n in names] for key, known in _COLUMNS.items()}
+    places = {key: where[0] for key, where in found.items() if where}
+    return places if {"source", "target"} <= set(places) else {}
+
+
+def _value(text: str) -> Any:
+    """Return a cell as a number, a boolean or a text; None if it is empty."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return float(text)
+    except ValueError:
+        return text or None
+
+
+def _sparse_matrix(content: bytes) -> list[Any]:
+    return [matrix_graph(sparse.load_npz(io.BytesIO(content)))]
+
+
+def _dense_matrix(content: bytes) -> list[Any]:
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    return [matrix_graph(part) for part in (array if array.ndim == 3 else [array])]
+
+
+_PARSERS: dict[str, tuple[str, Callable[[bytes], list[Any]]]] = {
+    ".graphml": ("GraphML", _graphml),
+    ".gml": ("GML", _gml),
+    ".gexf": ("GEXF", _gexf),
+    ".net": ("Pajek", _pajek),
+    ".pajek": ("Pajek", _pajek),
+    ".json": ("node-link JSON", _node_link),
+    ".edgelist": ("an edge list", _edge_list),
+    ".edges": ("an edge list", _edge_list),
+    ".csv": ("an edge list", _edge_list),
+    ".tsv": ("an edge list", _edge_list),
+    ".npz": ("a sparse matrix of SciPy", _sparse_matrix),
+    ".npy": ("adjacency matrices of NumPy", _dense_matrix),
+}
+SUFFIXES = tuple(dict.fromkeys(_PARSERS))
+
+
+def _drop_names(graphs: list[Any]) -> tuple[str, ...]:
+    """Remove labels that name nodes, as GML, GEXF and Pajek have them; return a note if there are.
+
+    A label names nodes if no two nodes of a graph share one.
+    """
+    labels = [[data.get("label") for _, data in graph.nodes(data=True)] for graph in graphs]
+    present = [[value for value in part if value is not None] for part in labels]
+    if not any(present) or any(len(set(map(str, part))) < len(part) for part in present):
+        return ()
+    if max(map(len, present)) < 2:
+        return ()
+    for graph in graphs:
+        for _, data in graph.nodes(data=True):
+            data.pop("label", None)
+    return ("node label not used: it names the nodes, no two nodes of a graph share one",)
+
+
+def _natural(text: str) -> list[Any]:
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
+
+
+def matrix_graph(matrix: Any) -> Any:
+    """Return an adjacency matrix as a NetworkX graph, directed if it is not symmetric.
+
+    Entries other than 0 are edges with that weight. Raises ``DataError`` if it is not square.
+    """
+    import networkx as nx
+
+    shape: tuple[int, ...] = getattr(matrix, "shape", ())
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise DataError(f"An adjacency matrix must be square. Got shape {list(shape)}.")
+    matrix = sparse.csr_array(matrix)
+    if matrix.dtype.kind not in "biuf":
+        raise DataError(f"An adjacency matrix must hold numbers. Got {matrix.dtype}.")
+    is_symmetric = (abs(matrix - matrix.T)).nnz == 0
+    graph = nx.Graph() if is_symmetric else nx.DiGraph()
+    graph.add_nodes_from(range(shape[0]))
+    values = matrix.tocoo()
+    ends = zip(values.row.tolist(), values.col.tolist(), values.data.tolist(), strict=True)
+    edges = ((u, v, float(w)) for u, v, w in ends if w)
+    if (values.data[values.data != 0] == 1).all():
+        graph.add_edges_from((u, v) for u, v, _ in edges)
+    else:
+        graph.add_weighted_edges_from(edges)
+    return graph
+
+
+def from_matrices(matrices: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
+    """Return the set of these adjacency matrices, of SciPy or NumPy; see ``matrix_graph``."""
+    return from_networkx([matrix_graph(matrix) for matrix in matrices], name=name)
+
+
+def from_igraph(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
+    """Return the set of these igraph graphs; attributes are read as those of NetworkX."""
+    import networkx as nx
+
+    items = []
+    for graph in graphs:
+        item = nx.MultiDiGraph() if graph.is_directed() else nx.MultiGraph()
+        item.graph.update({key: graph[key] for key in graph.attributes()})
+        item.add_nodes_from((v.index, v.attributes()) for v in graph.vs)
+        item.add_edges_from((*e.tuple, e.attributes()) for e in graph.es)
+        items.append(item)
+    return from_networkx(items, name=name)
+
+
+def from_dgl(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
+    """Return the set of these DGL graphs with one kind of nodes and edges.
+
+    ``ndata`` and ``edata`` are attributes by name, ``label`` the label; DGL graphs are directed.
+    """
+    import networkx as nx
+
+    items = []
+    for graph in graphs:
+        item = nx.MultiDiGraph()
+        nodes = {key: value.numpy(force=True) for key, value in graph.ndata.items()}
+        edges = {key: value.numpy(force=True) for key, value in graph.edata.items()}
+        item.add_nodes_from(
+            (v, {key: _plain(value[v]) for key, value in nodes.items()})
+            for v in range(graph.num_nodes())
+        )
+        source, target = (end.tolist() for end in graph.edges())
+        item.add_edges_from(
+            (u, v, {key: _plain(value[e]) for key, value in edges.items()})
+            for e, (u, v) in enumerate(zip(source, target, strict=True))
+        )
+        items.append(item)
+    return from_networkx(items, name=name)
+
+
+def _plain(value: Any) -> Any:
+    """Return one number of an array as a number, several as a list."""
+    return value.tolist() if value.size != 1 else value.reshape(-1)[0].item()

@@ -1,0 +1,81 @@
+"""``weighted``: the weights of edges, from an edge attribute into the adjacency matrix.
+
+The rules for weights:
+
+- a weight must be finite and not negative; anything else is an error that names the edge;
+- an edge of weight 0 counts as no edge;
+- a missing weight is 1, which the reader counts in a note (NetworkX' convention);
+- the weights of repeated edges add up, in ``igsd.graphs.build``;
+- the matrix is symmetric: if the two directions of an edge have different weights, their mean
+  counts.
+
+Weights that are all 1 change nothing, to the last bit: such a set stays unweighted.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from igsd.errors import DataError, did_you_mean
+from igsd.graphs.build import WEIGHT
+from igsd.graphs.graphset import GraphSet
+
+NONE = "none"
+"""The value of a setting that leaves out what it names."""
+
+
+def weight_name(graphs: GraphSet, asked: str) -> str:
+    """Return the edge attribute that holds the weights, empty if there is none.
+
+    ``asked``: the name of the attribute, or ``none``. Raises ``DataError`` if there is no such
+    attribute, unless it is the default ``weight``, which need not be there.
+    """
+    names = graphs.edge_attribute_names
+    if asked == NONE or (asked == WEIGHT and asked not in names):
+        return ""
+    if asked not in names:
+        there = ", ".join(names) or "none"
+        raise DataError(
+            f"edge_weight={asked!r} is not an edge attribute of {graphs.name!r}; there are: "
+            f"{there}. {did_you_mean(asked, names)}".rstrip()
+        )
+    if graphs.edge_category_names and graphs.edge_category_names[names.index(asked)]:
+        raise DataError(
+            f"The edge attribute {asked!r} of {graphs.name!r} holds texts, and weights are "
+            "numbers. Store numbers, or use edge_weight=None."
+        )
+    return asked
+
+
+def weighted(graphs: GraphSet, name: str) -> GraphSet:
+    """Return the graphs with the edge attribute ``name`` as the weights of their adjacency.
+
+    Raises ``DataError`` for a negative weight. Graphs without the attribute count as unweighted.
+    """
+    if name not in graphs.edge_attribute_names or graphs.edge_attributes is None:
+        return graphs
+    w = np.asarray(graphs.edge_attributes[:, graphs.edge_attribute_names.index(name)], np.float64)
+    rows, columns = graphs.adjacency.rows(), graphs.adjacency.global_columns(graphs.node_ptr)
+    if (bad := np.flatnonzero(w < 0)).size:
+        entry, graph = int(bad[0]), graphs.graph_of_node()[rows[bad[0]]]
+        ends = [int(side[entry] - graphs.node_ptr[graph]) for side in (rows, columns)]
+        raise DataError(
+            f"A weight must not be negative: the edge between nodes {ends[0]} and {ends[1]} of "
+            f"graph {graph} of {graphs.name!r} has {name} {w[entry]:g}. Use absolute values, keep "
+            "the sign in an edge label, or leave the weights out with edge_weight=None."
+        )
+    mirror = np.lexsort((rows, columns))
+    w = 0.5 * (w + w[mirror])
+    if (w == 0).any():
+        graphs, w = graphs.only_edges(w > 0), w[w > 0]
+    if (w == 1).all():
+        return graphs
+    return replace(graphs, adjacency=replace(graphs.adjacency, weight=w.astype(np.float32)))
+
+
+def strengths(graphs: GraphSet) -> np.ndarray:
+    """Return the sum of the weights of each node's edges, [N] float64; the degree without any."""
+    adjacency = graphs.adjacency
+    if adjacency.weight is None:
+        return adjacency.degrees().astype(np.float64)
+    return np.bincount(adjacency.rows(), adjacency.weight, minlength=graphs.num_nodes)

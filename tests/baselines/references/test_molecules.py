@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd.baselines.references.molecules import (
+    MoleculeDescriptors,
+    MorganFingerprints,
+    PretrainedMolecules,
+    has_smiles,
+    morgan_counts,
+)
+from igsd.baselines.registry import METHODS, load_model, make_method, name_of
+from igsd.errors import ConfigError, DataError
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.smiles import from_smiles
+from tests.small_graphs import make_graphs
+
+NAMES = ("CCO", "CC", "c1ccccc1O", "[Na+].[Cl-]")
+
+
+@pytest.fixture(scope="module")
+def molecules() -> GraphSet:
+    pytest.importorskip("rdkit")
+    return from_smiles(NAMES)
+
+
+def test_equal_molecules_have_equal_counts() -> None:
+    pytest.importorskip("rdkit")
+    rows = morgan_counts(["CCO", "OCC", "c1ccccc1", "C[N+]1(C)CCC[C+](O)(C)C1"])
+    assert (rows.shape, rows.dtype) == ((4, 2048), np.uint8)
+    np.testing.assert_array_equal(rows[0], rows[1])
+    # Each of the six aromatic carbons within 0, 1 and 2 bonds; the last repeats no fragment.
+    assert sorted(rows[2][rows[2] > 0]) == [6, 6, 6]
+    assert rows[3].any()  # a carbon with five bonds is still a molecule
+
+
+def test_names_that_are_no_smiles() -> None:
+    pytest.importorskip("rdkit")
+    with pytest.raises(DataError, match="'ethanol' is not a molecule"):
+        morgan_counts(["ethanol"])
+    assert has_smiles(["CCO", "anything"])
+    assert not has_smiles(["ethanol"])
+    assert not has_smiles(None)
+    assert not has_smiles([])
+
+
+@pytest.mark.parametrize("kind", [MorganFingerprints, MoleculeDescriptors, PretrainedMolecules])
+def test_estimators_of_named_graphs(kind: type, molecules: GraphSet, tmp_path: Path) -> None:
+    estimator = kind().fit(molecules)
+    rows = estimator.transform(molecules)
+    assert rows.shape == (len(NAMES), estimator.n_features_out_)
+    assert rows.dtype == np.float32
+    assert np.isfinite(rows).all()
+    np.testing.assert_array_equal(estimator.transform(molecules.take(np.array([2])))[0], rows[2])
+    estimator.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").transform(molecules), rows)
+    with pytest.raises(DataError, match="have no names"):
+        kind().fit(make_graphs(2))
+
+
+def test_a_descriptor_that_cannot_be_computed_is_the_median(molecules: GraphSet) -> None:
+    """Gasteiger's charges of a metal are not defined."""
+    estimator = MoleculeDescriptors().fit(molecules)
+    names = [str(name) for name in estimator.get_feature_names_out()]
+    odd = from_smiles(["[Pt](Cl)(Cl)(N)N"])
+    place = names.index("MaxPartialCharge")
+    assert estimator.transform(odd)[0, place] == estimator.state_["medians"][place]
+
+
+@pytest.mark.parametrize("name", ["morgan", "descriptors", "pretrained"])
+def test_each_representation_has_three_heads(name: str) -> None:
+    pytest.importorskip("rdkit")
+    for suffix, head in (("", "linear"), ("-forest", "forest"), ("-svm", "svm")):
+        estimator = make_method(name + suffix)
+        assert estimator.head == head
+        assert name_of(estimator) == name + suffix
+        assert not METHODS[name + suffix].in_all
+
+
+def test_weights_cannot_be_chosen(molecules: GraphSet) -> None:
+    with pytest.raises(ConfigError, match="weights"):
+        PretrainedMolecules(weights="mine").fit(molecules)

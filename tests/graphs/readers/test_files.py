@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from igsd.errors import DataError, StorageError
+from igsd.graphs.label_source import find_labels
+from igsd.graphs.open import as_graphset, open_data
+from igsd.graphs.readers.files import matrix_graph
+
+
+def network(n: int = 6) -> nx.Graph:
+    graph = nx.cycle_graph(n)
+    for u, v, data in graph.edges(data=True):
+        data["weight"] = float(u + v)
+    for v, data in graph.nodes(data=True):
+        data |= {"age": float(v), "club": "xy"[v % 2]}
+    return graph
+
+
+def write_json(graph: nx.Graph, path: Path) -> None:
+    path.write_text(json.dumps(nx.node_link_data(graph, edges="links")))
+
+
+WRITERS: dict[str, Any] = {
+    "graphml": nx.write_graphml,
+    "gml": nx.write_gml,
+    "gexf": nx.write_gexf,
+    "net": lambda graph, path: nx.write_pajek(nx.Graph(graph.edges(data=True)), path),
+    "json": write_json,
+    "edgelist": nx.write_weighted_edgelist,
+    "npz": lambda graph, path: sparse.save_npz(path, nx.to_scipy_sparse_array(graph)),
+    "npy": lambda graph, path: np.save(path, nx.to_numpy_array(graph)),
+}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_every_format_gives_the_same_graph(kind: str, tmp_path: Path) -> None:
+    for n in (10, 4, 5):
+        WRITERS[kind](network(n), tmp_path / f"g{n}.{kind}")
+    graphs = open_data(tmp_path)
+    assert graphs.graph_names == tuple(f"g{n}.{kind}" for n in (4, 5, 10))
+    assert graphs.node_counts().tolist() == graphs.edge_counts().tolist() == [4, 5, 10]
+    assert graphs.edge_attribute_names == ("weight",)
+    assert graphs.edge_attributes is not None
+    rows, columns = graphs[0].adjacency.rows(), graphs[0].adjacency.col
+    one = graphs[0].edge_attributes
+    assert one is not None
+    assert sorted(one[:, 0].tolist()) == [1, 1, 3, 3, 3, 3, 5, 5]
+    assert len(rows) == len(columns) == 8
+    if kind in ("graphml", "gml", "gexf", "json"):
+        assert graphs.node_attribute_names == ("age", "club")
+        assert graphs.node_category_names == ((), ("x", "y"))
+    alone = open_data(tmp_path / f"g4.{kind}")
+    assert (len(alone), alone.name) == (1, "g4")
+
+
+def test_labels_of_a_folder(tmp_path: Path) -> None:
+    for n in (4, 5, 6):
+        nx.write_graphml(network(n), tmp_path / f"g{n}.graphml")
+    outside = tmp_path.parent / f"{tmp_path.name}-labels.csv"
+    outside.write_text("label;file\nb;g4.graphml\na;g6.graphml\n;g5.graphml\n")
+    found = find_labels(open_data(tmp_path), str(tmp_path), str(outside))
+    assert found.y == ["b", None, "a"]
+    (tmp_path / "labels.csv").write_text("file,label\ng4,b\ng5,\ng6,a\n")
+    graphs = open_data(tmp_path)
+    assert graphs.classes is not None
+    assert (graphs.classes.tolist(), graphs.class_names) == ([1, -1, 0], ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("file,label\ng4,b\n", "has no row for g5.graphml"),
+        ("file,label\ng4,b\ng5,a\ng7,a\n", "names g7, and there are no such files"),
+        ("file,label\ng4,b\ng4,a\ng5,a\n", "gives the file g4 two labels"),
+        ("name,class\ng4,b\n", "must have the columns file and label"),
+        ("file,label\ng4\n", "a row of 1 cells"),
+    ],
+)
+def test_labels_that_do_not_fit(text: str, message: str, tmp_path: Path) -> None:
+    for n in (4, 5):
+        nx.write_graphml(network(n), tmp_path / f"g{n}.graphml")
+    (tmp_path / "labels.csv").write_text(text)
+    with pytest.raises(DataError, match=message):
+        open_data(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "edgelist", "csv.gz", "edges"])
+def test_one_file_with_a_column_of_graphs(suffix: str, tmp_path: Path) -> None:
+    mark = "\t" if suffix == "tsv" else ","
+    rows = [["Graph", "from", "to", "weight", "kind"]]
+    rows += [
+        ["first", "a", "b", "2", "x"],
+        ["first", "b", "c", "", "y"],
+        ["2nd", "a", "b", "3", "x"],
+    ]
+    text = "# a comment\n" if "csv" not in suffix and suffix != "tsv" else ""
+    text += "\n".join(mark.join(row) for row in rows)
+    path = tmp_path / f"mine.{suffix}"
+    if suffix == "csv.gz":
+        path = tmp_path / "mine.edgelist.gz"
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text)
+    graphs = open_data(path)
+    assert (graphs.graph_names, graphs.name) == (("first", "2nd"), "mine")
+    assert graphs.edge_attribute_names == ("kind", "weight")
+    assert "1 edge without a weight: counted as 1" in graphs.notes
+
+
+def test_several_graphs_in_one_json(tmp_path: Path) -> None:
+    path = tmp_path / "two.json"
+    path.write_text(json.dumps([nx.node_link_data(network(n), edges="edges") for n in (4, 5)]))
+    assert open_data(path).node_counts().tolist() == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("bad.graphml", b"<graphml><graph>", "bad.graphml cannot be read as GraphML"),
+        ("bad.gml", b"graph [ node [", "bad.gml cannot be read as GML"),
+        ("bad.json", b"{}", "bad.json: node-link JSON has lists"),
+        ("bad.json", b"{", "bad.json cannot be read as node-link JSON"),
+        ("bad.npz", b"PK\x05\x06" + b"\0" * 18, "bad.npz cannot be read as a sparse matrix"),
+        ("bad.edgelist", b"a b 1 2 3\n", "bad.edgelist: row 1 has 5 cells, expected 3"),
+        ("bad.edgelist", b"", "bad.edgelist holds a graph without nodes"),
+        (
+            "bomb.graphml",
+            b'<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d "&b;&b;">]><graphml>&d;</graphml>',
+            "bomb.graphml: XML with entity declarations is refused",
+        ),
+        (
+            "bomb.gexf",
+            '<?xml version="1.0" encoding="UTF-16"?><!DOCTYPE a [<!ENTITY b "c">]><gexf>&b;</gexf>'
+            "".encode("utf-16"),
+            "entity declarations",
+        ),
+    ],
+)
+def test_a_broken_file_is_named(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    nx.write_graphml(network(), tmp_path / "a.graphml")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        open_data(tmp_path)
+
+
+def test_matrices_in_python() -> None:
+    one = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    plain, weighted = as_graphset([one]), as_graphset([sparse.csr_array(2.0 * one)])
+    assert plain.edge_attributes is None
+    assert weighted.edge_attribute_names == ("weight",)
+    one_way = as_graphset([np.triu(one)])
+    assert one_way.directions is not None
+    with pytest.raises(DataError, match=r"must be square. Got shape \[2, 3\]"):
+        matrix_graph(np.zeros((2, 3)))
+    with pytest.raises(DataError, match="must hold numbers"):
+        matrix_graph(np.zeros((2, 2), complex))
+
+
+def test_objects_are_never_unpickled(tmp_path: Path) -> None:
+    np.save(tmp_path / "bad.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
+    with pytest.raises((DataError, StorageError), match="pickle"):
+        open_data(tmp_path / "bad.npy")
+
+
+class Igraph:
+    """As much of an igraph graph as is read."""
+
+    def __init__(self) -> None:
+        nodes = [{"age": 1.0}, {"age": 2.0}, {"age": 3.0}]
+        edges = [((0, 1), {"weight": 2.0}), ((1, 2), {"weight": 1.0})]
+        self.vs = [SimpleNamespace(index=i, attributes=lambda d=d: d) for i, d in enumerate(nodes)]
+        self.es = [SimpleNamespace(tuple=ends, attributes=lambda d=d: d) for ends, d in edges]
+
+    def __getitem__(self, key: str) -> object:
+        return {"label": "good"}[key]
+
+    def attributes(self) -> list[str]:
+        return ["label"]
+
+    def is_directed(self) -> bool:
+        return False
+
+    def get_edgelist(self) -> list[tuple[int, int]]:
+        return [edge.tuple for edge in self.es]
+
+
+def test_igraph_and_dgl() -> None:
+    graphs = as_graphset([Igraph(), Igraph()])
+    assert (graphs.node_attribute_names, graphs.edge_attribute_names) == (("age",), ("weight",))
+    assert graphs.class_names == ("good",)
+    dgl = SimpleNamespace(
+        ndata={"feat": torch.ones(3, 2), "label": torch.tensor([1, 0, 1])},
+        edata={"weight": torch.tensor([1.0, 2.0])},
+        num_nodes=lambda: 3,
+        edges=lambda: (torch.tensor([0, 1]), torch.tensor([1, 2])),
+    )
+    graphs = as_graphset([dgl])
+    assert graphs.node_attribute_names == ("feat[0]", "feat[1]")
+    assert graphs.node_label_names == (0, 1)
+    assert graphs.directions is not None
