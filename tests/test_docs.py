@@ -7,18 +7,27 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from igsd.cli.main import make_parser
+from igsd.cli.main import main, make_parser
 from igsd.experiments.exhibits import exhibit_names
+from igsd.settings.own import KINDS
+from tests.experiments.method_stand_in import Made, in_process
+from tests.own_parts import Write, write_module
+
+__all__ = ["in_process", "write_module"]
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"# (\w+\.py)\n")
+"""The first line of a block that is a file."""
 NEEDS = {"molecules.md": "rdkit"}
 
 
@@ -97,8 +106,31 @@ def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     session: dict[str, object] = {"__name__": "__main__"}
     for line, code in blocks(page.read_text(), "python"):
+        if named := FILE_NAME.match(code):
+            (tmp_path / named[1]).write_text(code)
         # Blank lines in front, so that a traceback names the line of the page.
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), session)
+
+
+def test_the_cookbook_is_short_and_its_commands_run(
+    write_module: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str], in_process: Made
+) -> None:
+    text = (ROOT / "docs" / "cookbook.md").read_text()
+    for _, code in blocks(text, "python"):
+        assert len(code.splitlines()) < 30
+        if named := FILE_NAME.match(code):
+            offers = {"readers": "cycles = my_readers:read_cycles"}
+            name = named[1].removesuffix(".py")
+            write_module(name, code, offers if name == "my_readers" else None)
+    np.save(tmp_path / "mine.npy", np.random.default_rng(0).random((188, 4)))
+    (tmp_path / "rings.cycles").write_text("3\n4\n5\n")
+    for _, command in [*commands(text), (0, "igsd data show rings.cycles")]:
+        arguments = shlex.split(command, comments=True)[1:]
+        arguments += ["--standardise", "no", "--jobs", "1"] if arguments[0] == "compare" else []
+        assert main(arguments) == 0, capsys.readouterr().err
+    assert tomllib.loads(blocks(text, "toml")[0][1])["project"]["entry-points"].keys() == {
+        f"igsd.{kind}" for kind in KINDS
+    }
 
 
 class Loaded(HTMLParser):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+
+from igsd import IGSD
+from igsd.graphs.graphset import GraphSet
+from tests.small_graphs import make_graphs
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NOTEBOOKS = {
@@ -21,8 +27,26 @@ def cells(name: str) -> list[dict[str, Any]]:
     return json.loads((EXAMPLES / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
 
 
+@pytest.fixture
+def small() -> GraphSet:
+    return make_graphs(10)
+
+
 def test_every_notebook_is_tested() -> None:
-    assert {path.stem for path in EXAMPLES.iterdir()} == set(NOTEBOOKS)
+    assert {path.stem for path in EXAMPLES.glob("*.ipynb")} == set(NOTEBOOKS)
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {"assemble.py"}
+
+
+def test_the_step_from_parts_gives_the_weights_of_fit(small: GraphSet) -> None:
+    path = EXAMPLES / "assemble.py"
+    assert len(path.read_text().splitlines()) <= 60
+    example = runpy.run_path(str(path))
+    student, teacher = example["train"](small, epochs=3, batch_size=4, seed=5)
+    model = IGSD(recipe=None, epochs=3, batch_size=4, random_state=5).fit(small).model_
+    for ours, theirs in ((student, model.student), (teacher, model.teacher)):
+        found, expected = ours.state_dict(), theirs.state_dict()
+        assert found.keys() == expected.keys()
+        assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

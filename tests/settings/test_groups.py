@@ -30,15 +30,15 @@ NEW_FOR_BASELINES = [
 ]
 ADDED = {
     "HistogramConfig": ["head"],
-    "Config": NEW_WITHOUT_LABELS,
+    "Config": [*NEW_WITHOUT_LABELS, "loss"],
     "BYOLConfig": [*NEW_FOR_BASELINES, "num_views"],
     "BarlowTwinsConfig": [*NEW_FOR_BASELINES, "num_views"],
     "MVGRLConfig": NEW_FOR_BASELINES,
     "GCCConfig": [*NEW_WITHOUT_LABELS, "devices"],
     "GraphCLConfig": NEW_FOR_BASELINES,
     "InfoGraphVectorsConfig": NEW_FOR_BASELINES,
-    "SemiConfig": NEW,
-    "SemiRegressionConfig": NEW,
+    "SemiConfig": [*NEW, "loss"],
+    "SemiRegressionConfig": [*NEW, "loss"],
     "InfoGraphConfig": NEW,
     "InfoGraphStarConfig": NEW,
     "MeanTeacherConfig": NEW,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from igsd.errors import ConfigError, ParameterError, StorageError, nearest
+from igsd.settings import own
 from igsd.settings.fields import Settings
 from igsd.settings.text import load_recipe
 
@@ -26,6 +27,7 @@ class Method:
     raised when the same settings of this method give other numbers than before. ``needs``: heavy
     modules that the estimator imports late, so that their import is not counted as its time.
     ``in_all``: whether ``--methods all`` includes it; some reference rows are for molecules only.
+    ``own``: the name of a method of the user's own, see ``baselines/own.py``.
     """
 
     title: str = ""
@@ -38,6 +40,7 @@ class Method:
     revision: int = 0
     needs: tuple[str, ...] = ()
     in_all: bool = True
+    own: str = ""
 
     def does(self, task: str) -> bool:
         """Return whether the method has an estimator for a task."""
@@ -52,6 +55,10 @@ class Method:
         if not self.does(task):
             kind = "vectors without labels" if task == "vectors" else task
             raise ConfigError(f"{self.label_title or self.title} has no estimator of {kind}.")
+        if self.own:
+            from igsd.baselines.own import adapted
+
+            return adapted(self.own)
         module, name = getattr(self, task).split(":")
         return getattr(importlib.import_module(module), name)
 
@@ -138,6 +145,7 @@ METHODS: dict[str, Method] = {
         "topology:LocalTopologicalProfile",
         in_all=True,
     ),
+    "vectors": _reference("vectors from a file, see --vectors", "vectors:FileVectors"),
     "majority": _reference("majority class", "majority:MajorityClass"),
     **_with_heads("morgan", "Morgan counts", "molecules:MorganFingerprints", revision=1),
     **_with_heads("descriptors", "RDKit descriptors", "molecules:MoleculeDescriptors"),
@@ -171,6 +179,22 @@ def method_names(task: str = "vectors", *, everything: bool = False) -> list[str
     ]
 
 
+def find_method(name: str) -> Method | None:
+    """Return the method with this name, the user's own too, whatever it does; None without one.
+
+    The user's own is ``module:Class``, or a name that an installed package offers. Raises
+    ``ConfigError`` if it cannot be imported, or is not a method.
+    """
+    if name in METHODS or not own.is_own("methods", name):
+        return METHODS.get(name)
+    from igsd.baselines.own import adapted, is_stochastic
+
+    config = adapted(name).config_class
+    fixed = {key: getattr(config, key) for key in ("own_class", "own_source", "own_parameters")}
+    place = config.own_class
+    return Method(name, place, settings=fixed, stochastic=is_stochastic(name), own=name)
+
+
 def method(name: str, task: str = "vectors") -> Method:
     """Return the method with this name; raises ``ConfigError`` with the nearest names.
 
@@ -179,20 +203,32 @@ def method(name: str, task: str = "vectors") -> Method:
     names = method_names(task, everything=True)
     if name in names:
         return METHODS[name]
+    mine = find_method(name)
+    if mine is not None and mine.own:
+        if mine.does(task):
+            return mine
+        raise ConfigError(
+            f"The method {name!r} makes vectors and does not learn {task}. Those that do: "
+            f"{', '.join(names)}. `igsd evaluate --protocol semi` fits a model to its vectors."
+        )
+    names += own.offered_besides("methods", METHODS) if task == "vectors" else []
     if task == "numbers" and name in METHODS and METHODS[name].does("classes"):
         raise ConfigError(
             f"The method {name!r} needs classes: Eq. supcon pulls graphs of one class together, "
             f"and self-training guesses classes. For numbers there are {', '.join(names)}."
         )
-    titled = [repr(key) for key in names if name.lower() in METHODS[key].title.lower()]
+    titled = [repr(k) for k in names if k in METHODS and name.lower() in METHODS[k].title.lower()]
     is_title = len(name) > 1 and titled  # such as CMC-Graph
     hint = f"Did you mean {' or '.join(titled)}?" if is_title else nearest(name, names)
-    raise ConfigError(f"There is no method {name!r}. {hint}")
+    more = "" if ":" not in name else " A method of your own is named module:Class."
+    raise ConfigError(f"There is no method {name!r}. {hint}{more}")
 
 
 def make_method(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
     """Return an unfitted estimator of vectors by a method, with some parameters changed.
 
+    ``name``: one of ``igsd compare --help``, or ``module:Class`` of your own with ``fit`` and
+    ``transform``.
     Raises ``ConfigError`` for an unknown method, or a parameter that it does not have.
     """
     chosen = method(name)
@@ -299,6 +335,8 @@ def note_on_vectors(model: Any) -> str | None:
 
 def name_of(estimator: Any) -> str | None:
     """Return the name of an estimator's method, None if it is not in the registry."""
+    if hasattr(estimator, "method_name"):  # the user's own
+        return str(estimator.method_name)
     place, parameters = f":{type(estimator).__name__}", estimator.get_params(deep=False)
     found = {
         name: len(known.settings)
@@ -324,6 +362,14 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         return pretrained(str(path))
     source = model_path(path)
     kind = str((read_header(source) or {}).get("estimator", "IGSD"))
+    if kind in own.offered("methods") and kind not in METHODS:
+        return method(kind).estimator().load(source)
+    if own.is_place(kind):
+        raise StorageError(
+            f"{path} was made by a method of your own, {kind}. A file does not decide what is "
+            f'imported: load it with type(igsd.make_method("{kind}")).load(path), or let a package '
+            "offer the method by an entry point (see the cookbook)."
+        )
     for known in METHODS.values():
         for task in TASKS:
             if getattr(known, task).endswith(f":{kind}"):

@@ -5,9 +5,11 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from igsd.baselines.references.vectors import checksum_of, vectors_for
 from igsd.baselines.registry import configure, takes_recipe
 from igsd.cli import compare_splits, options, running
 from igsd.cli.output import say_note
+from igsd.errors import ConfigError
 from igsd.estimators.neural import fitting_recipe
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments.records import Record, plain_name
@@ -41,26 +43,30 @@ protocols:
 
 With --splits, methods are scored on test parts instead: vectors are made without labels, a linear
 model learns from the labels of the training part (--train-labels) and predicts the test part. One
-record holds all splits of a method; asking for more splits or numbers of labels adds to it.
-
-{options.methods_text()}"""
+record holds all splits of a method; asking for more splits or numbers of labels adds to it."""
 
 _EXAMPLES = """\
 examples:
   igsd compare MUTAG
   igsd compare MUTAG --methods igsd,untrained,histogram,majority
   igsd compare MUTAG --methods all --seeds 1 --records results/
+  igsd compare MUTAG --methods igsd,my_package.my_module:MyMethod
+  igsd compare MUTAG --methods igsd,wl --vectors mine.npy
   igsd compare molecules.csv --labels active --methods igsd,morgan,descriptors --splits scaffold
   igsd compare NCI1 --methods igsd,wl,wl-oa --set wl.iterations=4 --limit-seconds 3600"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = options.add_command(commands, "compare", run, _DESCRIPTION, _EXAMPLES)
+    description = f"{_DESCRIPTION}\n\n{options.methods_text()}"
+    parser = options.add_command(commands, "compare", run, description, _EXAMPLES)
     options.add_data_argument(parser)
     text = f"the methods to compare, or all (default: {DEFAULT_METHODS}; with --splits "
     text += f"{compare_splits.DEFAULT_METHODS})"
     parser.add_argument("--methods", metavar="NAME,NAME,...", help=text)
+    text = "vectors made elsewhere (.npy, .csv, .parquet), one row per graph, or matched by a "
+    text += "column id; a row named after the file. Can be repeated"
+    parser.add_argument("--vectors", metavar="FILE", help=text, **options.REPEATED)
     running.add_scoring_arguments(parser, PROTOCOLS)
     running.add_running_arguments(parser, jobs="one run at a time, its folds on all cores")
     folder = f"{options.RUNS}/records"
@@ -82,6 +88,7 @@ def run(args: Namespace) -> int:
     running.check_running(args)
     compare_splits.check_options(args)
     if args.splits is not None:
+        running.refuse({"--vectors": args.vectors}, "is scored under folds: leave out --splits.")
         names = compare_splits.parse_methods(args.methods or compare_splits.DEFAULT_METHODS)
         plot, failed = compare_splits.compare_splits(args, names)
         data = plain_name(running.open_graphs(args.data, args).name)
@@ -100,6 +107,7 @@ def compare(args: Namespace, names: list[str]) -> Comparison:
     options.check_recipe(args.recipe, names)
     graphs = running.open_graphs(args.data, args)
     firsts = [_run(args, graphs, name, changes[name]) for name in names]
+    firsts += _vector_runs(args, graphs)
     runs = running.all_seeds(args, firsts)
     records = running.records_of(args, runs, graphs, *running.plan(args, runs, graphs))
     by_title: dict[str, list[Record]] = {run.title: [] for run in firsts}
@@ -120,6 +128,21 @@ def _run(args: Namespace, graphs: GraphSet, name: str, changes: running.Changes)
     if takes_recipe(name) and recipe != fitting_recipe(graphs):
         changed.insert(0, ("recipe", recipe))
     return running.first_run(args, graphs, name, recipe, changes=tuple(changed), references=False)
+
+
+def _vector_runs(args: Namespace, graphs: GraphSet) -> list[Run]:
+    """Return the runs that score the files of ``--vectors``; checks that they fit the graphs."""
+    found: dict[str, Run] = {}
+    for path in getattr(args, "vectors", ()):
+        name = plain_name(Path(path).stem)
+        if name in found:
+            raise ConfigError(f"Two files of --vectors are called {name}: rename one of them.")
+        vectors_for(path, graphs)
+        place, recipe = str(Path(path).expanduser()), options.choose_recipe(args.recipe, graphs)
+        fixed = (("vectors_path", place), ("vectors_checksum", checksum_of(path)))
+        kwargs: Any = {"changes": (("file", name),), "fixed": fixed, "references": False}
+        found[name] = running.first_run(args, graphs, "vectors", recipe, **kwargs)
+    return list(found.values())
 
 
 def _draw(plot: str | None, comparison: Comparison) -> str:

@@ -16,6 +16,7 @@ from igsd.estimators.neural import fitting_recipe
 from igsd.files.atomic import STANDARD_OUTPUT, check_writable
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import LEVELS
+from igsd.settings import own
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.settings.text import load_recipe, parse_settings, read_settings, recipe_names
 
@@ -177,8 +178,10 @@ def written_settings(args: argparse.Namespace) -> dict[str, Any]:
 
 def methods_text() -> str:
     """Return the methods with their titles, for a help text."""
-    names = registry.method_names(everything=True)
-    return "\n".join(["methods:", *(f"  {n:<18} {registry.METHODS[n].title}" for n in names)])
+    titles = {n: registry.METHODS[n].title for n in registry.method_names(everything=True)}
+    titles |= own.offered_besides("methods", registry.METHODS)
+    titles["module:Class"] = "your own, with fit and transform (docs/cookbook.md)"
+    return "\n".join(["methods:", *(f"  {name:<18} {title}" for name, title in titles.items())])
 
 
 _HEADER = """\

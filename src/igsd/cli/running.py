@@ -92,6 +92,8 @@ def parse_methods(text: str) -> list[str]:
     if not names:
         raise ConfigError("--methods takes names with commas between them, or all. Got none.")
     for name in names:
+        if name == "vectors":
+            raise ConfigError("Vectors from a file are given with igsd compare --vectors FILE.")
         if name != "all":
             method(name)
     return method_names() if "all" in names else list(dict.fromkeys(names))

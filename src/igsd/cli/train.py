@@ -264,8 +264,8 @@ def _rest_of(
 
 
 def _check_same_run(args: Namespace, folder: RunFolder, metrics: RunMetrics) -> None:
-    """Raise ``ConfigError`` if method, recipe or labels are not those that a run started with."""
-    labels = metrics.get("labels", {})
+    """Raise ``ConfigError`` if method, recipe or labels differ; ``module:Class`` must be given."""
+    labels, method = metrics.get("labels", {}), metrics.get("method", OURS)
     if args.labels is not None and not labels:
         raise ConfigError(
             f"The run in {folder.path} was started without --labels. Leave it out to continue that "
@@ -274,7 +274,7 @@ def _check_same_run(args: Namespace, folder: RunFolder, metrics: RunMetrics) -> 
     source, rate, task = labels.get("source"), labels.get("rate"), labels.get("task")
     is_same = args.labels == source or is_same_source(source or "", args.labels or "")
     pairs = {
-        "method": (metrics.get("method", OURS), args.method),
+        "method": (method, args.method or (OURS if ":" in method else None)),
         "recipe": (metrics.get("recipe"), None if is_auto(args.recipe) else args.recipe),
         "--labels": (source, source if is_same else args.labels or "no file or column"),
         "--label-rate": (rate, args.label_rate),

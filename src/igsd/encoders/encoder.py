@@ -31,8 +31,8 @@ def find_layer(name: str) -> Any:
 
 
 def sees_links(name: str) -> bool:
-    """Return whether an encoder distinguishes the links of a graph."""
-    return bool(getattr(find_layer(name), "sees_links", False))
+    """Return whether an encoder distinguishes the links of a graph; the user's own does not."""
+    return name in ENCODERS and bool(getattr(find_layer(name), "sees_links", False))
 
 
 class GNNEncoder(nn.Module):

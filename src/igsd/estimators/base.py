@@ -125,6 +125,13 @@ _OTHER_PARAMETERS = {
 }
 
 
+_OWN = {
+    "encoder": ", or an ``nn.Module`` of your own.",
+    "view": ", or a function of your own of (adjacency, seed).",
+    "loss": ", or a function of your own of (p, p_view, z, z_view).",
+}
+
+
 def parameter_defaults(config_class: type[Settings]) -> Values:
     """Return the parameters of an estimator and their defaults; ``seed`` is ``random_state``.
 
@@ -152,7 +159,7 @@ def parameter_docs(config_class: type[Settings]) -> str:
                 text += f" {entries[name].default!r} without a recipe."
             if rule["choices"]:
                 text += f" One of {', '.join(map(repr, rule['choices']))}"
-                text += ", or an ``nn.Module`` of your own." if name == "encoder" else "."
+                text += _OWN.get(name, ".") if rule.get("own") else "."
         lines.append(f"{name} : {kind}, default={default!r}")
         lines += [f"    {line}" for line in textwrap.wrap(text, 88, break_on_hyphens=False)]
     return "\n".join(lines)

@@ -26,12 +26,15 @@ class IGSD(NeuralEstimator):
     its index, since leaving it out would shift all rows after it. Labels are never read.
 
     ``encoder`` may be your own ``nn.Module``: it takes a ``Batch``, returns one row per graph and
-    has an integer attribute ``out_dim``.
+    has an integer attribute ``out_dim``. ``view`` may be a function of (adjacency, seed): the
+    adjacency of one graph, a SciPy CSR array [n, n], to one over the same nodes. ``loss`` may be a
+    function of (p, p_view, z, z_view), the predictions of the student and the projections of the
+    teacher for graphs and their views, [B, d] each, to one number.
 
     Learned: ``network_`` (also called ``model_``), ``features_``, ``history_`` (mean losses per
     epoch), ``config_`` (the settings of the fit), ``own_encoder_`` (the class of your own encoder,
-    or None) and ``n_features_out_``. Of settings changed after ``fit``, only ``mix_weight`` and
-    ``embed_views`` take effect without fitting again.
+    or None), ``own_parts_`` and ``n_features_out_``. Of settings changed after ``fit``, only
+    ``mix_weight`` and ``embed_views`` take effect without fitting again.
 
     >>> from igsd import IGSD, load_dataset
     >>> vectors = IGSD(epochs=1).fit_transform(load_dataset("MUTAG"))
@@ -119,13 +122,14 @@ class HandsOver(NeuralEstimator):
             self.predictor_.save(path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, encoder: Any = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, encoder: Any = None, **own: Any) -> Self:
         """Return the estimator that ``save`` wrote; its results are bit-equal."""
         kind = (read_header(model_path(path)) or {}).get("estimator")
         if kind != cls.predictor_name:
-            return super().load(path, encoder=encoder)
-        if encoder is not None:
-            raise ConfigError(f"{path} predicts from the encoder inside it: give no encoder.")
+            return super().load(path, encoder=encoder, **own)
+        if encoder is not None or own:
+            given = "encoder" if encoder is not None else min(own)
+            raise ConfigError(f"{path} predicts from the encoder inside it: give no {given}.")
         return cls()._adopt(cls._predictor_class().load(path))
 
     @property

@@ -40,7 +40,7 @@ class LabelEstimator(NeuralEstimator):
         check_is_fitted(self, "network_")
         return np.concatenate(list(self._chunks(X, self.network_.outputs, "predicting")))
 
-    def _set_fitted(self, config: Any, own: torch.nn.Module | None, fitted: Fitted) -> Self:
+    def _set_fitted(self, config: Any, own: Mapping[str, Any], fitted: Fitted) -> Self:
         if fitted.pseudo is not None:  # a loaded model has its own already
             self.pseudo_labels_, self.pretraining_history_ = fitted.pseudo, fitted.before
         return super()._set_fitted(config, own, fitted)

@@ -115,7 +115,7 @@ class MoleculeEncoder(NeuralEstimator):
         network = EncoderNetwork(config, Dims(features, self.vector_dim_)).eval()
         rounded = {name: _rounded(tensor) for name, tensor in weights.items()}
         network.load_state_dict(rounded if config.half else weights)
-        self._set_fitted(config, None, Fitted(network, features, history))
+        self._set_fitted(config, {}, Fitted(network, features, history))
 
     @staticmethod
     def _begun(start: "MoleculeEncoder", config: PretrainConfig) -> nn.Module:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from igsd.batches.batch import CHUNK_NODES, chunks
 from igsd.batches.features import FeatureMap, warn_of_unseen_labels, warn_of_unused
 from igsd.batches.links import edge_attribute_names
-from igsd.errors import ConfigError, ParameterError, StorageError
+from igsd.errors import ConfigError, ParameterError, StorageError, warn_user
 from igsd.estimators.base import ConfiguredEstimator, parameter_defaults
 from igsd.files import arrays, models
 from igsd.graphs.build import WEIGHT
@@ -23,6 +23,8 @@ from igsd.model.network import Dims, Network, Step, build_network
 from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
+from igsd.settings.groups import ENCODERS, Layers
+from igsd.settings.own import offered, part, place_of
 from igsd.training.fit import Fitted, Watched, fit, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
@@ -56,7 +58,8 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     A method is a subclass with a ``network_class`` and ``@settings_as_parameters``.
 
     Learned: ``network_``, ``features_``, ``history_`` (mean losses per epoch), ``config_``,
-    ``own_encoder_`` (the class of the user's own encoder, or None) and ``n_features_out_``.
+    ``own_encoder_`` (the class of the user's own encoder, or None), ``own_parts_`` (where the
+    user's own encoder, view and loss are defined) and ``n_features_out_``.
     """
 
     network_class: ClassVar[type[Network]]
@@ -66,6 +69,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     features_: FeatureMap
     history_: list[dict[str, float]]
     own_encoder_: str | None
+    own_parts_: dict[str, str]
     recipe_: str | None
 
     @classmethod
@@ -89,8 +93,19 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         yield from self._chunks(X, self.network_.embed, "embedding")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator atomically to one file at exactly ``path``."""
+        """Write the fitted estimator atomically to one file at exactly ``path``.
+
+        A file holds numbers, never code: a warning names an encoder, view or loss of your own and
+        says how to load the file.
+        """
         models.write_model(path, *self.packed())
+        if self.own_parts_:
+            given = ", ".join(f"{name}=..." for name in self.own_parts_)
+            named = ", ".join(f"the {name} {place}" for name, place in self.own_parts_.items())
+            warn_user(
+                f"{path} holds the weights, but not {named}: code is never saved. Load it with "
+                f"{type(self).__name__}.load(path, {given})."
+            )
 
     def packed(self) -> tuple[dict[str, torch.Tensor], arrays.Header]:
         """Return the (tensors, header) that ``save`` writes."""
@@ -100,6 +115,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             "estimator": type(self).__name__,
             "config": self._fitted_config().to_json(),
             "own_encoder": self.own_encoder_,
+            **({"own_parts": self.own_parts_} if self.own_parts_ else {}),
             "features": self.features_.to_json(),
             "history": self.history_,
         }
@@ -107,14 +123,18 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         return tensors | more_tensors, header | more_header
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, encoder: torch.nn.Module | None = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, encoder: Any = None, **own: Any) -> Self:
         """Return the estimator that ``save`` wrote; its results are bit-equal.
 
         ``path``: the file, or a run folder of ``igsd train``. ``encoder``: your own module, if it
-        was trained with one: a file holds numbers, never code. Raises ``StorageError`` for any
-        other file, and ``ConfigError`` if the encoder is missing or does not fit.
+        was trained with one: a file holds numbers, never code. ``view`` and ``loss``: your own
+        functions, which only ``fit`` needs. Raises ``StorageError`` for any other file, and
+        ``ConfigError`` if the encoder is missing or does not fit.
         """
-        return cls.unpacked(*models.read_model(path, cls.__name__), path, encoder=encoder)
+        if unknown := own.keys() - {"view", "loss"}:
+            raise TypeError(f"{cls.__name__}.load() got an unexpected argument {min(unknown)!r}")
+        estimator = cls.unpacked(*models.read_model(path, cls.__name__), path, encoder=encoder)
+        return estimator.set_params(**own)
 
     @classmethod
     def unpacked(
@@ -123,21 +143,25 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         header: arrays.Header,
         path: str | os.PathLike[str],
         *,
-        encoder: torch.nn.Module | None = None,
+        encoder: Any = None,
     ) -> Self:
         """Return the estimator that ``packed`` describes; ``path``: its file, for messages."""
         with models.whole_model(path):
             own, history = header.get("own_encoder"), list(header["history"])
             config = cls.config_class.from_json(header["config"])
             features = FeatureMap.from_json(header["features"])
+            places = dict(header.get("own_parts", {}))
+        given = encoder
+        if isinstance(config, Layers) and encoder is None and config.encoder in offered("encoders"):
+            encoder = part("encoders", config.encoder, None, ENCODERS)
         if own and encoder is None:
             raise ConfigError(
                 f"{path} was trained with an encoder of your own, {own}. Load it with "
                 f"{cls.__name__}.load(path, encoder=...)."
             )
         estimator = cls.from_config(config)
-        if encoder is not None:
-            estimator.set_params(encoder=encoder)
+        if given is not None:
+            estimator.set_params(encoder=given)
         with models.whole_model(path):
             estimator._set_state(tensors, header)
             with RandomStream(config.seed):
@@ -157,7 +181,10 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
                 f"The weights in {path} belong to the encoder {own or config.encoder!r} and do not "
                 f"fit the given {type(encoder).__qualname__}: {error}"
             ) from error
-        return estimator._set_fitted(config, encoder, Fitted(network.eval(), features, history))
+        parts = {} if given is None else {"encoder": given}
+        estimator._set_fitted(config, parts, Fitted(network.eval(), features, history))
+        estimator.own_parts_ = places | estimator.own_parts_
+        return estimator
 
     @property
     def n_features_out_(self) -> int:
@@ -167,10 +194,10 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
 
     def _fit(self, graphs: GraphSet, labels: Any = None, watched: Watched | None = None) -> Self:
         self._choose_recipe(graphs)
-        config, own = self._config_of_fit(), self._own_encoder()
+        config, own = self._config_of_fit(), self._own_parts()
         parameters = self.get_params(deep=False)
         options = {name: parameters[name] for name in ("checkpoint", "log_dir", "verbose")}
-        options |= {"labels": labels, "encoder": own, "watched": watched}
+        options |= {"labels": labels, "watched": watched, **own}
         name = config.section or type(self).__name__
         try:
             fitted = fit(graphs, config, self.network_class, name=name, **options)
@@ -179,10 +206,11 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         warn_of_unused(fitted.features, graphs)
         return self._set_fitted(config, own, fitted)
 
-    def _set_fitted(self, config: Any, own: torch.nn.Module | None, fitted: Fitted) -> Self:
+    def _set_fitted(self, config: Any, own: Mapping[str, Any], fitted: Fitted) -> Self:
         self.network_, self.features_ = fitted.network, fitted.features
         self.history_, self.config_ = fitted.history, config
-        self.own_encoder_ = None if own is None else type(own).__qualname__
+        self.own_encoder_ = type(own["encoder"]).__qualname__ if "encoder" in own else None
+        self.own_parts_ = {name: place_of(found) for name, found in own.items()}
         return self
 
     def _chunks(
@@ -203,17 +231,32 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
                 yield rows
                 advance(len(rows))
 
-    def _own_encoder(self) -> torch.nn.Module | None:
-        """Return the module given as ``encoder``, or None if it is a name."""
-        encoder = self.get_params(deep=False)["encoder"]
-        if isinstance(encoder, type):
+    def _own_parts(self) -> fields.Values:
+        """Return the user's own encoder (a module), view and loss (functions), where given.
+
+        Raises ``ParameterError`` for a loss with weights, which nothing would train.
+        """
+        given = self.get_params(deep=False)
+        open_to = {e.name for e in self.config_class.settings() if e.metadata.get("own")}
+        found = {k: given[k] for k in ("view", "loss") if k in open_to and callable(given[k])}
+        if isinstance(encoder := given["encoder"], type):
             raise ParameterError(
                 "encoder",
                 type(self).__name__,
                 f"must be an object, and {encoder.__name__} is a class. Call it with its "
                 f"arguments: encoder={encoder.__name__}(...).",
             )
-        return encoder if isinstance(encoder, torch.nn.Module) else None
+        if isinstance(given["encoder"], torch.nn.Module):
+            found = {"encoder": given["encoder"]} | found
+        loss = found.get("loss")
+        if isinstance(loss, torch.nn.Module) and any(True for _ in loss.parameters()):
+            raise ParameterError(
+                "loss",
+                type(self).__name__,
+                f"must be a function of projections. {place_of(loss)} has weights of its own, "
+                "which would not be trained. Put them into an encoder.",
+            )
+        return found
 
     def _choose_recipe(self, graphs: GraphSet) -> None:
         """Choose the recipe of a fit for its graphs, unless it is given."""
@@ -227,8 +270,9 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         defaults = parameter_defaults(self.config_class)  # None where the recipe decides
         given = super()._named_settings().items()
         named = {k: v for k, v in given if v is not None or defaults[k] is not None}
-        if self._own_encoder() is not None:
-            named["encoder"] = self.config_class.encoder
+        for name, found in self._own_parts().items():
+            entry = next(e for e in self.config_class.settings() if e.name == name)
+            named[name] = place_of(found) if entry.metadata.get("own") else entry.default
         recipe = self.get_params(deep=False).get("recipe")
         recipe = getattr(self, "recipe_", None) if recipe == "auto" else recipe
         base = text.load_recipe(recipe, self.config_class) if recipe else self.config_class()

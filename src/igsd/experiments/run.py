@@ -126,13 +126,15 @@ class Run:
     def label(self) -> str:
         """The name of the folder of its records: recipe or method, and changed settings."""
         if not self.is_recipe:
-            return self.title
+            return records.variant_label(self.method, self.changes)
         changes = [pair for pair in self.changes if pair[0] != "recipe"]
         return records.variant_label(self.recipe, changes)
 
     @property
     def title(self) -> str:
-        """The name of its row in a table: method and changed settings."""
+        """The name of its row in a table: method and changed settings, or a file of vectors."""
+        if self.method == "vectors":
+            return str(dict(self.changes).get("file", self.method))
         return records.variant_label(self.method, self.changes)
 
     def config(self) -> Any:

@@ -53,7 +53,7 @@ class Protocol(ABC):
                 f"{', '.join(self.methods)}."
             )
         name = self.methods.get(run.method, run.method)
-        known = registry.METHODS.get(name)
+        known = registry.find_method(name)
         is_plain = known is not None and known.does("vectors") and not known.does(self.task)
         return name, "vectors" if is_plain else self.task
 

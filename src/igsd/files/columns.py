@@ -251,6 +251,24 @@ def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
     return values
 
 
+def vector_ids(path: str | os.PathLike[str]) -> list[str] | None:
+    """Return the column ``id`` of a table of embeddings, None if it has none; in file order.
+
+    Read after ``read_vectors``. A table with a column ``graph`` has an order of its own: None.
+    """
+    source = Path(path).expanduser()
+    if source.suffix.lower() == ".npy":
+        return None
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    is_csv = source.suffix.lower() == ".csv"
+    table = (pyarrow.csv.read_csv if is_csv else pyarrow.parquet.read_table)(source)
+    if "id" not in table.column_names or "graph" in table.column_names:
+        return None
+    return [str(value) for value in table["id"].to_pylist()]
+
+
 def _read_table(source: Path) -> np.ndarray:
     """Return the numbers of a CSV or Parquet table, rows in the order of its column ``graph``."""
     import pyarrow as pa

@@ -17,6 +17,7 @@ from igsd.graphs.readers.standard import check_standardised, level_of
 from igsd.graphs.readers.table import guess_smiles, read_smiles_table
 from igsd.graphs.readers.text_table import frame_table, is_frame, is_table
 from igsd.graphs.readers.tu import read_tu
+from igsd.settings import own
 
 _ACCEPTED = (
     "Accepted are a GraphSet, a DataFrame with SMILES, and a list of NetworkX, igraph or DGL "
@@ -143,6 +144,18 @@ def open_data(
     return check_standardised(_open_path(data, progress), level)
 
 
+def _read_by(name: str, path: Path) -> GraphSet:
+    """Return the graphs that a reader of an installed package makes of a file."""
+    read = own.find("readers", name)
+    try:
+        return as_graphset(read(path), name=path.stem)
+    except Exception as error:
+        what = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
+        raise DataError(
+            f"The reader of .{name} files, {own.place_of(read)}, failed on {path}: {what}"
+        ) from error
+
+
 def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> GraphSet:
     """Return the graphs of a path that is not a table, or of the data set of that name."""
     path, shown = Path(data).expanduser(), os.fspath(data)
@@ -170,6 +183,8 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
             return files.read_networks(path, progress=progress)
         return read_tu(path)
     refuse_pickle(path)
+    if path.suffix[1:] in own.offered("readers"):
+        return _read_by(path.suffix[1:], path)
     if read_header(path) is not None:
         graphs = GraphSet.load(path)
         # A set without a name gets that of its file, so that records of two sets stay apart.

@@ -16,6 +16,7 @@ from igsd.errors import ParameterError
 from igsd.losses.contrastive import consistency, infonce
 from igsd.losses.labels import pair_weights, supcon
 from igsd.model.network import Dims, Network, Step
+from igsd.settings import own
 from igsd.settings.groups import ENCODERS, Encoder, FewLabels, Projector
 
 
@@ -25,9 +26,11 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
     The user's own must have an integer attribute ``out_dim``, the width of its result; raises
     ``ParameterError`` without one.
     """
-    own, features = dims.encoder, dims.features
-    if own is not None:
-        width = getattr(own, "out_dim", None)
+    given, features = dims.encoder, dims.features
+    if given is not None:
+        # A package offers a function of the width of node features.
+        given = given if isinstance(given, nn.Module) else given(features.dim)
+        width = getattr(given, "out_dim", None)
         if not isinstance(width, int) or width < 1:
             raise ParameterError(
                 "encoder",
@@ -35,7 +38,7 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
                 f"must be {', '.join(map(repr, ENCODERS))} or an nn.Module with an integer "
                 f"attribute 'out_dim', the width of its result. Got out_dim={width!r} instead.",
             )
-        return copy.deepcopy(own)
+        return copy.deepcopy(given)
     if settings.encoder == "mpnn" and features.links is not None:
         return MPNN(
             features.dim,
@@ -152,6 +155,25 @@ def consistencies(step: Step, per_view: list[Outputs]) -> list[Tensor]:
     return [consistency(*(step.joint(rows).float() for rows in view)) for view in per_view]
 
 
+def own_loss(function: Any, step: Step, view: Outputs) -> Tensor:
+    """Return the user's own loss of the joint batch; raises ``ConfigError`` unless it is a number.
+
+    ``function`` takes p, p_view, z, z_view [B, d]: what the student predicts for graphs and views,
+    and what the teacher projects them to.
+    """
+    value = function(*(step.joint(rows).float() for rows in view))
+    if not isinstance(value, Tensor) or value.ndim or not value.requires_grad:
+        got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        got = "one without a gradient" if got == "shape ()" else got
+        raise ParameterError(
+            "loss",
+            "IGSD",
+            "must be a function of (p, p_view, z, z_view) that returns a tensor with one number, "
+            f"computed from p or p_view. {own.place_of(function)} returned {got}.",
+        )
+    return value
+
+
 class IGSDModel(Network):
     """A student trained by Eq. InfoNCE over Eq. con, and the teacher that follows it by Eq. EMA."""
 
@@ -165,6 +187,7 @@ class IGSDModel(Network):
         self.student = Student(encoder, projector, predictor)
         self.teacher = Teacher(self.student)
         self.takes_counts = takes_counts(encoder)
+        self._own_loss = (dims.loss,)  # in a tuple, since a module would become a part of this one
 
     @property
     def out_dim(self) -> int:  # type: ignore[override]
@@ -190,7 +213,10 @@ class IGSDModel(Network):
         return {"total": self.contrast(step, self.compare(step.batch, step.views))}
 
     def contrast(self, step: Step, per_view: list[Outputs]) -> Tensor:
-        """Return the mean of Eq. InfoNCE over the views."""
+        """Return the mean of Eq. InfoNCE, or of the user's own loss, over the views."""
+        (mine,) = self._own_loss
+        if mine is not None:
+            return torch.stack([own_loss(mine, step, view) for view in per_view]).mean()
         tables = consistencies(step, per_view)
         return torch.stack([infonce(T, self.settings.temperature) for T in tables]).mean()
 

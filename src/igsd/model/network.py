@@ -106,11 +106,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Dims:
-    """What a network is built from, besides its settings; ``num_outputs`` is 0 without labels."""
+    """What a network is built from, besides its settings; ``num_outputs`` is 0 without labels.
+
+    ``encoder``: the user's own, or a function of the width of node features that makes it.
+    ``loss``: the user's own.
+    """
 
     features: FeatureMap
     num_outputs: int = 0
-    encoder: nn.Module | None = None
+    encoder: Any = None
+    loss: Any = None
 
 
 class Network(nn.Module):

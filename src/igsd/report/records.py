@@ -8,7 +8,7 @@ from pathlib import Path
 from igsd.baselines.registry import METHODS, method_names
 from igsd.errors import StorageError
 from igsd.evaluation import PROTOCOLS
-from igsd.experiments.records import Record, is_fresh, usable_record
+from igsd.experiments.records import Record, is_fresh, plain_name, usable_record
 from igsd.experiments.run import Run
 from igsd.experiments.scoring import TWINS_REMOVED
 from igsd.report.summary import is_good, own_method
@@ -121,11 +121,14 @@ def run_title(label: str, method: str | None, protocol: str) -> str:
 
     ``label``: the folder of their records, e.g. ``wl+epochs-4``; ``method``: None for a recipe.
     """
-    if method is None or (protocol in PROTOCOLS and not label.startswith(method)):
+    stem = plain_name(method or "")
+    if method is None or (protocol in PROTOCOLS and not label.startswith(stem)):
         recipe, _, changed = label.partition("+")
         title = f"IGSD, recipe {recipe}"
+    elif method == "vectors":
+        return f"{label.removeprefix('vectors+file-')} (vectors from a file)"
     else:
-        title, changed = row_title(method, protocol), label.removeprefix(method).lstrip("+")
+        title, changed = row_title(method, protocol), label.removeprefix(stem).lstrip("+")
     # A value may contain a plus sign; what follows it does not begin with the name of a setting.
     settings = re.split(r"\+(?=\w+-)", changed) if changed else []
     named = [s.replace("-", " ", 1) if "-" in s else f"settings {s}" for s in settings]

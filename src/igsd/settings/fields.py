@@ -8,6 +8,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from igsd.errors import ConfigError, ParameterError, nearest
+from igsd.settings import own
 
 Values = dict[str, Any]
 """Settings by name, as in a TOML or JSON file."""
@@ -29,7 +30,7 @@ GROUPS = {
     "runtime": "Where and how it runs",
 }
 
-_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views", "processes")
+_NOT_LEARNED = ("accelerator", "checkpoint_every", "cache_views", "processes", "vectors_path")
 
 _BOUNDS = {
     "low": ("at least", operator.ge),
@@ -55,6 +56,7 @@ def setting(
     text: str,
     *,
     choices: tuple[str, ...] = (),
+    own: str = "",
     may_be: type | str | None = "",
     **bounds: float,
 ) -> Any:
@@ -65,11 +67,13 @@ def setting(
 
     ``low`` and ``high`` are allowed values, the other two are not. A number without an upper bound
     gets a general one: absurd values are refused here, not by a library that runs out of memory.
+    ``own``: what users may bring instead of one of the ``choices``, a kind of ``settings/own.py``.
     """
     if type(default) in _MOST and not bounds.keys() & {"high", "below"}:
         bounds["high"] = _MOST[type(default)]
     limits = [(*_BOUNDS[key], bound) for key, bound in bounds.items()]
-    rule = {"group": group, "help": text, "choices": choices, "limits": limits, "may_be": may_be}
+    rule: Values = {"group": group, "help": text, "choices": choices, "limits": limits}
+    rule |= {"may_be": may_be, "own": own}
     return field(default=default, metadata=rule)
 
 
@@ -192,10 +196,22 @@ def _checked(entry: Field[Any], value: Any) -> Any:
         rule = words
     elif expected is float and not math.isfinite(plain):
         rule = "finite"
-    elif choices and plain not in choices:
-        rule = f"one of {', '.join(map(repr, choices))}"
+    elif choices and plain not in choices and not _is_own(entry, plain):
+        rule = f"one of {', '.join(map(repr, _all_choices(entry)))}"
     elif not all(holds(plain, bound) for _, holds, bound in limits):
         rule = " and ".join(f"{words} {bound}" for words, _, bound in limits)
     else:
         return plain
     raise ParameterError(entry.name, "IGSD", f"must be {rule}. Got {value!r} instead.")
+
+
+def _is_own(entry: Field[Any], value: str) -> bool:
+    """Return whether a text names something that users may bring for this setting."""
+    kind = entry.metadata.get("own", "")
+    return bool(kind) and own.is_own(kind, value)
+
+
+def _all_choices(entry: Field[Any]) -> list[str]:
+    """Return the valid texts of a setting, those of installed packages too."""
+    kind = entry.metadata.get("own", "")
+    return [*entry.metadata["choices"], *(own.offered(kind) if kind else ())]

@@ -23,6 +23,10 @@ FIXED_VIEWS = ("ppr", "heat", "bond-types")
 RANDOM_VIEWS = ("edge-drop", "node-drop", "edge-perturb", "attribute-mask", "subgraph")
 """Views that are drawn again for every step."""
 
+VIEWS = (*FIXED_VIEWS, *RANDOM_VIEWS)
+LOSSES = ("infonce",)
+"""What compares a graph with its views."""
+
 _SCHEDULES, _PRECISIONS = ("constant", "cosine"), ("32-true", "bf16-mixed", "16-mixed")
 _WIDEST = 65_536
 
@@ -117,7 +121,7 @@ class Diffusion(Settings):
 class View(Diffusion):
     """Which view of a graph is compared with the graph itself: a diffusion, or any other."""
 
-    view: str = setting("ppr", "view", "kind of view", choices=(*FIXED_VIEWS, *RANDOM_VIEWS))
+    view: str = setting("ppr", "view", "kind of view", choices=VIEWS, own="views")
     num_views: int = setting(
         1, "view", "K: kinds of bonds in bond-types, commonest first", low=1, high=1000
     )
@@ -135,7 +139,9 @@ class View(Diffusion):
 class Layers(Settings):
     """An encoder of layers that do not tell links apart."""
 
-    encoder: str = setting("gin", "encoder", "kind of layer", choices=("gin", "gcn"))
+    encoder: str = setting(
+        "gin", "encoder", "kind of layer", choices=("gin", "gcn"), own="encoders"
+    )
     num_layers: int = setting(
         4, "encoder", "number of layers (mpnn: message steps)", low=1, high=1000
     )
@@ -151,7 +157,11 @@ class Encoder(Layers):
     """Any encoder."""
 
     encoder: str = setting(
-        "gin", "encoder", "kind of layer; gine, mpnn: messages by bond", choices=tuple(ENCODERS)
+        "gin",
+        "encoder",
+        "kind of layer; gine, mpnn: messages by bond",
+        choices=tuple(ENCODERS),
+        own="encoders",
     )
     edge_hidden_dim: int = setting(
         128, "encoder", "hidden width of mpnn's edge network", low=1, high=_WIDEST
@@ -195,6 +205,14 @@ class Temperature(Settings):
     """The temperature of a contrastive loss."""
 
     temperature: float = setting(0.2, "loss", "temperature of InfoNCE; the paper's is 1", above=0)
+
+
+class Objective(Temperature):
+    """What compares a graph with its views."""
+
+    loss: str = setting(
+        "infonce", "loss", "loss of a graph and its views", choices=LOSSES, own="losses"
+    )
 
 
 class EMA(Settings):

@@ -11,12 +11,12 @@ _FEEDS = ("auto", "supcon", "cross-entropy", "both")
 
 
 class Config(
-    g.Training, g.Batches, g.Features, g.View, g.Encoder, g.Heads, g.Temperature, g.EMA, g.Embedding
+    g.Training, g.Batches, g.Features, g.View, g.Encoder, g.Heads, g.Objective, g.EMA, g.Embedding
 ):
     """All settings of self-supervised IGSD."""
 
 
-class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Temperature, g.EMA, g.Mix):
+class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Objective, g.EMA, g.Mix):
     """All settings of semi-supervised IGSD for numbers: neither Eq. supcon nor pseudo-labels."""
 
     section: ClassVar[str] = "igsd"
@@ -51,9 +51,7 @@ class PretrainConfig(SemiRegressionConfig):
     node_features: str = setting(
         "chemistry", "features", "chemistry; or label, degree, constant joined by +"
     )
-    view: str = setting(
-        "attribute-mask", "view", "kind of view", choices=(*g.FIXED_VIEWS, *g.RANDOM_VIEWS)
-    )
+    view: str = setting("attribute-mask", "view", "kind of view", choices=g.VIEWS)
     encoder: str = setting("gine", "encoder", "kind of layer", choices=tuple(g.ENCODERS))
     hidden_dim: int = setting(128, "encoder", "width of a layer", low=1)
     head_hidden_dim: int = setting(256, "heads", "hidden width of projector and predictor", low=1)

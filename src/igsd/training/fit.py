@@ -23,7 +23,19 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.weights import weight_name
 from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network, build_network
-from igsd.settings.groups import Diffusion, Encoder, Features, Training, View
+from igsd.settings import own
+from igsd.settings.groups import (
+    ENCODERS,
+    LOSSES,
+    VIEWS,
+    Diffusion,
+    Encoder,
+    Features,
+    Layers,
+    Objective,
+    Training,
+    View,
+)
 from igsd.training import loop
 from igsd.training.self_training import PseudoLabels
 from igsd.training.task import LabelModule, Labels, Task, predict_outputs
@@ -57,7 +69,9 @@ class _Options:
     """The arguments of ``fit`` besides data and settings."""
 
     name: str
-    encoder: nn.Module | None = None
+    encoder: Any = None
+    view: Any = None
+    loss: Any = None
     watched: Watched | None = None
     checkpoint: str | os.PathLike[str] | None = None
     log_dir: str | os.PathLike[str] | None = None
@@ -131,6 +145,11 @@ def _check_directions(settings: Any) -> None:
 
 def _check_views_of_links(settings: Any) -> None:
     """Raise ``ConfigError`` for views whose links have no kind, for an encoder that sees kinds."""
+    if getattr(settings, "view", "ppr") not in VIEWS:
+        raise ConfigError(
+            f"A view of your own ({settings.view}) has edges without a kind, which "
+            f"encoder={settings.encoder!r} needs. Use encoder='gin', or a view of igsd."
+        )
     if getattr(settings, "view", "") == "edge-perturb":
         raise ConfigError(
             f"view='edge-perturb' adds edges without a kind, which encoder={settings.encoder!r} "
@@ -154,6 +173,8 @@ def fit(
     name: str,
     labels: Labels | None = None,
     encoder: nn.Module | None = None,
+    view: Any = None,
+    loss: Any = None,
     watched: Watched | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     log_dir: str | os.PathLike[str] | None = None,
@@ -164,9 +185,16 @@ def fit(
     ``name``: the method's name in checkpoints and errors. ``watched``: graphs whose figures are
     added to the history; nothing is selected by them. With ``epochs=0`` nothing is trained. With
     ``checkpoint`` the run saves itself and resumes. The caller's random state is left as it was.
+    ``encoder``, ``view`` and ``loss``: the user's own, else those that the settings name.
     """
     check_trainable(graphs, settings, name)
-    options = _Options(name, encoder, watched, checkpoint, log_dir, verbose)
+    if isinstance(settings, Layers):
+        encoder = own.part("encoders", settings.encoder, encoder, ENCODERS)
+    if isinstance(settings, View):
+        view = own.part("views", settings.view, view, VIEWS)
+    if isinstance(settings, Objective):
+        loss = own.part("losses", settings.loss, loss, LOSSES)
+    options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose)
     fabric = loop.make_fabric(settings)
     _say_if_started_again(settings.devices)
     fabric.launch()
@@ -194,12 +222,12 @@ def _fit(
     options: _Options,
 ) -> Fitted:
     features, path, before = fit_features(graphs, settings), options.checkpoint, []
-    if options.encoder is not None:
+    if isinstance(options.encoder, nn.Module):
         _check_encoder(options.encoder, graphs, features)
     num_outputs = 0 if labels is None else labels.num_outputs
     with loop.RandomStream(settings.seed, fabric.device) as stream:
         network = build_network(
-            network_class, settings, Dims(features, num_outputs, options.encoder)
+            network_class, settings, Dims(features, num_outputs, options.encoder, options.loss)
         )
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
@@ -223,6 +251,7 @@ def _fit(
         cache=cache,
         merge=merge,
         verbose=verbose,
+        own_view=options.view,
     )
     if view is not None and view.is_fixed_view:
         source.fixed_views  # noqa: B018 - with a bar of its own, before that of the training

@@ -5,7 +5,9 @@ a stream. Both entries of an edge are therefore treated alike, and a graph is ch
 way in any batch, so a resumed run sees the same views. Rates are in [0, 1).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +15,7 @@ from scipy import sparse
 from igsd.errors import ParameterError, nearest
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.colours import splitmix64
+from igsd.settings.own import place_of
 
 
 def hashed_uniform(seed: int, *keys: np.ndarray) -> np.ndarray:
@@ -21,6 +24,63 @@ def hashed_uniform(seed: int, *keys: np.ndarray) -> np.ndarray:
     for key in keys:
         bits = splitmix64(bits ^ splitmix64(np.asarray(key).astype(np.uint64)))
     return (bits >> np.uint64(11)) * 2.0**-53
+
+
+OwnView = Callable[[Any, int], Any]
+"""A view of the user's own: (adjacency of a graph [n, n], seed) -> adjacency [n, n]."""
+
+_ASYMMETRY = 1e-5
+
+
+def viewed(
+    view: OwnView, adjacency: Adjacency, node_ptr: np.ndarray, graph_ids: np.ndarray, seed: int
+) -> Adjacency:
+    """Return every graph of a batch under a view of the user's own.
+
+    ``view`` is called for each graph with its adjacency, a SciPy CSR array [n, n] of its own, and a
+    seed below 2^32 that depends on ``seed`` and the graph. It returns an array, sparse or not, over
+    the same nodes: symmetric, finite, without negative weights. Raises ``ParameterError`` if not.
+    """
+    starts, parts = adjacency.row_ptr[node_ptr], []
+    bits = splitmix64(splitmix64(graph_ids.astype(np.uint64)) ^ np.uint64(seed % 2**64))
+    for graph, own_seed in enumerate((bits >> np.uint64(32)).tolist()):
+        first, last = node_ptr[graph], node_ptr[graph + 1]
+        entries = slice(starts[graph], starts[graph + 1])
+        weight = np.ones(entries.stop - entries.start, np.float32)
+        if adjacency.weight is not None:
+            weight[:] = adjacency.weight[entries]
+        row_ptr, n = adjacency.row_ptr[first : last + 1] - starts[graph], int(last - first)
+        A = sparse.csr_array((weight, adjacency.col[entries].copy(), row_ptr), shape=(n, n))
+        S = _checked_view(view(A, own_seed), n, view)
+        parts.append(Adjacency(S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data))
+    return Adjacency.joined(parts)
+
+
+def _checked_view(S: Any, n: int, view: OwnView) -> Any:
+    """Return what a view returned as a sorted CSR array of float32 without zeros."""
+    try:
+        S = sparse.csr_array(S, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise _not_a_view(view, f"an object of type {type(S).__name__}") from None
+    if S.shape != (n, n):
+        raise _not_a_view(view, f"shape {S.shape} for a graph of {n} nodes")
+    if not np.isfinite(S.data).all() or (S.data < 0).any():
+        raise _not_a_view(view, "weights that are negative or not finite")
+    if (abs(S - S.T) > _ASYMMETRY * max(S.data.max(initial=0.0), 1.0)).nnz:
+        raise _not_a_view(view, "a matrix that is not symmetric")
+    S.sum_duplicates()
+    S.eliminate_zeros()
+    S.sort_indices()
+    return S
+
+
+def _not_a_view(view: OwnView, got: str) -> ParameterError:
+    return ParameterError(
+        "view",
+        "IGSD",
+        "must be a function of (adjacency, seed) that returns the adjacency of the same nodes, "
+        f"[n, n], symmetric with weights >= 0. {place_of(view)} returned {got}.",
+    )
 
 
 def node_uniform(node_ptr: np.ndarray, graph_ids: np.ndarray, seed: int) -> np.ndarray:

@@ -21,7 +21,7 @@ from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.graphset import GraphSet, Name
 from igsd.settings.groups import Diffusion, View
 from igsd.views.cache import cached_view, diffusion_view
-from igsd.views.random import change, draw_two, edge_drop, induced, kept_edges
+from igsd.views.random import OwnView, change, draw_two, edge_drop, induced, kept_edges, viewed
 
 Place = tuple[int, int]
 """Epoch and step."""
@@ -70,6 +70,7 @@ class Source:
     ``view``: settings of the view, None for a method without one. ``merge``: represent alike nodes
     by one row if that saves work, for networks that use the batch's counts. A diffusion treats
     alike nodes alike, unless a fixed number of entries is kept of each row; a random view does not.
+    ``own_view``: the user's own, in place of the one that the settings name.
     ``verbose``: show the progress of diffusing large graphs.
     """
 
@@ -83,12 +84,14 @@ class Source:
         seed: int = 0,
         cache: bool = True,
         merge: bool = False,
+        own_view: OwnView | None = None,
         verbose: bool = False,
     ) -> None:
         graphs = features.prepared(graphs)
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
-        self.seed, self.cache, self.verbose = seed, cache, verbose
+        self.seed, self.cache, self.own_view = seed, cache, own_view
+        self.verbose = verbose
         self.collator = molecules.make_collator(graphs, features, device)
         self.edges, self._groups = graphs.adjacency, None
         diffused = view is None or (view.view in ("ppr", "heat") and not view.top_k)
@@ -101,6 +104,9 @@ class Source:
 
     def views(self, batch: Batch, indices: np.ndarray, place: Place) -> list[Batch]:
         """Return the K views of ``batch``, which holds the graphs ``indices``."""
+        if self.own_view is not None:
+            (seed,) = self._seeds(place, 1)
+            return [self._viewed(batch, indices, self.own_view, seed)]
         if self.view is None or self.view.is_fixed_view:
             return [self._diffused(batch, indices, *fixed) for fixed in self.fixed_views]
         kinds = np.full(len(indices), self.view.view)
@@ -157,6 +163,16 @@ class Source:
             return self.collator.view(batch, indices, S, bond)
         taken, ptr = S.take(self.collator.node_ptr, indices), self._ptr(indices)
         operator = self.collator.operator(taken, ptr, diagonal=True, counts=batch.counts)
+        return batch.with_adjacency(operator)
+
+    def _viewed(self, batch: Batch, indices: np.ndarray, view: OwnView, seed: int) -> Batch:
+        """Return the graphs ``indices`` under a view of the user's own."""
+        ptr = self._ptr(indices)
+        S = viewed(view, self.edges.take(self.collator.node_ptr, indices), ptr, indices, seed)
+        operator = self.collator.operator(S, ptr, diagonal=False)
+        has_loop = np.zeros(ptr[-1], np.float32)
+        has_loop[S.rows()[S.rows() == S.global_columns(ptr)]] = 1.0
+        operator.missing_loops = torch.from_numpy(1.0 - has_loop).to(batch.x.device)
         return batch.with_adjacency(operator)
 
     def _changed(

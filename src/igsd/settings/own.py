@@ -1,0 +1,163 @@
+"""What users bring by name: ``module:name``, or the name that an installed package offers it under.
+
+A package offers methods, views, encoders, losses and readers of graph files by entry points, e.g.
+``[project.entry-points."igsd.methods"]`` in its ``pyproject.toml``. They are looked up when a name
+is not one of igsd's own, and for help texts and errors; nothing is imported before it is used.
+"""
+
+import hashlib
+import importlib
+import inspect
+import os
+import re
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from igsd.errors import ConfigError, nearest, warn_user
+
+KINDS = {
+    "methods": "method",
+    "views": "view",
+    "encoders": "encoder",
+    "losses": "loss",
+    "readers": "reader",
+}
+"""What can be brought, as the entry points ``igsd.KIND``, and the word for one of each."""
+
+_PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def is_place(name: str) -> bool:
+    """Return whether a text has the form ``module:name``.
+
+    >>> is_place("my_package.kernels:MyKernel"), is_place("wl")
+    (True, False)
+    """
+    return _PLACE.fullmatch(name) is not None
+
+
+@cache
+def offered(kind: str) -> dict[str, str]:
+    """Return what installed packages offer of a kind: the place ``module:name`` by its name."""
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry.value for entry in entry_points(group=f"igsd.{kind}")}
+
+
+def is_own(kind: str, name: Any) -> bool:
+    """Return whether a name that is not one of igsd's stands for something of a kind."""
+    return isinstance(name, str) and (is_place(name) or name in offered(kind))
+
+
+def offered_besides(kind: str, taken: Iterable[str]) -> dict[str, str]:
+    """Return what packages offer under names that are free; warns of names that igsd has taken."""
+    found, known = dict(offered(kind)), set(taken)
+    for name in sorted(found.keys() & known):
+        warn_user(
+            f"The {KINDS[kind]} {name!r} of {found.pop(name)} is left out: igsd has one of that "
+            "name. Rename it among the entry points of its package."
+        )
+    return found
+
+
+def find(kind: str, name: str) -> Any:
+    """Return the object of a kind that a name stands for, imported now.
+
+    ``name``: ``module:name``, or a name among the entry points. A module is looked for among the
+    installed packages, then in the working folder. Raises ``ConfigError`` if there is none, or if
+    it cannot be imported.
+    """
+    word, place = KINDS[kind], name if is_place(name) else offered(kind).get(name)
+    if place is None:
+        raise ConfigError(f"There is no {word} {name!r}. {nearest(name, offered(kind))}")
+    module, _, path = place.partition(":")
+    if module == "__main__":
+        raise ConfigError(
+            f"The {word} {name!r} is defined in the script itself, where other processes do not "
+            f"find it. Put it into a file, e.g. mine.py, and name it mine:{path}."
+        )
+    found: Any = _imported(module, f"The {word} {name!r}")
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise ConfigError(
+                f"The {word} {name!r} does not exist: {module} has no {path!r}. "
+                f"{nearest(path, [key for key in vars(found) if not key.startswith('_')])}"
+            )
+        found = getattr(found, part)
+    return found
+
+
+def part(kind: str, name: str, given: Any, known: Iterable[str]) -> Any:
+    """Return a part of a method: the one ``given``, or the one that a package offers by this name.
+
+    None for a name that is one of igsd's, ``known``. A place ``module:name`` is not imported, since
+    settings and models may come from strangers: raises ``ConfigError``.
+    """
+    if given is not None or name in known:
+        return given
+    if name in offered(kind):
+        return find(kind, name)
+    word = KINDS[kind]
+    raise ConfigError(
+        f"The {word} {name!r} is your own, and only its name is known here. Give it itself: "
+        f"{word}=... for a new model, load(path, {word}=...) for a saved one."
+    )
+
+
+def place_of(found: Any) -> str:
+    """Return ``module:name`` of a function, a class, or of the class of another object."""
+    named = found if hasattr(found, "__qualname__") else type(found)
+    name = named.__qualname__.replace("<locals>.", "").replace("<lambda>", "lambda_")
+    return f"{named.__module__}:{name}"
+
+
+def source_checksum(found: Any) -> str:
+    """Return the SHA-256 of the file that defines a class or function, empty if it has none."""
+    try:
+        file = inspect.getsourcefile(found) or inspect.getfile(found)
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except (TypeError, OSError):  # defined in a notebook, or part of Python itself
+        return ""
+
+
+def _imported(module: str, subject: str) -> Any:
+    """Return a module, from the working folder if it is nowhere else."""
+    top, here = module.split(".")[0], os.getcwd()
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        is_here = Path(here, f"{top}.py").exists() or Path(here, top).is_dir()
+        if error.name != top:  # something that it needs
+            raise _broken(subject, error) from error
+        if not is_here or here in sys.path:
+            raise ConfigError(
+                f"{subject} cannot be imported: there is no module {top!r}. Install it, or run "
+                f"igsd in the folder that holds {top}.py."
+            ) from error
+    except Exception as error:
+        raise _broken(subject, error) from error
+    sys.path.append(here)  # last, so that no installed module is hidden; child processes get it
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        raise _broken(subject, error) from error
+
+
+def _broken(subject: str, error: Exception) -> ConfigError:
+    return ConfigError(
+        f"{subject} cannot be imported: {type(error).__name__}: {error}{where_raised(error)}."
+    )
+
+
+def where_raised(error: BaseException) -> str:
+    """Return `` (FILE, line N)``, where an error was raised, for a message; empty if unknown."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return ""
+    return f" ({Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno})"

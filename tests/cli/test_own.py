@@ -1,0 +1,165 @@
+"""Methods of one's own, and vectors made elsewhere, on the command line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd import open_data
+from igsd.baselines.references.vectors import vectors_for
+from igsd.errors import DataError
+from tests.baselines.test_own import MODULE
+from tests.cli.conftest import Run
+from tests.cli.test_compare import FAST, Made, table_of
+from tests.experiments.method_stand_in import in_process
+from tests.own_parts import Write, write_module
+from tests.small_graphs import make_graphs
+
+__all__ = ["in_process", "write_module"]
+
+
+@pytest.fixture(autouse=True)
+def mine(write_module: Write) -> Path:
+    return write_module("mine", MODULE)
+
+
+def test_compare(
+    igsd: Run, toy: Path, tmp_path: Path, in_process: Made, write_module: Write
+) -> None:
+    names = "mine:Sizes,mine:Kernel,histogram"
+    command = ["compare", toy, "--methods", names, *FAST, "--set", "mine:Sizes.power=2"]
+    code, out, err = igsd(*command)
+    assert code == 0, err
+    assert list(table_of(out)) == ["mine:Sizes+power-2.0", "mine:Kernel", "histogram", "majority"]
+    folder = tmp_path / "runs" / "records" / "nested" / "TOY"
+    record = json.loads((folder / "mine_Sizes+power-2.0" / "seed-0.json").read_text())
+    assert record["method"] == "mine:Sizes"
+    assert record["config"]["power"] == 2.0
+    assert record["config"]["own_class"] == "mine:Sizes"
+    assert len(record["config"]["own_source"]) == 64
+    kernel = json.loads((folder / "mine_Kernel" / "seed-0.json").read_text())
+    assert kernel["protocol"]["kernel"] == "precomputed"
+    assert "3 runs have a record" in igsd(*command)[2]
+    write_module("mine", MODULE + "# changed\n")
+    code, out, err = igsd(*command)
+    assert code == 2
+    assert "own_source is" in err
+    code, out, err = igsd(*command, "--force")
+    assert (code, len(in_process)) == (0, 5), err
+    code, out, err = igsd("report", "runs/records", "-o", "page.html")
+    assert code == 0, err
+    assert "mine:Sizes, power 2.0" in (tmp_path / "page.html").read_text()
+
+
+def test_a_method_that_fails_is_named(igsd: Run, toy: Path, in_process: Made) -> None:
+    code, out, err = igsd("compare", toy, "--methods", "mine:Fails,histogram", *FAST)
+    assert code == 1
+    assert table_of(out)["mine:Fails"][0] == "failed"
+    assert "mine:Fails failed in transform: ValueError: no luck (mine.py" in err
+
+
+def test_help_and_errors_name_what_packages_offer(
+    igsd: Run, toy: Path, write_module: Write
+) -> None:
+    write_module("offers", MODULE, {"methods": "my-sizes = offers:Sizes"})
+    for command in ("compare", "train"):
+        out = igsd(command, "--help")[1]
+        assert "my-sizes           offers:Sizes" in out
+        assert "module:Class" in out
+    assert "power = 1.0" in igsd("train", "--method", "my-sizes", "--help")[1]
+    code, _, err = igsd("compare", toy, "--methods", "my-sises")
+    assert (code, "Did you mean 'my-sizes'" in err) == (2, True)
+
+
+def test_train_and_evaluate(igsd: Run, toy: Path, tmp_path: Path, write_module: Write) -> None:
+    code, _, err = igsd("train", toy, "--method", "mine:Sizes", "-o", "run", "--set", "power=2")
+    assert code == 0, err
+    assert 'own_class = "mine:Sizes"' in (tmp_path / "run" / "config.toml").read_text()
+    code, _, err = igsd("embed", "run", toy, "-o", "v.npy")
+    assert (code, "does not decide what is imported" in err) == (2, True)
+    write_module("offers", MODULE, {"methods": "my-sizes = offers:Sizes"})
+    assert igsd("train", toy, "--method", "my-sizes", "-o", "named")[0] == 0
+    assert igsd("embed", "named", toy, "-o", "v.npy")[0] == 0
+    code, out, err = igsd("evaluate", "named", toy, "--seeds", "1", "--jobs", "1")
+    assert (code, "my-sizes" in out) == (0, True), err
+    code, _, err = igsd("train", toy, "--method", "mine:Sizes", "--labels", "class")
+    assert (code, "makes vectors and does not learn classes" in err) == (2, True)
+
+
+def test_a_run_folder_does_not_decide_what_is_imported(
+    igsd: Run, toy: Path, tmp_path: Path, write_module: Write
+) -> None:
+    """Somebody else's run folder may name any module; only the command line may."""
+    assert igsd("train", toy, "--method", "mine:Sizes", "-o", "run")[0] == 0
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    metrics |= {"status": "running", "method": "trap:Sizes"}
+    (tmp_path / "run" / "metrics.json").write_text(json.dumps(metrics))
+    write_module("trap", "open('sprung', 'w').close()\n" + MODULE)
+    code, _, err = igsd("train", toy, "-o", "run", "--resume")
+    assert (code, "'trap:Sizes', and 'igsd' was given" in err) == (2, True), err
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_what_a_run_folder_cannot_hold_is_said(igsd: Run, toy: Path) -> None:
+    code, _, err = igsd("train", toy, "--method", "mine:Keeps", "-o", "run")
+    assert (code, "rule_ (function) is neither" in err) == (0, True), err
+
+
+def test_few_labels(igsd: Run, toy: Path) -> None:
+    command = ["evaluate", "--protocol", "semi", "--methods", "mine:Sizes", toy, "--seeds", "1"]
+    code, out, err = igsd(*command, "--label-rate", "0.5")
+    assert (code, "mine:Sizes" in out) == (0, True), err
+
+
+def test_vectors_made_elsewhere(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:
+    rows = np.random.default_rng(0).random((8, 3)).astype(np.float32)
+    np.save(tmp_path / "mine.npy", rows)
+    command = ["compare", toy, "--methods", "histogram", "--vectors", "mine.npy", *FAST]
+    code, out, err = igsd(*command)
+    assert code == 0, err
+    assert list(table_of(out)) == ["histogram", "mine", "majority"]
+    assert "2 runs have a record" in igsd(*command)[2]
+    code, _, err = igsd("report", "runs/records", "-o", "page.html")
+    assert code == 0, err
+    assert "mine (vectors from a file)" in (tmp_path / "page.html").read_text()
+    np.save(tmp_path / "mine.npy", rows + 1)
+    code, _, err = igsd(*command)
+    assert (code, "vectors_checksum is" in err) == (2, True)
+    np.save(tmp_path / "mine.npy", rows[:7])
+    code, _, err = igsd(*command)
+    assert (code, "holds 7 vectors, but 'TOY' has 8 graphs" in err) == (2, True)
+    code, _, err = igsd("compare", toy, "--methods", "vectors")
+    assert (code, "--vectors FILE" in err) == (2, True)
+
+
+def test_vectors_are_matched_by_id(tmp_path: Path) -> None:
+    graphs = replace(make_graphs(3), ids=("a", "b", "c"))
+    path = tmp_path / "v.csv"
+    path.write_text("id,x,y\nc,3,0\na,1,0\nb,2,0\n")
+    assert vectors_for(str(path), graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("id,x,y\nc,3,0\na,1,0\nd,2,0\n")
+    with pytest.raises(DataError, match="no row for 'b'"):
+        vectors_for(str(path), graphs)
+    path.write_text("id,x,y\nc,3,0\na,1,0\na,2,0\n")
+    with pytest.raises(DataError, match="no row for 'b'"):
+        vectors_for(str(path), graphs)
+
+
+def test_a_reader_that_a_package_offers(igsd: Run, tmp_path: Path, write_module: Write) -> None:
+    text = """
+import networkx as nx
+
+def read(path):
+    return [nx.path_graph(int(line)) for line in open(path)]
+"""
+    write_module("reads", text, {"readers": "paths = reads:read"})
+    (tmp_path / "some.paths").write_text("3\n4\n")
+    assert open_data("some.paths").node_counts().tolist() == [3, 4]
+    assert open_data("some.paths").name == "some"
+    (tmp_path / "bad.paths").write_text("x\n")
+    with pytest.raises(DataError, match=r"reader of .paths files, reads:read, failed.*ValueError"):
+        open_data("bad.paths")
