@@ -36,7 +36,7 @@ def test_compare_on_the_same_splits(igsd: Run, table: Path, tmp_path: Path) -> N
     code, out, err = igsd(*command, "--methods", "igsd,morgan,descriptors-forest")
     assert code == 0, err
     assert "t+active, scaffold splits, 20% of the molecules tested" in out
-    assert "less morgan" in out
+    assert "minus morgan" in out
     rows = [line.split()[0].split("+")[0] for line in out.splitlines()[2:]]
     assert rows == ["igsd", "morgan", "descriptors-forest"]
     assert "note: 6 of 48 graphs have no label: the scores are of the other 42." in err

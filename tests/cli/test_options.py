@@ -65,7 +65,7 @@ def test_no_time(text: str) -> None:
 
 def test_the_recipe_follows_the_data() -> None:
     assert choose_recipe(None, make_graphs()) == "molecules"
-    assert choose_recipe("auto", make_graphs(labels=False, attributes=2)) == "molecules"
+    assert choose_recipe("auto", make_graphs(labels=False, attributes=2)) == "networks"
     assert choose_recipe("auto", make_graphs(labels=False)) == "social"
     assert choose_recipe("paper", make_graphs(labels=False)) == "paper"
 

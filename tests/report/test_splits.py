@@ -45,7 +45,7 @@ def test_differences_are_paired_by_split() -> None:
     found = {"morgan": [record("morgan")], "mine": [record("mine", 0.1)]}
     table = split_table("T", found, ["roc_auc"], [16, 0])
     titles = [column.title for column in table.columns]
-    assert titles[:3] == ["ROC-AUC, 16 labels", "less morgan", "ROC-AUC, all labels"]
+    assert titles[:3] == ["ROC-AUC, 16 labels", "minus morgan", "ROC-AUC, all labels"]
     assert titles[-2:] == ["splits", "seconds"]
     assert table.rows[0].cells[1] == ""
     assert table.rows[1].cells[1] == "+0.150 ± 0.050"

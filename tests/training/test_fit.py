@@ -179,6 +179,7 @@ def other_choices() -> list[tuple[str, object]]:
     for entry in Config.settings():
         choices = (True, False) if entry.type is bool else entry.metadata["choices"] or ()
         values += [(entry.name, value) for value in choices if value != entry.default]
+    values.remove(("directed", "both"))  # for graphs with a direction, and an encoder that sees it
     return [(name, value) for name, value in values if value not in ELSEWHERE]
 
 

@@ -21,6 +21,7 @@ from igsd.report.render import print_table
 _ABOUT = {
     "datasets": "data sets, downloaded or parsed",
     "views": "diffusions of whole data sets",
+    "vectors": "vectors of whole data sets",
     "corpus": "molecules of `igsd pretrain`",
 }
 

@@ -354,7 +354,8 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
         kwargs: Any = {"checkpoint": job.checkpoint, "log_dir": args.log_dir}
         kwargs |= {"method": job.method, "labels": job.used, "verbose": not args.quiet}
         # Several processes train one model together, and no others after it.
-        kwargs |= {"calibration": 0 if num_processes() > 1 else args.calibration}
+        is_one = num_processes() == 1 and getattr(job.config, "devices", 1) == 1
+        kwargs |= {"calibration": args.calibration if is_one else 0}
         trained = training.train_model(job.graphs, job.config, **kwargs)
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()

@@ -1,5 +1,6 @@
 """Classifiers and regressors of graphs that learn from few labels."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -123,7 +124,9 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
             shown[codes < 0] = None
             shown[known[held]] = None
             plain = {"random_state": seed, "checkpoint": None, "log_dir": None}
-            model = clone(self).set_params(**plain).fit(graphs, list(shown))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the fit itself has given them
+                model = clone(self).set_params(**plain).fit(graphs, list(shown))
             outputs[held] = model._outputs(graphs.take(known[held]))
         expected, sure = np.eye(len(self.classes_))[codes[known]], softmax(outputs, axis=1)
         power = calibrating_power(sure, expected)

@@ -262,6 +262,9 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         """Choose the recipe of a fit for its graphs, unless it is given."""
         recipe = self.get_params(deep=False).get("recipe")
         self.recipe_ = fitting_recipe(graphs) if recipe == "auto" else recipe
+        names = {entry.name for entry in self.config_class.settings()}
+        if recipe == "auto" and self.recipe_ == "networks" and not {"view", "temperature"} <= names:
+            self.recipe_ = "molecules"  # the encoder of that recipe is not for all methods
         # A recipe for labelled nodes suits nodes with attributes alone as well.
         self._lacks_labels = recipe == "auto" and graphs.node_labels is None
 

@@ -47,8 +47,8 @@ def cluster(data: Any, min_size: int = 5, *, model: Any = None) -> Clusters:
     that make a cluster. Columns are scaled to unit variance, as for ``igsd.neighbors``. Nothing is
     random. Raises ``DataError`` for vectors that are not finite, too few or all equal.
 
-    >>> cluster([[0.0], [0.1], [0.2], [9.0], [9.1], [4.0]], min_size=2).labels.tolist()
-    [0, 0, 0, 1, 1, -1]
+    >>> cluster([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]], min_size=3).labels.tolist()
+    [0, 0, 0, 1, 1, 1]
     """
     if min_size < 2:
         raise ConfigError(f"A cluster must have at least 2 graphs. Got min_size {min_size}.")

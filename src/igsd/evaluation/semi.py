@@ -10,6 +10,7 @@ Numbers: 10 % of the graphs with a known value are the test part; 5 % of the oth
 other graphs are in the training part, also those of unknown value.
 """
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,7 +111,7 @@ def score_split(
     codes = check_codes(y, len(graphs), gaps=True)
     test, true = graphs.take(split.test), codes[split.test]
     train, labels = graphs.take(split.train), split.training_labels(codes)
-    if not hasattr(estimator, "epochs"):
+    if "eval_set" not in inspect.signature(estimator.fit).parameters:
         accuracy = float(estimator.fit(train, labels).score(test, true))
         return _result("semi", seed, accuracy, split), _result("semi-paper", seed, accuracy, split)
     estimator.fit(train, labels, eval_set=(test, true))

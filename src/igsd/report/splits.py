@@ -42,7 +42,7 @@ def split_table(
         for place, metric in enumerate(metrics):
             words = f", {shown_labels(count)}" if len(counts) > 1 else ""
             columns.append(METRICS[metric].title + words)
-            columns += [f"less {COMPARED}"] if base is not None and not place else []
+            columns += [f"minus {COMPARED}"] if base is not None and not place else []
     for name, records in found.items():
         cells: list[Cell | str] = []
         for count in counts:

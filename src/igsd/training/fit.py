@@ -222,7 +222,8 @@ def _fit(
     options: _Options,
 ) -> Fitted:
     features, path, before = fit_features(graphs, settings), options.checkpoint, []
-    if isinstance(options.encoder, nn.Module):
+    promises = hasattr(options.encoder, "out_dim") and hasattr(settings, "node_features")
+    if isinstance(options.encoder, nn.Module) and promises:
         _check_encoder(options.encoder, graphs, features)
     num_outputs = 0 if labels is None else labels.num_outputs
     with loop.RandomStream(settings.seed, fabric.device) as stream:
@@ -290,6 +291,8 @@ def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -
     try:
         with torch.no_grad():
             shape = tuple(probe(batch).shape)
+    except NotImplementedError:  # without a forward; the network says what it needs
+        return
     except RuntimeError as error:
         raise ParameterError(
             "encoder",
