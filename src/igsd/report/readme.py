@@ -2,15 +2,17 @@
 
 ``python -m igsd.report.readme results README.md docs/results.md`` rewrites what stands between
 ``<!-- results: begin NAME -->`` and ``<!-- results: end -->``, any number of times in a page. NAME
-is a table or figure as ``igsd reproduce`` names it, or ``summary``: a small part of Table 1. Plots
-go to ``docs/figures/NAME.svg``. With ``--check`` nothing is written; the exit code is 1 where a
-page or a plot differs from the records.
+is a table or figure as ``igsd reproduce`` names it, ``summary``, a small part of Table 1, or
+``shipped``, what table ``molecules`` says about the encoder in the package. Plots go to
+``docs/figures/NAME.svg``. With ``--check`` nothing is written; the exit code is 1 where a page or a
+plot differs from the records.
 """
 
 import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from igsd.errors import IGSDError, StorageError
@@ -30,10 +32,11 @@ from igsd.report.splits import exhibit_curves, reliability
 from igsd.report.tables import Column, Row, Table, fill, run_part
 
 END = "<!-- results: end -->"
-SUMMARY = "summary"
+SUMMARY, SHIPPED = "summary", "shipped"
 
 _BEGIN = re.compile(r"<!-- results: begin ?([\w-]*) -->")
 _RELIABILITY = ("B3DB", 128)
+_ON_THE_CARD = ("Morgan counts, linear", "descriptors, linear", "IGSD pre-trained, linear")
 _SUMMARISED = ("untrained encoder", "WL subtree", "graph2vec", "InfoGraph")
 
 Render = Callable[[Path, Path], Mapping[Path, str]]
@@ -78,9 +81,14 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
     """
     if name == SUMMARY:
         return markdown(summary_table(fill(read_exhibit("table-1"), folder))), None
+    if name == SHIPPED:
+        table = fill(read_exhibit("molecules"), folder)
+        groups = [f"random split, {count} labels" for count in (128, 400)]
+        rows = (row for row in table.rows if row.title in _ON_THE_CARD and row.group in groups)
+        return markdown(run_part(replace(table, rows=tuple(rows)))[0]), None
     if name not in exhibit_names():
         raise StorageError(
-            f"There is no table or figure {name!r} to render; use {SUMMARY} or one of "
+            f"There is no table or figure {name!r} to render; use {SUMMARY}, {SHIPPED} or one of "
             f"{', '.join(exhibit_names())}."
         )
     table = fill(read_exhibit(name), folder)
@@ -98,7 +106,7 @@ def split_plots(name: str, folder: RecordFolder) -> dict[str, tuple[str, Plot]]:
 
     That is the learning curves for each kind of split, and a reliability diagram.
     """
-    exhibit = None if name == SUMMARY else read_exhibit(name)
+    exhibit = None if name in (SUMMARY, SHIPPED) else read_exhibit(name)
     if exhibit is None or not exhibit.splits:
         return {}
     table, found = fill(exhibit, folder), dict[str, tuple[str, Plot | None]]()
