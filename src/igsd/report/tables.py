@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from igsd.evaluation import PROTOCOLS
 from igsd.experiments import exhibits
 from igsd.experiments.records import Record
 from igsd.experiments.run import Run
@@ -151,7 +152,7 @@ def _cells(
     exhibit: exhibits.Exhibit, line: exhibits.Line, data: str, protocol: str, folder: RecordFolder
 ) -> list[Cell]:
     """Return the cells of a line on one data set: one in a table, one for each value of an axis."""
-    if protocol != exhibit.protocol and line.shows != line.method:
+    if protocol not in PROTOCOLS and protocol != exhibit.protocol and line.shows != line.method:
         # A reference row has no epochs of which one could be the best.
         return [Cell(NONE, "-")] * (len(exhibit.axis.values) if exhibit.axis else 1)
     summary = partial(
@@ -165,6 +166,7 @@ def _cells(
     cells = []
     recipe = exhibits.recipe_of(data, folder.path, exhibit.protocol)
     for run in exhibits.points(exhibit, line, data, recipe):
+        run = exhibits.recorded_under(run, protocol)
         paths, records = [*zip(*folder.of(run), strict=True)] or ((), ())
         found = partial(summary, records, same=partial(belongs_to, run), paths=paths)
         if exhibit.baseline is None:
