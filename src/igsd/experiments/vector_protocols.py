@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -14,7 +14,7 @@ from igsd.baselines import registry
 from igsd.errors import ConfigError
 from igsd.evaluation import folds, protocols, result
 from igsd.experiments import scoring, trained
-from igsd.experiments.records import Record, RecordRow
+from igsd.experiments.records import Record, RecordRow, is_fresh, usable_record
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import GIB, LimitError, free_memory
 
@@ -141,7 +141,29 @@ class VectorProtocol(Protocol):
             "peak_memory_mib": _mib(measured.peak_bytes),
             "features": int(own.values.shape[1]),
             "rows": [make_row(name, result) for name, result in scored],
+            "notes": [*record.get("notes", ()), *self._repeated(run, graphs, options, record)],
         }
+
+    def _repeated(
+        self, run: Run, graphs: GraphSet, options: Options, record: Record
+    ) -> Iterator[str]:
+        """Yield a note if the same fit was scored before, under ``nested``, and lost otherwise.
+
+        The same seed gives the same losses on one machine; elsewhere rounding adds up.
+        """
+        other = replace(run, protocol=run.fit.protocol)
+        if options.records is None or other == run:
+            return
+        stored = usable_record(other.path(options.records))
+        if stored is None or not is_fresh(stored) or not other.is_like(stored, graphs.checksum):
+            return
+        ours, theirs = ([e.get("total") for e in r.get("history", ())] for r in (record, stored))
+        if ours and theirs and ours != theirs:
+            yield (
+                f"fitted again with the same seed for protocol {run.protocol}; rounding made its "
+                f"last loss {ours[-1]:.5g}, in the record of {other.protocol} it is "
+                f"{theirs[-1]:.5g}."
+            )
 
     def _references(
         self, run: Run, graphs: GraphSet, memory: dict[Run, Any]
