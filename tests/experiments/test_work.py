@@ -70,7 +70,7 @@ def test_one_fit_is_scored_under_both_protocols(tmp_path: Path, in_process: Made
     # On another machine rounding differs, which the record says.
     epochs = [epoch | {"total": 7.25} for epoch in nested["history"]]
     path.write_text(json.dumps(nested | {"history": epochs}))
-    (other,) = work_on(work.batches[0], options)[1]
+    other = work.batches[0][0].execute(opened(source), options)
     (note,) = other["notes"]
     assert note.startswith("fitted again with the same seed for protocol paper; rounding made its")
     assert note.endswith("in the record of nested it is 7.25.")

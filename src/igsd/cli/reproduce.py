@@ -26,7 +26,8 @@ Makes the runs that a table or figure of the paper still lacks, and prints it, o
 the paper's. Each run leaves a record, DIR/PROTOCOL/DATA/METHOD/seed-N.json (for igsd RECIPE instead
 of METHOD). Runs with a record are skipped, so the same command continues after Ctrl-C or a crash,
 which lose no more than the runs under way; commands that run at the same time in one folder share
-the work. Records made by an older version of the algorithm are marked stale and made again.
+the work. Records made by an older version of the algorithm are marked stale and made again. Where
+a table shows the protocols nested and paper, both score the vectors of one fit.
 
 NAME is one of:
   table-1           self-supervised methods and kernels, six data sets
