@@ -395,7 +395,7 @@ def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
 
     That the default encoder does not see bonds is no news for molecules and known data sets.
     """
-    is_known = find_entry(graphs.name) is not None or chemistry.is_molecular(graphs)
+    is_known = find_entry(graphs.name) is not None or chemistry.has_bonds(graphs)
     news = [text for text in features.unused if _NOT_USED in text]
     news = [text for text in news if not (is_known and text.startswith("edge label"))]
     if news and not (is_known and coordinates(graphs) is not None):
