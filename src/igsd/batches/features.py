@@ -243,7 +243,12 @@ class FeatureMap:
         links = fields.pop("links", None)
         categories = tuple((name, tuple(v)) for name, v in fields.pop("categories", ()))
         links = None if links is None else LinkFeatures.from_json(links)
-        return cls(**fields, categories=categories, links=links)
+        found = cls(**fields, categories=categories, links=links)
+        width, names = len(found.attribute_mean), len(found.attribute_names)
+        is_whole = len(found.attribute_scale) == width and names in (0, width)
+        if not is_whole or len(found.strength) not in (0, 2):
+            raise ValueError("the attributes of nodes have different lengths")
+        return found
 
     def _label_codes(self, graphs: GraphSet) -> np.ndarray:
         if graphs.node_labels is None:
