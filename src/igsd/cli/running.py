@@ -364,7 +364,7 @@ def outcome(records: Sequence[Record]) -> str:
     means: dict[str, list[float]] = {}
     for row in own:
         if "mean" in row:
-            means.setdefault(row["protocol"], []).append(row["mean"])
+            means.setdefault(row.get("protocol", ""), []).append(row["mean"])
     if means:
         found = {name: f"{100 * sum(m) / len(m):.1f} %" for name, m in means.items()}
         named = [text + f" {name}" * (len(found) > 1) for name, text in found.items()]

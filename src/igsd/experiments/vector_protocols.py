@@ -131,7 +131,10 @@ class VectorProtocol(Protocol):
         measured = self._represented(run, graphs, options, memory)
         own: scoring.Vectors = measured.value[0]
         record: Record = measured.value[1]
-        vectors = {run.method: own} | self._references(run, graphs, memory)
+        key = replace(run.fit, method="")  # of the reference rows, which are no method
+        if key not in memory:
+            memory[key] = self.references(run, graphs)
+        vectors = {run.method: own} | memory[key]
         begin, twins = time.perf_counter(), run.uses_twins(graphs)
         how = scoring.Scoring(self.name, run.standardise, twins, options.fold_jobs)
         kwargs: Any = {"only": self.name, "verbose": options.verbose}
@@ -165,19 +168,10 @@ class VectorProtocol(Protocol):
                 f"{theirs[-1]:.5g}."
             )
 
-    def _references(
-        self, run: Run, graphs: GraphSet, memory: dict[Run, Any]
-    ) -> dict[str, scoring.Vectors]:
+    def references(self, run: Run, graphs: GraphSet) -> dict[str, scoring.Vectors]:
         """Return the vectors of the reference rows: the untrained encoder and the histogram."""
         if not run.has_references:
             return {}
-        key = replace(run.fit, method="untrained")
-        if key not in memory:
-            memory[key] = self._reference_vectors(run, graphs)
-        found: dict[str, scoring.Vectors] = memory[key]
-        return found
-
-    def _reference_vectors(self, run: Run, graphs: GraphSet) -> dict[str, scoring.Vectors]:
         untrained = registry.build("igsd", run.config().updated({"epochs": 0}))
         estimators = {"untrained": untrained, "histogram": registry.make_method("histogram")}
         return {k: scoring.Vectors(e.fit_transform(graphs)) for k, e in estimators.items()}
