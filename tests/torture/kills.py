@@ -14,7 +14,7 @@ import numpy as np
 
 from igsd.experiments.run_folder import FILES
 from tests.torture.attack import Attack, Command, Death, Row, fresh_command
-from tests.torture.materials import SETTINGS, train, write_materials
+from tests.torture.materials import PRETRAIN, SETTINGS, train, write_materials
 
 MOMENTS = ("writing", "renaming", "renamed")
 _LONG = ("--set=epochs=12", "--set=checkpoint_every=1")
@@ -88,6 +88,10 @@ def victims() -> list[Victim]:
         Victim(
             "data import", ("data", "import", "TOY", "-o", "out.graphs"), ("out.graphs",),
             file_result("out.graphs"), ("--force",), most=1,
+        ),
+        Victim(
+            "pretrain", (*PRETRAIN, "--set=checkpoint_every=1", "-o", "out.model"),
+            ("out.model", "checkpoint"), file_result("out.model"),
         ),
         Victim(
             "compare", ("compare", "toy.graphs", "--methods", "histogram", *runs), ("seed-",),
