@@ -91,7 +91,7 @@ def victims() -> list[Victim]:
         ),
         Victim(
             "pretrain", (*PRETRAIN, "--set=checkpoint_every=1", "-o", "out.model"),
-            ("out.model", "checkpoint"), file_result("out.model"),
+            ("out.model.checkpoint", "out.model"), file_result("out.model"),
         ),
         Victim(
             "compare", ("compare", "toy.graphs", "--methods", "histogram", *runs), ("seed-",),
@@ -168,7 +168,8 @@ def _is_new(folder: Path, victim: Victim) -> bool:
 
 def _new_folder(attack: Attack, materials: Path, name: str) -> Path:
     folder = attack.place(name)
-    shutil.copy(materials / "toy.graphs", folder)
+    for file in ("toy.graphs", "molecules.csv"):
+        shutil.copy(materials / file, folder)
     shutil.copytree(materials / "TOY", folder / "TOY")
     shutil.copytree(materials / "run", folder / "run")
     return folder
