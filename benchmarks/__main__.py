@@ -26,6 +26,7 @@ NAMES = (
     "roofline",
     "threads",
     "ppr",
+    "large",
     "svm",
     "batch",
     "embed",
