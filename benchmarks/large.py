@@ -1,4 +1,4 @@
-"""Large graphs: pushes against the series, growth with size, training, and memory of many graphs."""
+"""Large graphs: pushes against the series, growth with size, training, and peak memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.views.diffusion import push_piece, series_piece
 
 PUSHED = {"ppr": (6_000, 4.0), "heat": (12_000, 1.5)}
-"""For each view, the nodes of the graph, and how many times faster than the series pushes must be."""
+"""For each view, the nodes of the graph, and how many times faster pushes must be than a series."""
 GROWTH, GROWTH_BAR = (10_000, 20_000, 40_000), 1.5
 FITS = {20_000: 8.0, 100_000: 60.0}
 """For the nodes of the large graph, the CPU seconds that two epochs may take."""
@@ -61,9 +61,7 @@ def _fit_rows(nodes: int) -> list[Row]:
     run, bar = run_once("benchmarks.large:fit_side", n=nodes), FITS[nodes]
     data = f"{nodes:,} nodes, {SMALL} small graphs"
     note = f"IGSD().fit(epochs=2), views included; average degree 10; wall time {run.wall:.0f} s"
-    time = Row(
-        f"fit / {bar:g} s", data, run.cpu, bar, run.cpu / bar, 1.0, "s", note, at_most=True
-    )
+    time = Row(f"fit / {bar:g} s", data, run.cpu, bar, run.cpu / bar, 1.0, "s", note, at_most=True)
     share = run.peak / FIT_MEMORY
     memory = Row(
         "fit: peak / 3 GiB", data, run.peak, FIT_MEMORY, share, 1.0, "MiB", note, at_most=True
@@ -79,9 +77,7 @@ def _threads_rows() -> list[Row]:
         f"two epochs and nested scoring, accuracy {100 * result['accuracy']:.1f} %, {run.cpu:.0f} s"
     )
     name, data = "train and score: peak / 4 GiB", f"{THREADS:,} threads"
-    return [
-        Row(name, data, run.peak, limit, run.peak / limit, 1.0, "MiB", note, at_most=True)
-    ]
+    return [Row(name, data, run.peak, limit, run.peak / limit, 1.0, "MiB", note, at_most=True)]
 
 
 def view_side(view: str, n: int, by: str) -> Callable[[], dict[str, float]]:
@@ -116,7 +112,7 @@ def threads_side() -> Callable[[], dict[str, float]]:
 
     def work() -> dict[str, float]:
         model = IGSD(epochs=2, cache_views=False, random_state=0)
-        result = cross_validate(model.fit_transform(graphs), graphs.classes, "nested")
+        result = cross_validate(model.fit_transform(graphs), graphs.classes, protocol="nested")
         counts = graphs.node_counts()
         sizes = {"mean": float(counts.mean()), "most": int(counts.max())}
         return sizes | {"accuracy": float(result.mean)}
@@ -136,7 +132,7 @@ def network(sizes: list[int], seed: int = 0) -> GraphSet:
 
 
 def discussions(count: int, seed: int = 0) -> GraphSet:
-    """Return graphs of who answers whom: sparse, with hubs, of 430 nodes in the mean, some of 3,000.
+    """Return graphs of who answers whom: sparse, with hubs, 430 mean nodes, some of 3,000.
 
     In the first class most answers go to a few people, in the second to anybody before.
     """

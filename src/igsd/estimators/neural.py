@@ -19,12 +19,13 @@ from igsd.graphs.chemistry import is_molecular
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
+from igsd.model.igsd import ENCODER_RULE
 from igsd.model.network import Dims, Network, Step, build_network
 from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
 from igsd.settings.groups import ENCODERS, Layers
-from igsd.settings.own import offered, part, place_of
+from igsd.settings.own import called, offered, part, place_of
 from igsd.training.fit import Fitted, Watched, fit, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
@@ -226,7 +227,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             for start, stop in chunks(graphs.node_ptr, max_nodes):
                 part = graphs.take(np.arange(start, stop))
                 source = Source(part, self.features_, device, view=view_of(config), cache=False)
-                with torch.no_grad():
+                with torch.no_grad(), called("encoder", None, ENCODER_RULE):
                     rows = compute(Step(source, (np.arange(len(part)),))).float().cpu().numpy()
                 yield rows
                 advance(len(rows))

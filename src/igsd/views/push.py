@@ -11,8 +11,8 @@ most delta min(sqrt(d_v / d_s), sqrt(d_s / d_v)) <= delta: the symmetric result 
 everywhere. All pushes together touch at most sum_s d_s / (alpha delta) entries, which is linear in
 the edges.
 
-The heat kernel is the truncated sum of theta_k T^k e_s in which small entries of T^k e_s are dropped.
-If those of step k are at most eps_k sqrt(d_u), what they would have given is at most
+The heat kernel is the truncated sum of theta_k T^k e_s, in which small entries of T^k e_s are
+dropped. If those of step k are at most eps_k sqrt(d_u), what they would have given is at most
 eps_k w_k sqrt(d_v), where w_k = sum_{j >= k} theta_j: by the same argument the symmetric result is
 within delta if sum_k eps_k w_k <= eps_s for every source. Step k may drop what eps_s still allows
 after the largest entries that earlier steps have really dropped, shared among the steps that are
@@ -81,7 +81,7 @@ def heat_rows(
     ``theta`` [K + 1]: the coefficients of Eq. diffusion.
     """
     n, root = len(d), np.sqrt(d).astype(np.float32)
-    # Entries are kept divided by sqrt(d_u), which is what the limits are about: T becomes A + I with
+    # Entries are kept divided by sqrt(d_u), as the limits refer to them: T becomes A + I with its
     # columns divided by d.
     scale = sparse.diags_array(np.sqrt(d))
     P = sparse.csr_array(scale @ T @ sparse.diags_array(1.0 / np.sqrt(d)), dtype=np.float32)
