@@ -1,4 +1,4 @@
-"""``python -m scripts.instruction_sets``: how far apart the same seeds lie on other instruction sets.
+"""``python -m scripts.instruction_sets``: the same seeds with other instructions of the processor.
 
 Trains IGSD on MUTAG by its recipe with five seeds, once as the machine likes best and once for each
 restriction in ``SETS``, which stand for other processors. Writes a record into
@@ -107,8 +107,8 @@ def table(record: dict[str, Any]) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     about = (
-        f"{record['data']}, recipe {record['recipe']}, {record['seeds']} seeds, protocol nested, one "
-        f"thread, on {record['processor']}, {record['date'][:10]}. Vectors apart: the median "
+        f"{record['data']}, recipe {record['recipe']}, {record['seeds']} seeds, protocol nested, "
+        f"one thread, on {record['processor']}, {record['date'][:10]}. Vectors apart: the median "
         "distance of a vector from the one in the first row, by its length."
     )
     return "\n".join([*lines, "", about])

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from igsd.batches.links import COORDINATES, LinkFeatures, coordinates, edge_attribute_names
+from igsd.batches.links import COORDINATES, LinkFeatures, coordinates
 from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated, warn_user
 from igsd.files.arrays import Header
 from igsd.graphs import chemistry
@@ -16,6 +16,7 @@ from igsd.graphs.build import WEIGHT
 from igsd.graphs.chemistry import ATOM_DIM, ELEMENTS, atom_table, check_chemical, chemical
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet, Name, placeholders
+from igsd.graphs.summary import edge_attribute_names
 from igsd.graphs.weights import NONE, strengths, weight_name, weighted
 
 PARTS = ("label", "degree", "attributes", "constant")

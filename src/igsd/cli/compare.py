@@ -8,12 +8,12 @@ from typing import Any
 from igsd.baselines.registry import configure, takes_recipe
 from igsd.cli import compare_splits, options, running
 from igsd.cli.output import say_note
-from igsd.estimators.neural import fitting_recipe
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments.records import Record, plain_name
 from igsd.experiments.run import Run, changed_settings
 from igsd.files.atomic import check_writable
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.summary import fitting_recipe
 from igsd.report.plots import comparison_plot, picture_suffix
 from igsd.report.scores import Comparison, compare_records
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from igsd.baselines.references.vectors import checksum_of, vectors_for
 from igsd.baselines.registry import method, method_names, setting_names
 from igsd.cli.options import Time, choose_recipe, names_in, written_settings
 from igsd.cli.output import shown_opening
@@ -192,6 +191,8 @@ def first_run(args: Namespace, graphs: GraphSet, name: str, recipe: str, **kwarg
 
 def vector_runs(args: Namespace, graphs: GraphSet, **kwargs: Any) -> list[Run]:
     """Return the runs that score the files of ``--vectors``; checks that they fit the graphs."""
+    from igsd.baselines.references.vectors import checksum_of, vectors_for
+
     found: dict[str, Run] = {}
     for path in getattr(args, "vectors", ()):
         name = plain_name(Path(path).stem)

@@ -10,15 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from igsd.batches.batch import CHUNK_NODES, chunks
 from igsd.batches.features import FeatureMap, warn_of_unseen_labels, warn_of_unused
-from igsd.batches.links import edge_attribute_names
 from igsd.errors import ConfigError, ParameterError, StorageError, warn_user
 from igsd.estimators.base import ConfiguredEstimator, parameter_defaults
 from igsd.files import arrays, models
-from igsd.graphs.build import WEIGHT
-from igsd.graphs.chemistry import is_molecular
-from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
+from igsd.graphs.summary import fitting_recipe
 from igsd.model.igsd import ENCODER_RULE
 from igsd.model.network import Dims, Network, Step, build_network
 from igsd.processes import kept_memory
@@ -30,27 +27,8 @@ from igsd.training.fit import Fitted, Watched, fit, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
-RECIPES = ("molecules", "social", "networks")
-"""The recipes chosen by what nodes and edges carry; one of them suits every data set."""
-
 DISTINCT_CHUNK_NODES = 250_000
 """Nodes of a chunk if equal neighbourhoods are computed once: many, so that many are equal."""
-
-
-def fitting_recipe(graphs: GraphSet) -> str:
-    """Return the recipe that suits graphs, by what their nodes and edges carry.
-
-    ``networks`` for node attributes and for edges with labels, attributes or a direction; else
-    ``molecules`` if nodes have labels, ``social`` if not. Molecules, and the data sets known by
-    name, which published figures are about, keep the recipe of their node labels.
-    """
-    if graphs.node_labels is not None and (find_entry(graphs.name) or is_molecular(graphs)):
-        return "molecules"
-    carries = graphs.node_attributes, graphs.edge_labels, graphs.directions
-    more = set(edge_attribute_names(graphs)) - {WEIGHT}
-    if more or any(column is not None for column in carries):
-        return "networks"
-    return "social" if graphs.node_labels is None else "molecules"
 
 
 class NeuralEstimator(ConfiguredEstimator[Any]):
