@@ -58,7 +58,7 @@ def _growth_rows(view: str) -> list[Row]:
 
 
 def _fit_rows() -> list[Row]:
-    """Return seconds and peaks, and the growth of the seconds, which does not depend on the load."""
+    """Return seconds and peaks, and the growth of the seconds, which depends less on the load."""
     runs = {nodes: run_once("benchmarks.large:fit_side", n=nodes) for nodes in FITS}
     found, each = [], [1e3 * run.cpu / nodes for nodes, run in runs.items()]
     for nodes, run in runs.items():
