@@ -9,7 +9,8 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.batches.batch import CHUNK_NODES, chunks
-from igsd.batches.features import FeatureMap, warn_of_unseen_labels, warn_of_unused
+from igsd.batches.features import FeatureMap
+from igsd.batches.unseen import warn_of_unseen, warn_of_unused
 from igsd.errors import ConfigError, ParameterError, StorageError, warn_user
 from igsd.estimators.base import ConfiguredEstimator, parameter_defaults
 from igsd.files import arrays, models
@@ -196,7 +197,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         self, X: Any, compute: Callable[[Step], torch.Tensor], title: str
     ) -> Iterator[np.ndarray]:
         graphs, network = as_graphset(X), self.network_.eval()
-        warn_of_unseen_labels(self.features_, graphs)
+        warn_of_unseen(self.features_, graphs)
         config, device = network.settings, next(network.parameters()).device
         is_distinct = title == "embedding" and network.embeds_distinct(self.features_)
         max_nodes = DISTINCT_CHUNK_NODES if is_distinct else CHUNK_NODES

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from igsd.graphs.build import WEIGHT
-from igsd.graphs.chemistry import is_molecular
+from igsd.graphs.chemistry import has_bonds
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet, Name, placeholders
 
@@ -122,7 +122,7 @@ def fitting_recipe(graphs: GraphSet) -> str:
     ``molecules`` if nodes have labels, ``social`` if not. Molecules, and the data sets known by
     name, which published figures are about, keep the recipe of their node labels.
     """
-    if graphs.node_labels is not None and (find_entry(graphs.name) or is_molecular(graphs)):
+    if graphs.node_labels is not None and (find_entry(graphs.name) or has_bonds(graphs)):
         return "molecules"
     carries = graphs.node_attributes, graphs.edge_labels, graphs.directions
     more = set(edge_attribute_names(graphs)) - {WEIGHT}
