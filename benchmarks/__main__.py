@@ -29,6 +29,7 @@ NAMES = (
     "roofline",
     "threads",
     "ppr",
+    "large",
     "svm",
     "batch",
     "embed",

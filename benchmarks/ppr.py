@@ -14,50 +14,18 @@ from benchmarks.row import Row
 from benchmarks.side import Side, run_once
 from benchmarks.timing import alternate
 from benchmarks.training import SETTINGS, feature_map, load
-from igsd.graphs.build import from_edges
 from igsd.views.cache import diffusion_view
-from igsd.views.diffusion import push_piece, series_piece
 
 NAME = "PPR views / GDC"
 BARS = {"MUTAG": 8.0, "NCI1": 10.0, "COLLAB": 2.5}
 REPEATS = {"MUTAG": 9, "NCI1": 5, "COLLAB": 3}
-LARGE, LARGE_NODES, LARGE_BAR = "PPR of a large graph / series", 6000, 4.0
 TOLERANCE = 1e-5
 """PyG inverts in float32; entries this close to the threshold may stay on one side only."""
 
 
 def rows(context: Context) -> list[Row]:
     """Return a row for each data set, CPU seconds on one thread."""
-    small = [row for data in BARS for row in guarded(NAME, data, _rows, context, data)]
-    return small + guarded(LARGE, f"{LARGE_NODES:,} nodes", _large_rows, context)
-
-
-def _large_rows(context: Context) -> list[Row]:
-    pushes, series = (run_once("benchmarks.ppr:large_side", pushed=kind) for kind in (True, False))
-    gap = abs(pushes.result["sum"] - series.result["sum"]) / series.result["sum"]
-    note = f"local pushes against the truncated series; sums of S differ by {100 * gap:.1f} %"
-    ratio = series.cpu / pushes.cpu
-    title = f"{LARGE_NODES:,} nodes"
-    return [
-        Row(LARGE, title, pushes.cpu, series.cpu, ratio, LARGE_BAR, "s", note, agrees=gap < 0.1)
-    ]
-
-
-def large_side(pushed: bool) -> Callable[[], dict[str, float]]:
-    """Return the work of diffusing one large network, by pushes or by a series."""
-    node_ptr = np.array([0, LARGE_NODES])
-    rng = np.random.default_rng(0)
-    ends = rng.integers(0, LARGE_NODES, (2, 5 * LARGE_NODES))
-    adjacency = from_edges([LARGE_NODES], *ends).adjacency
-
-    def work() -> dict[str, float]:
-        if pushed:
-            piece = push_piece(adjacency, node_ptr, 0, SETTINGS, lambda steps, note="": None)
-        else:
-            piece = series_piece(adjacency, node_ptr, 0, SETTINGS)
-        return {"entries": len(piece.col), "sum": float(_sum(piece.weight))}
-
-    return work
+    return [row for data in BARS for row in guarded(NAME, data, _rows, context, data)]
 
 
 def _rows(context: Context, data: str) -> list[Row]:

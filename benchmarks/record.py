@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from benchmarks.row import Row
 from igsd.errors import StorageError
-from igsd.experiments.environment import commit, now, versions
+from igsd.experiments.environment import commit, now, processor, versions
 from igsd.files.atomic import write_json
 
 KIND = "igsd benchmarks"
@@ -73,14 +72,3 @@ def read_record(path: Path, kind: str = KIND) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     raise StorageError(f"{path} is not a record of `{_KINDS[kind]}`.")
-
-
-def processor() -> str:
-    """Return the name of the processor, as far as the system tells."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()

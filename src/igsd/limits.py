@@ -82,6 +82,13 @@ _NO_MEMORY = re.compile(
 )
 
 
+def is_out_of_memory(error: Exception) -> bool:
+    """Return whether an error of any library says that memory is used up."""
+    says_so = isinstance(error, RuntimeError | ValueError) and _NO_MEMORY.search(str(error))
+    is_named_so = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return bool(says_so) or is_named_so
+
+
 @contextlib.contextmanager
 def library_errors() -> Iterator[None]:
     """Raise an ``IGSDError`` with a way out for what NumPy, SciPy and PyTorch cannot compute.
@@ -94,8 +101,7 @@ def library_errors() -> Iterator[None]:
         raise
     except Exception as error:
         name, reason = type(error).__name__, shortened(str(error).partition("\n")[0], 200)
-        is_memory = isinstance(error, RuntimeError | ValueError) and _NO_MEMORY.search(str(error))
-        if is_memory or isinstance(error, MemoryError) or name == "OutOfMemoryError":
+        if is_out_of_memory(error):
             raise MemoryLimitError(
                 f"Out of memory{f' ({reason})' if reason else ''}. Use a smaller batch_size, "
                 "hidden_dim or num_layers, fewer --jobs, or part of the data."

@@ -3,11 +3,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from igsd.cli.neighbors import _find
+from igsd.errors import DataError
 from igsd.evaluation.neighbors import nearest
 from tests.cli.conftest import Run
 from tests.small_graphs import make_graphs
@@ -82,3 +85,10 @@ def test_wrong_options(igsd: Run, trained: Path, toy: Path) -> None:
     assert "at least 1. Got 0" in igsd("neighbors", trained, toy, "--query", 0, "-k", 0)[2]
     both = ("--query", 0, "--json", "-o", "n.csv")
     assert "give one of them" in igsd("neighbors", trained, toy, *both)[2]
+
+
+def test_a_file_without_its_ending() -> None:
+    graphs = replace(make_graphs(3), graph_names=("ring_7.graphml", "a.b.graphml", "a.c.graphml"))
+    assert _find("ring_7", graphs) == _find("ring_7.graphml", graphs) == 0
+    with pytest.raises(DataError, match="--query a_b is not a graph"):
+        _find("a_b", graphs)

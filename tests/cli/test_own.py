@@ -62,6 +62,18 @@ def test_a_method_that_fails_is_named(igsd: Run, toy: Path, in_process: Made) ->
     assert "mine:Fails failed in transform: ValueError: no luck (mine.py" in err
 
 
+def test_splits(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:
+    np.save(tmp_path / "elsewhere.npy", np.random.default_rng(0).random((8, 3)))
+    names = "mine:Sizes,mine:Kernel,mine:Fails"
+    command = ("compare", toy, "--splits", "random", "--methods", names, "--seeds", "1")
+    code, out, err = igsd(*command, "--vectors", "elsewhere.npy", "--jobs", "1")
+    assert code == 1
+    rows = [line.split()[0] for line in out.splitlines()[2:]]
+    assert rows == ["mine:Sizes", "mine:Kernel", "elsewhere"]
+    assert "mine:Fails failed in transform: ValueError: no luck (mine.py, line" in err
+    assert "transform(graphs) must return one row of numbers per graph" in err
+
+
 def test_help_and_errors_name_what_packages_offer(
     igsd: Run, toy: Path, write_module: Write
 ) -> None:

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
+from igsd import IGSD
+from igsd.encoders import gin
 from igsd.encoders.gin import GINLayer, normed_linear
 from igsd.graphs.build import from_edges
-from tests.small_graphs import make_batch
+from tests.small_graphs import TINY, make_batch, make_graphs
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -63,3 +68,20 @@ def test_the_sums_of_the_input_are_made_once() -> None:
 
 def test_there_is_no_bias_in_front_of_a_batch_norm() -> None:
     assert GINLayer(2, 3, batch_norm=True).second.bias is None
+
+
+def test_what_is_computed_again_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = make_graphs()
+    kept = IGSD(**TINY, readout="mean").fit(graphs)
+    calls: list[int] = []
+
+    def counted(function: Any, *args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        return checkpoint(function, *args, **kwargs)
+
+    monkeypatch.setattr(gin, "RECOMPUTED_ENTRIES", 0)
+    monkeypatch.setattr(gin, "checkpoint", counted)
+    again = IGSD(**TINY, readout="mean").fit(graphs)
+    assert calls
+    for name, weights in kept.network_.state_dict().items():
+        assert torch.equal(weights, again.network_.state_dict()[name]), name

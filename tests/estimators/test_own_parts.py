@@ -99,6 +99,39 @@ def test_what_is_not_a_view(graphs: GraphSet, view: Any, message: str) -> None:
         IGSD(**TINY, view=view).fit(graphs)
 
 
+def broken(*args: Any) -> Any:
+    raise KeyError("age")
+
+
+def test_a_view_that_raises_is_named(graphs: GraphSet) -> None:
+    said = r"'view' parameter of IGSD must be .*:broken raised KeyError: 'age' \(test_own"
+    with pytest.raises(ConfigError, match=said) as caught:
+        IGSD(**TINY, view=broken).fit(graphs)
+    assert isinstance(caught.value.__cause__.__cause__ or caught.value.__cause__, KeyError)  # type: ignore[union-attr]
+    with pytest.raises(ConfigError, match=r"lambda_ raised TypeError: .*positional argument"):
+        IGSD(**TINY, view=lambda A: A).fit(graphs)
+    with pytest.raises(ConfigError, match=r"'view' parameter of BYOL must"):
+        BYOL(**TINY, view=broken).fit(graphs)
+
+
+def test_the_line_of_the_user_is_named(graphs: GraphSet) -> None:
+    def solve(A: Any, seed: int) -> Any:
+        return np.linalg.inv(np.zeros((2, 2)))
+
+    with pytest.raises(ConfigError, match=r"LinAlgError: Singular.* \(test_own_parts.py, line"):
+        IGSD(**TINY, view=solve).fit(graphs)
+
+
+def test_the_traceback_is_printed_on_request(
+    graphs: GraphSet, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for value, shown in (("0", False), ("1", True)):
+        monkeypatch.setenv("IGSD_TRACEBACK", value)
+        with pytest.raises(ConfigError):
+            IGSD(**TINY, view=broken).fit(graphs)
+        assert ("Traceback (most recent call last)" in capsys.readouterr().err) is shown
+
+
 def test_a_loss(graphs: GraphSet) -> None:
     plain = IGSD(**TINY, temperature=0.2).fit(graphs)
     model = IGSD(**TINY, temperature=0.2, loss=same).fit(graphs)
@@ -120,13 +153,56 @@ def test_a_loss_with_labels(graphs: GraphSet) -> None:
         (lambda p, q, z, w: 1.0, "returned float"),
         (lambda p, q, z, w: p, "returned shape"),
         (lambda p, q, z, w: z.mean(), "returned one without a gradient"),
+        (lambda p, q, z, w: p.mean() * float("nan"), "returned nan"),
+        (lambda p, q: p.mean(), "lambda_ raised TypeError"),
+        (broken, ":broken raised KeyError: 'age'"),
         (torch.nn.Bilinear(2, 2, 1), "has weights of its own"),
     ],
-    ids=["float", "rows", "gradient", "weights"],
+    ids=["float", "rows", "gradient", "nan", "arguments", "raises", "weights"],
 )
 def test_what_is_not_a_loss(graphs: GraphSet, loss: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=rf"'loss' parameter of IGSD.*{message}"):
         IGSD(**TINY, loss=loss).fit(graphs)
+
+
+class Sums(torch.nn.Module):
+    """Adds up node features; misbehaves as it is told, from a number of graphs on."""
+
+    out_dim = 3
+
+    def __init__(self, in_dim: int, fault: str = "", least: int = 0) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(in_dim, 3)
+        self.fault, self.least = fault, least
+
+    def forward(self, batch: Any) -> Any:
+        h = batch.x.new_zeros(batch.num_graphs, 3).index_add(0, batch.batch, self.linear(batch.x))
+        if batch.num_graphs < self.least:
+            return h
+        if self.fault == "raise":
+            raise KeyError("age")
+        return {"nan": h * float("nan"), "rows": h[:1], "list": [h]}.get(self.fault, h)
+
+
+@pytest.mark.parametrize("least", [0, 4], ids=["at once", "in training"])
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("raise", "raised KeyError: 'age' .*test_own_parts.py, line"),
+        ("nan", "returned NaN or infinity"),
+        ("rows", "returned (the )?shape"),
+        ("list", "returned an object of type list"),
+    ],
+)
+def test_what_is_not_an_encoder(graphs: GraphSet, fault: str, message: str, least: int) -> None:
+    chosen = TINY | {"node_features": "degree"}
+    width = IGSD(**chosen).fit(graphs).features_.dim
+    with pytest.raises(ConfigError, match=rf"'encoder' parameter of IGSD must.*Sums {message}"):
+        IGSD(**chosen | {"encoder": Sums(width, fault, least)}).fit(graphs)
+    model = IGSD(**chosen | {"encoder": Sums(width)}).fit(graphs)
+    model.network_.student.encoder.fault = fault
+    with pytest.raises(ConfigError, match=rf"Sums {message}"):
+        model.transform(graphs)
 
 
 def test_what_is_not_saved_is_said(graphs: GraphSet, tmp_path: Path) -> None:

@@ -34,6 +34,12 @@ from igsd.settings.fields import Settings, Values, setting
 
 _SEEDS = ("random_state", "seed")
 _INPUTS = ("graphset", "networkx")
+_RULES = {
+    "__init__": "A method is made with its defaults, or with settings changed by name.",
+    "fit": "fit(graphs) gets a GraphSet, or a list of NetworkX graphs with takes = 'networkx'.",
+    "transform": "transform(graphs) must return one row of numbers per graph, also of new graphs.",
+    "kernel": "kernel(X, Y=None) must return a number for each graph of X and each of Y.",
+}
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -168,8 +174,10 @@ class OwnMethod(ConfiguredEstimator[Any]):
         except (IGSDError, MemoryError):
             raise
         except Exception as error:
-            what = f"{type(error).__name__}: {error}{own.where_raised(error)}"
-            raise TrainingError(f"{self.method_name} failed in {name}: {what}.") from error
+            what = own.what_was_raised(error)
+            raise TrainingError(
+                f"{self.method_name} failed in {name}: {what}. {_RULES[name]}"
+            ) from error
 
     def _checked(self, values: Any, name: str, num_rows: int) -> np.ndarray:
         """Return what the class returned as a float64 table with one finite row per graph."""

@@ -8,12 +8,13 @@ from typing import Self
 
 import numpy as np
 
-from igsd.batches.links import COORDINATES, LinkFeatures, edge_attribute_names
+from igsd.batches.links import COORDINATES, LinkFeatures
 from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated
 from igsd.files.arrays import Header
 from igsd.graphs.build import WEIGHT
 from igsd.graphs.chemistry import ATOM_DIM, atom_table, check_chemical, chemical
 from igsd.graphs.graphset import GraphSet, Name, placeholders
+from igsd.graphs.summary import edge_attribute_names
 from igsd.graphs.weights import NONE, strengths, weight_name, weighted
 
 PARTS = ("label", "degree", "attributes", "constant")

@@ -10,7 +10,8 @@ from igsd.errors import ConfigError, DataError, counted
 from igsd.files.arrays import Header
 from igsd.graphs.build import WEIGHT
 from igsd.graphs.chemistry import BOND_NAMES, bond_table, is_chemical
-from igsd.graphs.graphset import GraphSet, Name, placeholders
+from igsd.graphs.graphset import GraphSet, Name
+from igsd.graphs.summary import edge_attribute_names
 
 COORDINATES = ("x", "y", "z")
 """The node attributes that are coordinates, in Angstrom."""
@@ -227,12 +228,6 @@ class LinkFeatures:
             bool(value.get("directed", False)),
             tuple(EdgePart(p["name"], tuple(p["names"]), tuple(p["boundaries"])) for p in parts),
         )
-
-
-def edge_attribute_names(graphs: GraphSet) -> tuple[str, ...]:
-    """Return the names of the edge attributes, placeholders if they have none."""
-    width = 0 if graphs.edge_attributes is None else graphs.edge_attributes.shape[1]
-    return graphs.edge_attribute_names or placeholders(width)
 
 
 def _fit_parts(graphs: GraphSet, weight: str, most: int) -> tuple[EdgePart, ...]:

@@ -3,12 +3,13 @@
 import numpy as np
 
 from igsd.batches.features import CHEMISTRY, NOT_USED, FeatureMap
-from igsd.batches.links import coordinates, edge_attribute_names
+from igsd.batches.links import coordinates
 from igsd.errors import counted, enumerated, warn_user
 from igsd.graphs.build import WEIGHT
 from igsd.graphs.chemistry import ELEMENTS, has_bonds
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.summary import edge_attribute_names
 
 _MOST_NAMES = 8
 

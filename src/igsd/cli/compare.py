@@ -5,17 +5,15 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from igsd.baselines.references.vectors import checksum_of, vectors_for
 from igsd.baselines.registry import configure, takes_recipe
 from igsd.cli import compare_splits, options, running
 from igsd.cli.output import say_note
-from igsd.errors import ConfigError
-from igsd.estimators.neural import fitting_recipe
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments.records import Record, plain_name
 from igsd.experiments.run import Run, changed_settings
 from igsd.files.atomic import check_writable
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.summary import fitting_recipe
 from igsd.report.plots import comparison_plot, picture_suffix
 from igsd.report.scores import Comparison, compare_records
 
@@ -88,7 +86,6 @@ def run(args: Namespace) -> int:
     running.check_running(args)
     compare_splits.check_options(args)
     if args.splits is not None:
-        running.refuse({"--vectors": args.vectors}, "is scored under folds: leave out --splits.")
         names = compare_splits.parse_methods(args.methods or compare_splits.DEFAULT_METHODS)
         plot, failed = compare_splits.compare_splits(args, names)
         data = plain_name(running.open_graphs(args.data, args).name)
@@ -107,7 +104,7 @@ def compare(args: Namespace, names: list[str]) -> Comparison:
     options.check_recipe(args.recipe, names)
     graphs = running.open_graphs(args.data, args)
     firsts = [_run(args, graphs, name, changes[name]) for name in names]
-    firsts += _vector_runs(args, graphs)
+    firsts += running.vector_runs(args, graphs, references=False)
     runs = running.all_seeds(args, firsts)
     records = running.records_of(args, runs, graphs, *running.plan(args, runs, graphs))
     by_title: dict[str, list[Record]] = {run.title: [] for run in firsts}
@@ -128,21 +125,6 @@ def _run(args: Namespace, graphs: GraphSet, name: str, changes: running.Changes)
     if takes_recipe(name) and recipe != fitting_recipe(graphs):
         changed.insert(0, ("recipe", recipe))
     return running.first_run(args, graphs, name, recipe, changes=tuple(changed), references=False)
-
-
-def _vector_runs(args: Namespace, graphs: GraphSet) -> list[Run]:
-    """Return the runs that score the files of ``--vectors``; checks that they fit the graphs."""
-    found: dict[str, Run] = {}
-    for path in getattr(args, "vectors", ()):
-        name = plain_name(Path(path).stem)
-        if name in found:
-            raise ConfigError(f"Two files of --vectors are called {name}: rename one of them.")
-        vectors_for(path, graphs)
-        place, recipe = str(Path(path).expanduser()), options.choose_recipe(args.recipe, graphs)
-        fixed = (("vectors_path", place), ("vectors_checksum", checksum_of(path)))
-        kwargs: Any = {"changes": (("file", name),), "fixed": fixed, "references": False}
-        found[name] = running.first_run(args, graphs, "vectors", recipe, **kwargs)
-    return list(found.values())
 
 
 def _draw(plot: str | None, comparison: Comparison) -> str:

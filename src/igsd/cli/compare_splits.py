@@ -116,7 +116,7 @@ def _runs(args: Namespace, graphs: GraphSet, labels: Labels, names: Sequence[str
     for name, run in plain.items():
         config = replace(run, fixed=tuple(shares[name].items())).config()
         runs.append(replace(run, changes=tuple(changed_settings(config, run.config()).items())))
-    return runs
+    return runs + running.vector_runs(args, graphs, **kwargs)
 
 
 def _shown(args: Namespace, graphs: GraphSet, labels: Labels, found: Found) -> Plot | None:

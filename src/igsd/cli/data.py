@@ -7,13 +7,12 @@ from typing import Any
 from igsd.cli.options import add_command, add_reading_arguments, names_in, prepare_output
 from igsd.cli.output import open_graphs, reading_of
 from igsd.errors import StorageError, counted
-from igsd.estimators.neural import fitting_recipe
 from igsd.evaluation.twins import count_twins
 from igsd.graphs.datasets import aliases, data_sets
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.graphs.readers.text_table import is_table
-from igsd.graphs.summary import GraphSetSummary, Spread, summarize
+from igsd.graphs.summary import GraphSetSummary, Spread, fitting_recipe, summarize
 from igsd.report.drawing import draw_graphs
 from igsd.report.render import print_table
 from igsd.settings.igsd import Config

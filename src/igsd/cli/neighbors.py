@@ -179,6 +179,10 @@ def _find(query: str, graphs: GraphSet) -> int | None:
             return names.index(query)
     if graphs.graph_names is not None and _is_molecule(query):
         return None
+    # A graph from a folder is called as its file, with the ending.
+    stems = [str(name).split(".")[0] for name in graphs.graph_names or ()]
+    if stems.count(query) == 1:
+        return stems.index(query)
     others = "" if graphs.ids is None else ", or an id of the table"
     if graphs.graph_names is not None:
         others += ", or the name of a graph or any other SMILES"

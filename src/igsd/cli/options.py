@@ -12,10 +12,10 @@ from igsd.baselines import registry
 from igsd.cli import COMMANDS
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, StorageError
-from igsd.estimators.neural import fitting_recipe
 from igsd.files.atomic import STANDARD_OUTPUT, check_writable
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import LEVELS
+from igsd.graphs.summary import fitting_recipe
 from igsd.settings import own
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.settings.text import load_recipe, parse_settings, read_settings, recipe_names

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from igsd.baselines.registry import method, method_names, setting_names
-from igsd.cli.options import Time, names_in, written_settings
+from igsd.cli.options import Time, choose_recipe, names_in, written_settings
 from igsd.cli.output import shown_opening
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
 from igsd.experiments.execute import Display, Workers, check_address, execute_runs
-from igsd.experiments.records import Record, make_records_folder
+from igsd.experiments.records import Record, make_records_folder, plain_name
 from igsd.experiments.run import Options, Run, opened
 from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
@@ -187,6 +187,23 @@ def first_run(args: Namespace, graphs: GraphSet, name: str, recipe: str, **kwarg
     protocol = getattr(args, "splits", None) or args.protocol.removesuffix("-paper")
     standardise = args.standardise or "yes"
     return Run(protocol, graphs.name, name, recipe, 0, standardise=standardise, **kwargs)
+
+
+def vector_runs(args: Namespace, graphs: GraphSet, **kwargs: Any) -> list[Run]:
+    """Return the runs that score the files of ``--vectors``; checks that they fit the graphs."""
+    from igsd.baselines.references.vectors import checksum_of, vectors_for
+
+    found: dict[str, Run] = {}
+    for path in getattr(args, "vectors", ()):
+        name = plain_name(Path(path).stem)
+        if name in found:
+            raise ConfigError(f"Two files of --vectors are called {name}: rename one of them.")
+        vectors_for(path, graphs)
+        place, recipe = str(Path(path).expanduser()), choose_recipe(args.recipe, graphs)
+        fixed = (("vectors_path", place), ("vectors_checksum", checksum_of(path)))
+        more: Any = {"changes": (("file", name),), "fixed": fixed, **kwargs}
+        found[name] = first_run(args, graphs, "vectors", recipe, **more)
+    return list(found.values())
 
 
 def all_seeds(args: Namespace, runs: Iterable[Run]) -> list[Run]:

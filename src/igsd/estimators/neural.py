@@ -10,47 +10,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from igsd.batches.batch import CHUNK_NODES, chunks
 from igsd.batches.features import FeatureMap
-from igsd.batches.links import edge_attribute_names
 from igsd.batches.unseen import warn_of_unseen, warn_of_unused
 from igsd.errors import ConfigError, ParameterError, StorageError, warn_user
 from igsd.estimators.base import ConfiguredEstimator, parameter_defaults
 from igsd.files import arrays, models
-from igsd.graphs.build import WEIGHT
-from igsd.graphs.chemistry import has_bonds
-from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
+from igsd.graphs.summary import fitting_recipe
+from igsd.model.igsd import ENCODER_RULE
 from igsd.model.network import Dims, Network, Step, build_network
 from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
 from igsd.settings.groups import ENCODERS, Layers
-from igsd.settings.own import offered, part, place_of
+from igsd.settings.own import called, offered, part, place_of
 from igsd.training.fit import Fitted, Watched, fit, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
-RECIPES = ("molecules", "social", "networks")
-"""The recipes chosen by what nodes and edges carry; one of them suits every data set."""
-
 DISTINCT_CHUNK_NODES = 250_000
 """Nodes of a chunk if equal neighbourhoods are computed once: many, so that many are equal."""
-
-
-def fitting_recipe(graphs: GraphSet) -> str:
-    """Return the recipe that suits graphs, by what their nodes and edges carry.
-
-    ``networks`` for node attributes and for edges with labels, attributes or a direction; else
-    ``molecules`` if nodes have labels, ``social`` if not. Molecules, and the data sets known by
-    name, which published figures are about, keep the recipe of their node labels.
-    """
-    if graphs.node_labels is not None and (find_entry(graphs.name) or has_bonds(graphs)):
-        return "molecules"
-    carries = graphs.node_attributes, graphs.edge_labels, graphs.directions
-    more = set(edge_attribute_names(graphs)) - {WEIGHT}
-    if more or any(column is not None for column in carries):
-        return "networks"
-    return "social" if graphs.node_labels is None else "molecules"
 
 
 class NeuralEstimator(ConfiguredEstimator[Any]):
@@ -227,7 +206,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             for start, stop in chunks(graphs.node_ptr, max_nodes):
                 part = graphs.take(np.arange(start, stop))
                 source = Source(part, self.features_, device, view=view_of(config), cache=False)
-                with torch.no_grad():
+                with torch.no_grad(), called("encoder", None, ENCODER_RULE):
                     rows = compute(Step(source, (np.arange(len(part)),))).float().cpu().numpy()
                 yield rows
                 advance(len(rows))

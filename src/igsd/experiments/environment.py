@@ -1,9 +1,11 @@
-"""The environment of a result: versions, commit, time, threads, and which process this is."""
+"""The environment of a result: versions, commit, processor, time, threads, and which process."""
 
+import contextlib
 import os
 import platform
 import subprocess
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -34,6 +36,21 @@ def commit() -> dict[str, str | bool | None]:
         return {"id": None, "dirty": None}
     changed = _git(folder, "status", "--porcelain", "--", ".")
     return {"id": revision, "dirty": None if changed is None else bool(changed)}
+
+
+@cache
+def processor() -> str:
+    """Return the name of the processor, as far as the system tells, and PyTorch's instructions.
+
+    The same seed gives other roundings with other instructions.
+    """
+    import torch
+
+    name = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as lines:
+        found = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        name = next(found, name)
+    return f"{name} ({torch.backends.cpu.get_cpu_capability()})"
 
 
 def now() -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from igsd.errors import ConfigError, nearest
-from igsd.estimators.neural import RECIPES
 from igsd.experiments.records import record_path
 from igsd.experiments.run import Run
 from igsd.graphs.datasets import find_entry
+from igsd.graphs.summary import RECIPES
 
 ALL = "all"
 """The name of all exhibits together."""

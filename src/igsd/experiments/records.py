@@ -79,6 +79,7 @@ class Record(TypedDict, total=False):
     commit: Mapping[str, Any]
     versions: Mapping[str, str | None]
     threads: int
+    processor: str
     started: str
     seconds: dict[str, float]
     cpu_seconds: float
@@ -243,6 +244,7 @@ def start_record(
         "commit": environment.commit(),
         "versions": environment.versions(),
         "threads": environment.num_threads(),
+        "processor": environment.processor(),
         "started": environment.now(),
         "rows": [],
     }

@@ -11,7 +11,6 @@ import numpy as np
 
 from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError, warn_user
-from igsd.estimators.neural import RECIPES
 from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.semi import LABEL_RATE
 from igsd.experiments import protocols, records, scoring, vector_protocols
@@ -20,6 +19,7 @@ from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import with_classes, with_labels
 from igsd.graphs.open import open_data
+from igsd.graphs.summary import RECIPES
 from igsd.limits import GIB, LimitError, MemoryLimitError, library_errors
 
 DONE, LIMIT, MISSING, STALE, FAILED = "done", "limit", "missing", "stale", "failed"

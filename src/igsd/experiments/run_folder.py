@@ -147,6 +147,7 @@ class RunFolder:
     def finish(self, metrics: RunMetrics) -> None:
         """Mark the run as finished and remove what was only needed to continue it."""
         known: Any = {"versions": environment.versions(), "commit": environment.commit()}
+        known["processor"] = environment.processor()
         self._write_metrics({"kind": KIND, "status": "finished", **metrics, **known})
         (self / CHECKPOINT).unlink(missing_ok=True)
         self._remove_temporary_files()

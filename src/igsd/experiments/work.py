@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from igsd.errors import ConfigError, IGSDError, StorageError, counted
-from igsd.estimators.neural import fitting_recipe
 from igsd.experiments.exhibits import Exhibit, data_facts, runs_of
 from igsd.experiments.records import Record, in_words, read_record, run_seconds
 from igsd.experiments.run import BROKEN, DONE, LIMIT, OTHER, STALE, Options, Run, opened
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.summary import fitting_recipe
 
 Batch = tuple[Run, ...]
 """Runs that one process makes because they have the same ``Run.fit``, low seeds first: a method is

@@ -150,9 +150,10 @@ def _read_by(name: str, path: Path) -> GraphSet:
     try:
         return as_graphset(read(path), name=path.stem)
     except Exception as error:
-        what = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
+        what = str(error) if isinstance(error, DataError) else f"{own.what_was_raised(error)}."
         raise DataError(
-            f"The reader of .{name} files, {own.place_of(read)}, failed on {path}: {what}"
+            f"The reader of .{name} files, {own.place_of(read)}, failed on {path}: {what} It must "
+            "return graphs, such as a list of NetworkX graphs."
         ) from error
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from igsd.graphs.build import WEIGHT
+from igsd.graphs.chemistry import has_bonds
+from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet, Name, placeholders
 
 
@@ -107,3 +109,29 @@ def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int
 
 def _attribute_names(values: np.ndarray | None, names: tuple[str, ...]) -> tuple[str, ...]:
     return () if values is None else names or placeholders(values.shape[1])
+
+
+RECIPES = ("molecules", "social", "networks")
+"""The recipes chosen by what nodes and edges carry; one of them suits every data set."""
+
+
+def fitting_recipe(graphs: GraphSet) -> str:
+    """Return the recipe that suits graphs, by what their nodes and edges carry.
+
+    ``networks`` for node attributes and for edges with labels, attributes or a direction; else
+    ``molecules`` if nodes have labels, ``social`` if not. Molecules, and the data sets known by
+    name, which published figures are about, keep the recipe of their node labels.
+    """
+    if graphs.node_labels is not None and (find_entry(graphs.name) or has_bonds(graphs)):
+        return "molecules"
+    carries = graphs.node_attributes, graphs.edge_labels, graphs.directions
+    more = set(edge_attribute_names(graphs)) - {WEIGHT}
+    if more or any(column is not None for column in carries):
+        return "networks"
+    return "social" if graphs.node_labels is None else "molecules"
+
+
+def edge_attribute_names(graphs: GraphSet) -> tuple[str, ...]:
+    """Return the names of the edge attributes, placeholders if they have none."""
+    width = 0 if graphs.edge_attributes is None else graphs.edge_attributes.shape[1]
+    return graphs.edge_attribute_names or placeholders(width)

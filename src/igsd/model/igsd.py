@@ -29,7 +29,9 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
     given, features = dims.encoder, dims.features
     if given is not None:
         # A package offers a function of the width of node features.
-        given = given if isinstance(given, nn.Module) else given(features.dim)
+        if not isinstance(given, nn.Module):
+            with own.called("encoder", given, ENCODER_RULE):
+                given = given(features.dim)
         width = getattr(given, "out_dim", None)
         if not isinstance(width, int) or width < 1:
             raise ParameterError(
@@ -38,7 +40,9 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
                 f"must be {', '.join(map(repr, ENCODERS))} or an nn.Module with an integer "
                 f"attribute 'out_dim', the width of its result. Got out_dim={width!r} instead.",
             )
-        return copy.deepcopy(given)
+        encoder = copy.deepcopy(given)
+        encoder.register_forward_hook(checked_rows)
+        return encoder
     if settings.encoder == "mpnn" and features.links is not None:
         return MPNN(
             features.dim,
@@ -49,6 +53,26 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
             set2set_steps=settings.set2set_steps,
         )
     return build_gnn(settings, features.dim, features.links)
+
+
+ENCODER_RULE = (
+    "must be an nn.Module that takes a Batch and returns one row of out_dim finite numbers for "
+    "each graph"
+)
+
+
+def checked_rows(encoder: Any, batches: tuple[Batch], rows: Any) -> None:
+    """Raise ``ParameterError`` unless the user's own encoder returned what its rule says."""
+    shape, got = (batches[0].num_graphs, encoder.out_dim), ""
+    if not isinstance(rows, Tensor):
+        got = f"an object of type {type(rows).__name__}"
+    elif tuple(rows.shape) != shape:
+        got = f"shape {tuple(rows.shape)} instead of {shape}"
+    elif not rows.isfinite().all():
+        got = "NaN or infinity; try a smaller learning_rate if it began with finite numbers"
+    if got:
+        text = f"{ENCODER_RULE}. {own.place_of(encoder)} returned {got}."
+        raise ParameterError("encoder", "IGSD", text)
 
 
 def build_gnn(settings: Encoder, in_dim: int, links: LinkFeatures | None = None) -> GNNEncoder:
@@ -161,17 +185,22 @@ def own_loss(function: Any, step: Step, view: Outputs) -> Tensor:
     ``function`` takes p, p_view, z, z_view [B, d]: what the student predicts for graphs and views,
     and what the teacher projects them to.
     """
-    value = function(*(step.joint(rows).float() for rows in view))
+    with own.called("loss", function, _LOSS_RULE):
+        value = function(*(step.joint(rows).float() for rows in view))
     if not isinstance(value, Tensor) or value.ndim or not value.requires_grad:
         got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
         got = "one without a gradient" if got == "shape ()" else got
-        raise ParameterError(
-            "loss",
-            "IGSD",
-            "must be a function of (p, p_view, z, z_view) that returns a tensor with one number, "
-            f"computed from p or p_view. {own.place_of(function)} returned {got}.",
-        )
-    return value
+    elif not value.isfinite():
+        got = f"{value.item()}; try a smaller learning_rate if it began with finite ones"
+    else:
+        return value
+    raise ParameterError("loss", "IGSD", f"{_LOSS_RULE}. {own.place_of(function)} returned {got}.")
+
+
+_LOSS_RULE = (
+    "must be a function of (p, p_view, z, z_view) that returns a tensor with one finite number, "
+    "computed from p or p_view"
+)
 
 
 class IGSDModel(Network):

@@ -5,18 +5,29 @@ A package offers methods, views, encoders, losses and readers of graph files by 
 is not one of igsd's own, and for help texts and errors; nothing is imported before it is used.
 """
 
+import contextlib
 import hashlib
 import importlib
 import inspect
 import os
 import re
 import sys
-from collections.abc import Iterable
+import sysconfig
+import traceback
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from igsd.errors import ConfigError, nearest, warn_user
+from igsd.errors import (
+    ConfigError,
+    IGSDError,
+    ParameterError,
+    nearest,
+    shortened,
+    warn_user,
+)
+from igsd.limits import is_out_of_memory
 
 KINDS = {
     "methods": "method",
@@ -26,6 +37,9 @@ KINDS = {
     "readers": "reader",
 }
 """What can be brought, as the entry points ``igsd.KIND``, and the word for one of each."""
+
+_OURS = ("igsd", "torch", "lightning_fabric", "torchmetrics")
+_LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "<frozen")
 
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -84,10 +98,16 @@ def find(kind: str, name: str) -> Any:
         if not hasattr(found, part):
             raise ConfigError(
                 f"The {word} {name!r} does not exist: {module} has no {path!r}. "
-                f"{nearest(path, [key for key in vars(found) if not key.startswith('_')])}"
+                f"{nearest(path, _names_in(found))}"
             )
         found = getattr(found, part)
     return found
+
+
+def _names_in(found: Any) -> list[str]:
+    """Return the public names of a module or class, without the modules it imports."""
+    named = {k: v for k, v in vars(found).items() if not k.startswith("_")}
+    return [key for key, value in named.items() if not inspect.ismodule(value)]
 
 
 def part(kind: str, name: str, given: Any, known: Iterable[str]) -> Any:
@@ -103,7 +123,8 @@ def part(kind: str, name: str, given: Any, known: Iterable[str]) -> Any:
     word = KINDS[kind]
     raise ConfigError(
         f"The {word} {name!r} is your own, and only its name is known here. Give it itself: "
-        f"{word}=... for a new model, load(path, {word}=...) for a saved one."
+        f"{word}=... for a new model, load(path, {word}=...) for a saved one. For the command "
+        f"line, a package offers it by name, under the entry points igsd.{kind}."
     )
 
 
@@ -148,16 +169,60 @@ def _imported(module: str, subject: str) -> Any:
 
 
 def _broken(subject: str, error: Exception) -> ConfigError:
-    return ConfigError(
-        f"{subject} cannot be imported: {type(error).__name__}: {error}{where_raised(error)}."
-    )
+    return ConfigError(f"{subject} cannot be imported: {what_was_raised(error)}.")
 
 
-def where_raised(error: BaseException) -> str:
-    """Return `` (FILE, line N)``, where an error was raised, for a message; empty if unknown."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
+@contextlib.contextmanager
+def called(word: str, found: Any, rule: str) -> Iterator[None]:
+    """Raise ``ParameterError`` with the rule for whatever a user's own part raises in the block.
+
+    ``word``: view, loss or encoder, the parameter that it was given by. ``rule``: what it must be,
+    the rest of a sentence. ``found``: the part; None if the block does other work as well, and a
+    user's own layer counts only if the error comes from one of its methods.
+    """
+    try:
+        yield
+    except IGSDError:
+        raise
+    except Exception as error:
+        culprit = _layer_of_user(error) if found is None else found
+        if culprit is None or is_out_of_memory(error):
+            raise
+        fault = f"{rule}. {place_of(culprit)} raised {what_was_raised(error)}."
+        raise ParameterError(word, "IGSD", fault) from error
+
+
+def _layer_of_user(error: BaseException) -> Any:
+    """Return the outermost layer that is neither igsd's nor PyTorch's and led to an error."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        layer = frame.f_locals.get("self")
+        package = type(layer).__module__.partition(".")[0]
+        if hasattr(layer, "named_parameters") and package not in _OURS:
+            return layer
+    return None
+
+
+def what_was_raised(error: BaseException) -> str:
+    """Return an error of code that is not igsd's, and where it was raised, for a message.
+
+    With ``IGSD_TRACEBACK=1`` in the environment its traceback is printed as well.
+    """
+    if os.environ.get("IGSD_TRACEBACK", "0") not in ("", "0"):
+        traceback.print_exception(error)
+    reason = shortened(" ".join(str(error).split()), 300)
+    return f"{type(error).__name__}{': ' if reason else ''}{reason}{_where_raised(error)}"
+
+
+def _where_raised(error: BaseException) -> str:
+    """Return `` (FILE, line N)``, the last line outside igsd and libraries if there is one."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    is_users = [
+        not any(place in frame.f_code.co_filename for place in _LIBRARIES)
+        and frame.f_globals.get("__name__", "").partition(".")[0] != "igsd"
+        for frame, _ in frames
+    ]
+    chosen = [place for place, mine in zip(frames, is_users, strict=True) if mine] or frames
+    if not chosen:
         return ""
-    return f" ({Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno})"
+    frame, line = chosen[-1]
+    return f" ({Path(frame.f_code.co_filename).name}, line {line})"

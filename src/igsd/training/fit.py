@@ -21,7 +21,7 @@ from igsd.errors import ConfigError, DataError, ParameterError, counted, warn_us
 from igsd.graphs.chemistry import BOND_NAMES
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.weights import weight_name
-from igsd.model.igsd import IGSDModel
+from igsd.model.igsd import ENCODER_RULE, IGSDModel, checked_rows
 from igsd.model.network import Dims, Network, build_network
 from igsd.settings import own
 from igsd.settings.groups import (
@@ -198,7 +198,8 @@ def fit(
     fabric = loop.make_fabric(settings)
     _say_if_started_again(settings.devices)
     fabric.launch()
-    return _fit(graphs, settings, network_class, labels, fabric, options)
+    with own.called("encoder", None, ENCODER_RULE):
+        return _fit(graphs, settings, network_class, labels, fabric, options)
 
 
 def _say_if_started_again(devices: int) -> None:
@@ -290,7 +291,7 @@ def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -
     batch = Source(graphs.take([0, 1]), features, device).batch(np.arange(2))
     try:
         with torch.no_grad():
-            shape = tuple(probe(batch).shape)
+            rows = probe(batch)
     except NotImplementedError:  # without a forward; the network says what it needs
         return
     except RuntimeError as error:
@@ -301,13 +302,19 @@ def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -
             f"({features.used}). {type(encoder).__qualname__} fails on them: {error}. Build it for "
             f"{features.dim} columns, or choose others with node_features.",
         ) from error
-    if isinstance(width, int) and shape != (2, width):
+    except Exception:
+        with own.called("encoder", encoder, ENCODER_RULE):
+            raise
+    shape = rows.shape if isinstance(rows, torch.Tensor) else ()
+    if isinstance(width, int) and shape and shape != (2, width):
         raise ParameterError(
             "encoder",
             "IGSD",
             f"must return one row of out_dim={width} numbers for each graph. For 2 graphs "
             f"{type(encoder).__qualname__} returned the shape {list(shape)}.",
         )
+    if isinstance(width, int):
+        checked_rows(encoder, (batch,), rows)
 
 
 def view_of(settings: Any) -> Diffusion | None:

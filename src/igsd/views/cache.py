@@ -62,7 +62,7 @@ def diffusion_view(graphs: GraphSet, settings: Diffusion, *, verbose: bool = Fal
         return join_pieces(chain(exact, map(piece, large)), node_ptr)
 
 
-ALGORITHM = 2
+ALGORITHM = 3
 """Raise this whenever the numbers of a view change, so that older files are ignored."""
 
 

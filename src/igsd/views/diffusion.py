@@ -246,7 +246,7 @@ def _symmetric_piece(graph: int, blocks: list[sparse.csr_array]) -> Piece:
 # Costs measured on the CPU: an entry of T times an entry of a dense block, in a series; and all
 # pushes that an entry of T leads to, over all sources.
 _SERIES_ENTRY = 0.7e-9
-_PUSHED_ENTRY = {"ppr": 25e-6, "heat": 240e-6}
+_PUSHED_ENTRY = {"ppr": 25e-6, "heat": 80e-6}
 
 
 def is_pushed(num_nodes: int, settings: Diffusion) -> bool:

@@ -11,10 +11,16 @@ most delta min(sqrt(d_v / d_s), sqrt(d_s / d_v)) <= delta: the symmetric result 
 everywhere. All pushes together touch at most sum_s d_s / (alpha delta) entries, which is linear in
 the edges.
 
-The heat kernel is the truncated sum of theta_k T^k e_s in which entries of T^k e_s up to
-eps_k sqrt(d_u) are dropped: the same argument bounds the error by sum_k eps_k sum_{j >= k} theta_j.
+The heat kernel is the truncated sum of theta_k T^k e_s, in which small entries of T^k e_s are
+dropped. If those of step k are at most eps_k sqrt(d_u), what they would have given is at most
+eps_k w_k sqrt(d_v), where w_k = sum_{j >= k} theta_j: by the same argument the symmetric result is
+within delta if sum_k eps_k w_k <= eps_s for every source. Step k may drop what eps_s still allows
+after the largest entries that earlier steps have really dropped, shared among the steps that are
+left in proportion to sqrt(w_k): that share needs the fewest entries if a step with limit eps has
+1 / eps of them.
 
-Sources are pushed in blocks, all of a block in one sweep, by NumPy's indexed additions.
+Sources are pushed in blocks, all of a block in one sweep: PageRank by NumPy's indexed additions,
+the heat kernel by SciPy's product of sparse matrices.
 """
 
 from collections.abc import Iterator
@@ -33,6 +39,7 @@ LEAST_ERROR = 1e-4
 
 _BLOCK_ENTRIES, _FEWEST_SOURCES = 1 << 19, 16
 _MOST_PUSHES = 1 << 19
+_MOST_SOURCES, _PRODUCT_ENTRIES = 256, 1 << 23
 
 
 def error_bound(threshold: float) -> float:
@@ -73,21 +80,49 @@ def heat_rows(
 
     ``theta`` [K + 1]: the coefficients of Eq. diffusion.
     """
-    graph = _Neighbours(T, d)
-    # A drop at step k costs its share of what is still to come, sum_{j >= k} theta_j.
-    per_step = delta / np.cumsum(theta[::-1])[::-1][1:].sum() if len(theta) > 1 else delta
-    for start, R in _blocks(graph.n, graph.width):
-        flat, limit = R.reshape(-1), per_step / graph.root[start : start + len(R)]
-        frontier = np.arange(len(R)) * graph.n + np.arange(start, start + len(R))
-        values = np.ones(len(R), np.float32)
-        places, amounts = [frontier], [np.float32(theta[0]) * values]
-        for coefficient in theta[1:]:
-            frontier = graph.spread(frontier, values, flat, limit)
-            values = flat[frontier]
-            R.fill(0.0)
-            places.append(frontier)
-            amounts.append(np.float32(coefficient) * values)
-        yield _collected(places, amounts, R.shape)
+    n, root = len(d), np.sqrt(d).astype(np.float32)
+    # Entries are kept divided by sqrt(d_u), as the limits refer to them: T becomes A + I with its
+    # columns divided by d.
+    scale = sparse.diags_array(np.sqrt(d))
+    P = sparse.csr_array(scale @ T @ sparse.diags_array(1.0 / np.sqrt(d)), dtype=np.float32)
+    w = np.cumsum(theta[::-1])[::-1].astype(np.float32)
+    steps_left = np.sqrt(w) * np.cumsum(np.sqrt(w)[::-1])[::-1]
+    width = min(n, max(_FEWEST_SOURCES, min(_MOST_SOURCES, _PRODUCT_ENTRIES // n)))
+    for start in range(0, n, width):
+        sources = np.arange(start, min(start + width, n))
+        ones = 1.0 / root[sources]
+        F = sparse.csr_array((ones, sources, np.arange(len(sources) + 1)), (len(sources), n))
+        left = delta / root[sources]
+        parts = [F * np.float32(theta[0])]
+        for k in range(1, len(theta)):
+            F, largest = _above(sparse.csr_array(F @ P), left / steps_left[k])
+            left -= w[k] * largest
+            parts.append(F * np.float32(theta[k]))
+            if F.nnz == 0:
+                break
+        yield _summed(parts, root)
+
+
+def _above(F: sparse.csr_array, limit: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return the entries of rows above their limit [B], and the largest that was dropped, [B]."""
+    counts = np.diff(F.indptr)
+    keep = F.data > np.repeat(limit, counts)
+    largest, filled = np.zeros(len(limit), np.float32), np.flatnonzero(counts)
+    if len(filled):
+        dropped = np.where(keep, np.float32(0.0), F.data)
+        largest[filled] = np.maximum.reduceat(dropped, F.indptr[filled])
+    at = np.flatnonzero(keep)
+    row_ptr = np.searchsorted(at, F.indptr).astype(F.indptr.dtype)
+    return sparse.csr_array((F.data[at], F.indices[at], row_ptr), shape=F.shape), largest
+
+
+def _summed(parts: list[sparse.csr_array], root: np.ndarray) -> sparse.csr_array:
+    """Return the sum of sparse blocks, each entry times ``root`` [n] of its column."""
+    rows = [np.repeat(np.arange(part.shape[0]), np.diff(part.indptr)) for part in parts]
+    columns = np.concatenate([part.indices for part in parts])
+    amounts = np.concatenate([part.data for part in parts]) * root[columns]
+    shape = parts[0].shape
+    return sparse.coo_array((amounts, (np.concatenate(rows), columns)), shape=shape).tocsr()
 
 
 class _Neighbours:

@@ -15,7 +15,7 @@ from scipy import sparse
 from igsd.errors import ParameterError, nearest
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.colours import splitmix64
-from igsd.settings.own import place_of
+from igsd.settings.own import called, place_of
 
 
 def hashed_uniform(seed: int, *keys: np.ndarray) -> np.ndarray:
@@ -30,6 +30,10 @@ OwnView = Callable[[Any, int], Any]
 """A view of the user's own: (adjacency of a graph [n, n], seed) -> adjacency [n, n]."""
 
 _ASYMMETRY = 1e-5
+_VIEW_RULE = (
+    "must be a function of (adjacency, seed) that returns the adjacency of the same nodes, [n, n], "
+    "symmetric with weights >= 0"
+)
 
 
 def viewed(
@@ -51,7 +55,9 @@ def viewed(
             weight[:] = adjacency.weight[entries]
         row_ptr, n = adjacency.row_ptr[first : last + 1] - starts[graph], int(last - first)
         A = sparse.csr_array((weight, adjacency.col[entries].copy(), row_ptr), shape=(n, n))
-        S = _checked_view(view(A, own_seed), n, view)
+        with called("view", view, _VIEW_RULE):
+            S = view(A, own_seed)
+        S = _checked_view(S, n, view)
         parts.append(Adjacency(S.indptr.astype(np.int64), S.indices.astype(np.int32), S.data))
     return Adjacency.joined(parts)
 
@@ -75,12 +81,7 @@ def _checked_view(S: Any, n: int, view: OwnView) -> Any:
 
 
 def _not_a_view(view: OwnView, got: str) -> ParameterError:
-    return ParameterError(
-        "view",
-        "IGSD",
-        "must be a function of (adjacency, seed) that returns the adjacency of the same nodes, "
-        f"[n, n], symmetric with weights >= 0. {place_of(view)} returned {got}.",
-    )
+    return ParameterError("view", "IGSD", f"{_VIEW_RULE}. {place_of(view)} returned {got}.")
 
 
 def node_uniform(node_ptr: np.ndarray, graph_ids: np.ndarray, seed: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from scipy import sparse
 from igsd.errors import DataError, StorageError
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.open import as_graphset, open_data
+from igsd.graphs.readers import files
 from igsd.graphs.readers.files import matrix_graph
 
 
@@ -209,3 +210,25 @@ def test_igraph_and_dgl() -> None:
     assert graphs.node_attribute_names == ("feat[0]", "feat[1]")
     assert graphs.node_label_names == (0, 1)
     assert graphs.directions is not None
+
+
+def test_a_folder_of_many_files_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IGSD_CACHE", str(tmp_path / "cache"))
+    folder, read = tmp_path / "nets", []
+    folder.mkdir()
+    for n in range(4, 26):
+        nx.write_graphml(network(n), folder / f"g{n}.graphml")
+    parse = files._read_file
+    monkeypatch.setattr(files, "_read_file", lambda path: read.append(path) or parse(path))
+    first, again = open_data(folder), open_data(folder)
+    assert len(read) == 22
+    assert (again.checksum, again.name, again.notes) == (first.checksum, "nets", first.notes)
+    assert again.graph_names == first.graph_names
+    nx.write_graphml(network(30), folder / "g4.graphml")
+    assert open_data(folder).node_counts()[0] == 30
+    (folder / "labels.csv").write_text(
+        "file,label\n" + "".join(f"g{n},{'ab'[n % 2]}\n" for n in range(4, 26))
+    )
+    assert open_data(folder).class_names == ("a", "b")

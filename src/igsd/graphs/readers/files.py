@@ -14,8 +14,10 @@ to gigabytes.
 """
 
 import csv
+import hashlib
 import io
 import json
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -28,6 +30,7 @@ from scipy import sparse
 from igsd.errors import DataError, enumerated
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import read_bounded
+from igsd.files.cache import cache_dir, recall, store
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.readers.networkx import from_networkx
@@ -41,6 +44,12 @@ _COLUMNS = {
     "target": ("target", "dst", "to", "v", "node2"),
 }
 """The names that the columns of an edge list may have."""
+
+
+_READER_VERSION = 1
+"""Raise this whenever the same files give other graphs, so that cached ones are ignored."""
+
+_FEWEST_CACHED = 20
 
 
 def suffix_of(path: Path) -> str:
@@ -71,10 +80,34 @@ def network_files(folder: Path) -> list[Path]:
 def read_networks(path: Path, *, progress: Progress | None = None) -> GraphSet:
     """Return the graphs of a file, or of all files of a folder; raises ``DataError`` naming a file.
 
-    ``progress`` is called with (files done, files in all).
+    ``progress`` is called with (files done, files in all). A folder of many files is kept in the
+    cache as one, found by the content of its files.
     """
+    files = network_files(path) if path.is_dir() else [path]
+    if len(files) < _FEWEST_CACHED:
+        return _parsed(path, files, progress)
+    what = f"The cached copy of {path}"
+    cached = cache_dir() / "datasets" / f"networks-{_content_digest(path, files)[:40]}.graphs"
+    if (found := recall(cached, what, GraphSet.load)) is not None:
+        return found
+    graphs = _parsed(path, files, progress)
+    store(cached, str(path), graphs.save)
+    return graphs
+
+
+def _content_digest(folder: Path, files: list[Path]) -> str:
+    """Return the SHA-256 of a folder's name and files, its labels included."""
+    digest = hashlib.sha256(os.fsencode(f"{_READER_VERSION} {folder.absolute().name};"))
+    for file in (*files, folder / LABELS):
+        if file.is_file():
+            content = read_bounded(file)
+            digest.update(os.fsencode(f"{file.name} {len(content)};"))
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def _parsed(path: Path, files: list[Path], progress: Progress | None) -> GraphSet:
     is_folder = path.is_dir()
-    files = network_files(path) if is_folder else [path]
     items: list[Any] = []
     for place, file in enumerate(files):
         found = _read_file(file)
