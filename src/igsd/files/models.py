@@ -122,7 +122,7 @@ def read_metrics(folder: Path, *, needs_all: bool = False) -> RunMetrics | None:
                 )
             warn_user(f"{text} This entry is left out.")
             del values[key]
-    return _with_sources(values, lambda source: _from_here(folder, source))
+    return _with_sources(values, lambda source: from_here(folder, source))
 
 
 def stored_metrics(folder: Path, metrics: RunMetrics) -> RunMetrics:
@@ -131,7 +131,7 @@ def stored_metrics(folder: Path, metrics: RunMetrics) -> RunMetrics:
     Paths of data and labels become relative to the folder, so that they are still found from
     another working folder, or when run and files have moved together.
     """
-    return _with_sources(metrics, lambda source: _from_folder(folder, source))
+    return _with_sources(metrics, lambda source: from_folder(folder, source))
 
 
 def is_same_source(one: str, other: str) -> bool:
@@ -175,7 +175,7 @@ def _with_sources(metrics: Any, change: Callable[[str], str]) -> RunMetrics:
     return changed  # type: ignore[return-value]
 
 
-def _from_folder(folder: Path, source: str) -> str:
+def from_folder(folder: Path, source: str) -> str:
     """Return a source relative to a run folder; names and absolute paths stay as they are."""
     path, sheet = split_sheet(source)
     if os.path.isabs(path) or not os.path.exists(path):
@@ -183,7 +183,7 @@ def _from_folder(folder: Path, source: str) -> str:
     return _relative(path, folder) + (f":{sheet}" if sheet else "")
 
 
-def _from_here(folder: Path, source: str) -> str:
+def from_here(folder: Path, source: str) -> str:
     """Return a source that is relative to a run folder relative to the working folder.
 
     So is a path that does not exist, for the error that names it.
