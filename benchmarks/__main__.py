@@ -39,6 +39,7 @@ NAMES = (
     "wl",
     "pygcl",
     "learned",
+    "search",
 )
 """The benchmarks: each a module here with ``rows(context)``."""
 

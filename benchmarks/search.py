@@ -1,7 +1,7 @@
 """Approximate search in many vectors: recall against exact search, time, and memory of the build.
 
-``python -m benchmarks --only search`` takes 120,000 vectors; ``python -m benchmarks.search 1000000``
-a million, which takes a quarter of an hour of one core, and writes a record of its own. The vectors
+``python -m benchmarks --only search`` takes 120,000 vectors, ``python -m benchmarks.search
+1000000`` a million, for a quarter of an hour of one core, with a record of its own. The vectors
 have 256 columns: clusters of rank 32 with a little noise, cut off at zero, like those of a network;
 or random normal numbers, among which hardly any vector is closer than the others, the worst case.
 """
