@@ -304,6 +304,10 @@ class GraphSet:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set to one portable file at exactly ``path``, whole or not at all."""
+        write_arrays(path, *self.packed())
+
+    def packed(self) -> tuple[dict[str, np.ndarray], Header]:
+        """Return the (arrays, header) that ``save`` writes."""
         arrays = self._columns()
         for key in _TEXTS:
             if (texts := getattr(self, key)) is not None:
@@ -312,7 +316,7 @@ class GraphSet:
         header: Header = {"kind": "graph set", "version": _VERSION}
         # Absent where there are none, so that a plain set is written as it always was.
         header |= {key: value for key in CATEGORIES if (value := getattr(self, key))}
-        write_arrays(path, arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)})
+        return arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
