@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -100,9 +101,10 @@ def test_an_index_answers_as_the_data_do(igsd: Run, tmp_path: Path) -> None:
 
 
 def test_an_index_without_its_model(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
-    assert igsd("index", trained, toy, "-o", "t.index", "--quiet")[0] == 0
     moved = tmp_path / "moved"
-    trained.rename(moved)
+    own = Path(shutil.copytree(trained, tmp_path / "own"))
+    assert igsd("index", own, toy, "-o", "t.index", "--quiet")[0] == 0
+    own.rename(moved)
     assert igsd("neighbors", "--index", "t.index", "--query", 2)[0] == 0  # needs no model
     code, _, err = igsd("neighbors", "--index", "t.index", "--query-file", toy)
     assert (code, "If it was moved, name it" in err) == (2, True)

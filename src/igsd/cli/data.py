@@ -189,7 +189,9 @@ def _import_tables(args: Namespace, tables: list[str], target: Path) -> Imported
             )
         except KeyboardInterrupt:
             if (folder := parts_folder(target)).exists():
-                say_note(f"what was read is kept in {folder}: the same command goes on from there.")
+                say_note(
+                    f"what was read is kept in {folder}; the same command continues from there."
+                )
             raise
 
 

@@ -119,7 +119,8 @@ def import_tables(
 
 def parts_folder(target: Path) -> Path:
     """Return the folder in which parts are kept while a file is made."""
-    return target.with_name(f"{target.name}.parts")
+    # Absolute: processes that are kept for reuse may have started in another folder.
+    return target.with_name(f"{target.name}.parts").absolute()
 
 
 def write_part(path: Path, table: TextTable, reading: Reading) -> None:

@@ -22,6 +22,12 @@ from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import STANDARD_INPUT, BoundedReader, split_sheet
 from igsd.graphs.labels import MARKERS
 from igsd.graphs.readers import text_table
+from igsd.graphs.readers.commas import (
+    DECIMAL_COMMA,
+    THOUSANDS,
+    is_whole_or_missing,
+    unclear_commas,
+)
 from igsd.graphs.readers.table import guess_smiles, names_rows
 from igsd.graphs.readers.text_table import TextTable, codec_of, read_text_table, suffix_of
 
@@ -55,11 +61,11 @@ class _Column:
         number = cell
         if "," in cell:
             self.has_comma = True
-            self.all_decimal &= text_table.DECIMAL_COMMA.fullmatch(cell) is not None
-            self.all_thousands &= text_table.THOUSANDS.fullmatch(cell) is not None
+            self.all_decimal &= DECIMAL_COMMA.fullmatch(cell) is not None
+            self.all_thousands &= THOUSANDS.fullmatch(cell) is not None
             number = cell.replace(",", ".")
         elif self.others_whole:
-            self.others_whole = text_table.is_whole_or_missing(cell)
+            self.others_whole = is_whole_or_missing(cell)
         if cell.lower() in MARKERS:
             return
         self.is_known = True
@@ -120,7 +126,7 @@ class LongTable:
         if changed:
             notes.append(f"decimal commas in {enumerated(changed)} are read as points")
         if unclear:
-            notes.append(text_table.unclear_commas(unclear))
+            notes.append(unclear_commas(unclear))
         molecules = table.sample.molecules
         path = Path(sources[0])
         if molecules and table.columns == ["smiles", "name"] and not table._facts[1].is_filled:

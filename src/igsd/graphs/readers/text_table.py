@@ -34,6 +34,12 @@ from igsd.files.bounded import (
     read_standard_input,
     split_sheet,
 )
+from igsd.graphs.readers.commas import (
+    DECIMAL_COMMA,
+    THOUSANDS,
+    is_whole_or_missing,
+    unclear_commas,
+)
 from igsd.graphs.readers.sdf import read_records
 
 _WEIGHT = 12  # bytes of memory that a byte of a table takes as cells
@@ -43,9 +49,6 @@ LABEL_COLUMNS = ("label", "class", "y")
 SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 _SMILES = "smiles"
 NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-_WHOLE = re.compile(r"[+-]?\d+([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -437,19 +440,6 @@ def _with_points(table: TextTable) -> TextTable:
     if unclear:
         notes += (unclear_commas(unclear),)
     return replace(table, notes=notes)
-
-
-def unclear_commas(columns: Sequence[str]) -> str:
-    """Return the note on columns whose commas may be decimal commas or thousands."""
-    return (
-        f"commas in {enumerated(columns)} may be decimal commas or thousands, so these are "
-        "left as text: write points, or no commas"
-    )
-
-
-def is_whole_or_missing(cell: str) -> bool:
-    """Return whether a cell is a whole number or stands for no value."""
-    return _WHOLE.fullmatch(cell) is not None or cell.lower() in ("na", "n/a", "nan", "-", "?")
 
 
 _PARSERS: dict[str, Callable[[str, Path, tuple[str, ...]], TextTable]] = {
