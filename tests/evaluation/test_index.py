@@ -8,9 +8,10 @@ import pytest
 import igsd
 from igsd.errors import ConfigError, DataError, StorageError
 from igsd.evaluation import hnsw, index
-from igsd.evaluation.index import Index, identity_of
+from igsd.evaluation.index import Index
 from igsd.evaluation.neighbors import nearest
 from igsd.files.arrays import read_arrays, write_arrays
+from igsd.files.models import identity_of
 from tests.small_graphs import make_graphs
 
 

@@ -4,23 +4,23 @@ Up to ``EXACT`` vectors the search is exact. Beyond, a navigable graph (``igsd.e
 proposes candidates, whose distances are then computed exactly. The file is mapped into memory.
 """
 
-import hashlib
+import math
+import mmap
 import os
 import tempfile
-import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypedDict
+from typing import Any, NamedTuple, Self, TypedDict
 
 import numpy as np
 
 from igsd.errors import ConfigError, DataError, StorageError, need
 from igsd.evaluation.hnsw import build_hnsw, open_hnsw, search_hnsw
 from igsd.evaluation.neighbors import Space, checked_places, scan
-from igsd.files.arrays import Header, read_arrays, write_arrays
+from igsd.files.arrays import Header, Stacked, read_arrays, write_arrays
 from igsd.files.atomic import check_writable
-from igsd.files.models import from_folder, from_here
+from igsd.files.models import from_folder, from_here, identity_of
 from igsd.files.texts import Texts
 from igsd.graphs.adjacency import pointers, ranges
 from igsd.graphs.graphset import UNNAMED, GraphSet, Name
@@ -112,8 +112,10 @@ class Index:
             need("search", "usearch.index", f"An index of more than {EXACT:,} vectors")
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".igsd-index-") as folder:
-            vectors, space = _stored(chunks, Path(folder, "vectors"), count)
-            arrays = {"vectors": vectors} | space._asdict() | _described(graphs)
+            vectors, space = _stored(chunks, Path(folder, "vectors"))
+            arrays: dict[str, Any] = (
+                {"vectors": vectors.stacked} | space._asdict() | _described(graphs)
+            )
             if count > EXACT:
                 arrays |= _navigable(vectors, space, Path(folder, "hnsw"), jobs, verbose)
             header = {
@@ -126,7 +128,6 @@ class Index:
                 "identity": identity_of(model),
             }
             write_arrays(target, arrays, header)
-            del arrays, vectors  # mapped files, which a system may refuse to remove
         return cls.load(target)
 
     @classmethod
@@ -246,24 +247,6 @@ class Index:
         return graph[chosen], apart[chosen], is_full
 
 
-def identity_of(model: Any) -> str:
-    """Return a checksum of all that a model computes with; empty for one that cannot be saved."""
-    if not hasattr(model, "save"):
-        return ""
-    with tempfile.TemporaryDirectory(prefix="igsd-") as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a model's own code is not saved
-        path = Path(folder, "model")
-        model.save(path)
-        arrays, header = read_arrays(path, "model")
-    for key in ("history", "pretraining"):
-        header.pop(key, None)
-    digest = hashlib.sha256(repr(sorted(header.items())).encode())
-    for name in sorted(arrays):
-        digest.update(f"{name}{arrays[name].dtype.str}{arrays[name].shape}".encode())
-        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
-    return digest.hexdigest()
-
-
 def _chunks_of(
     data: Any, model: Any, verbose: bool
 ) -> tuple[GraphSet | None, Iterator[np.ndarray], int]:
@@ -275,8 +258,7 @@ def _chunks_of(
                 "An index needs vectors [G, d] of numbers, at least one of each, or graphs and a "
                 f"model. Got shape {vectors.shape} of {vectors.dtype}."
             )
-        blocks = (vectors[at : at + _BLOCK] for at in range(0, len(vectors), _BLOCK))
-        return None, blocks, len(vectors)
+        return None, _blocks(vectors), len(vectors)
     graphs = as_graphset(data)
     if not hasattr(model, "transform_chunks"):
         return graphs, iter([np.asarray(model.transform(graphs))]), len(graphs)
@@ -285,8 +267,39 @@ def _chunks_of(
     return graphs, model.transform_chunks(graphs), len(graphs)
 
 
-def _stored(chunks: Iterator[np.ndarray], path: Path, count: int) -> tuple[np.ndarray, Space]:
-    """Write vectors that arrive in chunks to a file; return them mapped, and their space.
+def _blocks(vectors: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield rows in blocks; of a mapped file, the pages that were read are given back."""
+    mapped: Any = getattr(vectors, "_mmap", None) if getattr(vectors, "mode", "") == "r" else None
+    for start in range(0, len(vectors), _BLOCK):
+        yield vectors[start : start + _BLOCK]
+        if hasattr(mapped, "madvise") and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+
+class _File(NamedTuple):
+    """An array in a file, read in blocks and never mapped: mapped pages count as memory."""
+
+    path: Path
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the rows in blocks."""
+        size = _BLOCK * (1 if len(self.shape) > 1 else 1000)
+        width = math.prod(self.shape[1:])
+        with open(self.path, "rb") as file:
+            for start in range(0, self.shape[0], size):
+                rows = min(size, self.shape[0] - start)
+                yield np.fromfile(file, self.dtype, rows * width).reshape(rows, *self.shape[1:])
+
+    @property
+    def stacked(self) -> Stacked:
+        """The array for ``write_arrays``."""
+        return Stacked(self.dtype, self.shape, self.blocks)
+
+
+def _stored(chunks: Iterator[np.ndarray], path: Path) -> tuple[_File, Space]:
+    """Write vectors that arrive in chunks to a file; return it, and their space.
 
     Mean and deviation are joined chunk by chunk (Chan, Golub and LeVeque 1979).
     """
@@ -313,15 +326,15 @@ def _stored(chunks: Iterator[np.ndarray], path: Path, count: int) -> tuple[np.nd
         raise DataError("There are no vectors to make an index of.")
     deviation = np.sqrt(squares / done)
     varies = deviation > 1e-12 * largest
-    vectors = np.memmap(path, np.float32, "r", shape=(done, len(mean)))
+    vectors = _File(path, np.dtype(np.float32), (done, len(mean)))
     if done <= EXACT:
-        return vectors, Space.of(vectors)
+        return vectors, Space.of(np.concatenate([*vectors.blocks()]))
     return vectors, Space(mean[varies] / deviation[varies], deviation[varies], varies)
 
 
 def _navigable(
-    vectors: np.ndarray, space: Space, path: Path, jobs: int, verbose: bool
-) -> dict[str, np.ndarray]:
+    vectors: _File, space: Space, path: Path, jobs: int, verbose: bool
+) -> dict[str, Any]:
     """Return the arrays of the navigable graph over the vectors that differ in float16.
 
     Thousands of equal vectors, as indistinguishable graphs have them, would link to each other
@@ -335,24 +348,24 @@ def _navigable(
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))  # groups in the order of their first vector
     members = np.argsort(rank[group], kind="stable")
-    is_first = np.zeros(len(vectors), bool)
+    is_first = np.zeros(len(keys), bool)
     is_first[first] = True
     with progress_bar("indexing", len(first), shown=verbose) as advance:
-        chosen = (is_first[at : at + _BLOCK] for at in range(0, len(vectors), _BLOCK))
+        chosen = (is_first[at : at + _BLOCK] for at in range(0, len(keys), _BLOCK))
         pairs = zip(_halves(vectors, space), chosen, strict=True)
         build_hnsw(path, (rows[kept] for rows, kept in pairs), width, advance, jobs)
     bounds = pointers(np.bincount(rank[group]))
     return {
-        "hnsw": np.memmap(path, np.uint8, "r"),
+        "hnsw": _File(path, np.dtype(np.uint8), (path.stat().st_size,)).stacked,
         "members": members.astype(np.int64),
         "members_ptr": bounds,
     }
 
 
-def _halves(vectors: np.ndarray, space: Space) -> Iterator[np.ndarray]:
+def _halves(vectors: _File, space: Space) -> Iterator[np.ndarray]:
     """Yield vectors in the space of distances as float16, in blocks."""
-    for start in range(0, len(vectors), _BLOCK):
-        yield _half(space.scaled(vectors[start : start + _BLOCK]))
+    for rows in vectors.blocks():
+        yield _half(space.scaled(rows))
 
 
 def _half(scaled: np.ndarray) -> np.ndarray:

@@ -298,6 +298,32 @@ def _check_finite(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> No
             )
 
 
+def identity_of(model: Any) -> str:
+    """Return a checksum of all that a model computes with; empty for one that cannot be saved."""
+    import hashlib
+    import tempfile
+    import warnings
+
+    import numpy as np
+
+    from igsd.files.arrays import read_arrays
+
+    if not hasattr(model, "save"):
+        return ""
+    with tempfile.TemporaryDirectory(prefix="igsd-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a model's own code is not saved
+        path = Path(folder, "model")
+        model.save(path)
+        arrays, header = read_arrays(path, "model")
+    for key in ("history", "pretraining"):
+        header.pop(key, None)
+    digest = hashlib.sha256(repr(sorted(header.items())).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name}{arrays[name].dtype.str}{arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
+
+
 def model_path(path: str | os.PathLike[str]) -> Path:
     """Return the model file for ``path``: the file itself, or the one inside a run folder.
 
