@@ -22,14 +22,16 @@ from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import STANDARD_INPUT, BoundedReader, split_sheet
 from igsd.graphs.labels import MARKERS
 from igsd.graphs.readers import text_table
-from igsd.graphs.readers.commas import (
+from igsd.graphs.readers.cells import (
     DECIMAL_COMMA,
     THOUSANDS,
+    codec_of,
     is_whole_or_missing,
+    smiles_and_name,
     unclear_commas,
 )
 from igsd.graphs.readers.table import guess_smiles, names_rows
-from igsd.graphs.readers.text_table import TextTable, codec_of, read_text_table, suffix_of
+from igsd.graphs.readers.text_table import TextTable, read_text_table, suffix_of
 
 Row = tuple[list[str], int]
 """The cells of a row, and its line."""
@@ -338,7 +340,7 @@ def _open_smiles(path: Path, lines: Iterator[str], notes: tuple[str, ...]) -> _O
         for number, line in enumerate(lines, 1)
         if line.strip() and not line.lstrip().startswith("#")
     )
-    rows = ((text_table.smiles_and_name(line), number) for line, number in kept)
+    rows = ((smiles_and_name(line), number) for line, number in kept)
     return _Opened(["smiles", "name"], rows, "smiles", notes)
 
 

@@ -34,10 +34,12 @@ from igsd.files.bounded import (
     read_standard_input,
     split_sheet,
 )
-from igsd.graphs.readers.commas import (
+from igsd.graphs.readers.cells import (
     DECIMAL_COMMA,
     THOUSANDS,
+    codec_of,
     is_whole_or_missing,
+    smiles_and_name,
     unclear_commas,
 )
 from igsd.graphs.readers.sdf import read_records
@@ -169,17 +171,6 @@ def is_table(data: str) -> bool:
     return not is_network_file(Path(path))
 
 
-def codec_of(raw: bytes) -> tuple[str, str]:
-    """Return (codec, note) by the first bytes of a file: UTF-8, or UTF-16 by its marks or zeros."""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16", "read as UTF-16"
-    if b"\x00" in raw[:200] and len(raw) >= 4:
-        places = [raw[start:200:2].count(0) for start in (0, 1)]
-        if min(places) == 0:
-            return ("utf-16-be", "utf-16-le")[places[1] > 0], "read as UTF-16"
-    return "utf-8-sig", ""
-
-
 def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
     """Return (text, notes): UTF-8, else UTF-16 by its marks, else Latin-1 as Windows writes it."""
     codec, note = codec_of(raw)
@@ -270,15 +261,6 @@ def _smiles_lines(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     if not any(name for _, name in rows):
         columns, rows = columns[:1], [row[:1] for row in rows]
     return TextTable(path, columns, rows, [number for _, number in lines], _SMILES, notes=notes)
-
-
-def smiles_and_name(line: str) -> list[str]:
-    """Return the SMILES of a line and its name, empty if there is none.
-
-    An extension of CXSMILES, between two bars, belongs to the SMILES.
-    """
-    found = re.fullmatch(r"(\S+(?:\s+\|[^|]*\|)?)\s*(.*)", line)
-    return [line, ""] if found is None else [found[1], found[2]]
 
 
 def _smiles_or_text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
