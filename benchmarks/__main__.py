@@ -40,6 +40,7 @@ NAMES = (
     "pygcl",
     "learned",
     "search",
+    "importing",
 )
 """The benchmarks: each a module here with ``rows(context)``."""
 
