@@ -15,7 +15,7 @@ from igsd.errors import StorageError, need
 CONNECTIVITY = 16
 """Links of a vector on the upper levels; twice as many on the lowest."""
 
-EXPANSION_ADD, EXPANSION_SEARCH = 128, 96
+EXPANSION_ADD, EXPANSION_SEARCH = 128, 384
 """Candidates that are kept while a vector is added, and while one is searched."""
 
 _HEAD = np.dtype(
