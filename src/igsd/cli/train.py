@@ -13,7 +13,7 @@ import numpy as np
 from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, PRETRAINED, RUNS, choose_recipe, is_auto
-from igsd.cli.output import open_graphs, print_quality, reading_of, seen_line
+from igsd.cli.output import open_graphs, print_quality, reading_of, say_note, seen_line
 from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
 from igsd.experiments.environment import is_main_process, num_processes, num_threads
@@ -199,9 +199,9 @@ def _method_for(args: Namespace, graphs: GraphSet) -> str:
     is_open = is_open and args.labels is not None and num_processes() == 1 and not args.log_dir
     if not is_open:
         return OURS
-    from igsd.graphs.chemistry import are_molecules
+    from igsd.graphs.chemistry import has_smiles
 
-    return PRETRAINED if are_molecules(graphs) else OURS
+    return PRETRAINED if has_smiles(graphs) else OURS
 
 
 def _own_folder(args: Namespace, held: ExitStack, data: str, stem: str) -> RunFolder:
@@ -345,6 +345,13 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     """Train in the process that writes, and leave a finished run folder."""
     if not job.is_new:  # a run goes on as it was started, also one that knew no calibration
         args.calibration = (folder.metrics() or {}).get("labels", {}).get("calibration", 0)
+    if num_processes() > 1 or getattr(job.config, "devices", 1) != 1:
+        if job.labels is not None and job.labels.task == "classes" and args.calibration:
+            say_note(
+                "several processes train one model together and no others after it, so the "
+                "probabilities are not calibrated. In Python, model.calibrate(graphs, y) does it."
+            )
+        args.calibration = 0
     header = _header(args, job)
     resume = resume_command(folder.path, header)
     with folder.training(resume, is_new=job.is_new):
@@ -353,9 +360,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
             _announce(args, job, folder)
         kwargs: Any = {"checkpoint": job.checkpoint, "log_dir": args.log_dir}
         kwargs |= {"method": job.method, "labels": job.used, "verbose": not args.quiet}
-        # Several processes train one model together, and no others after it.
-        is_one = num_processes() == 1 and getattr(job.config, "devices", 1) == 1
-        kwargs |= {"calibration": args.calibration if is_one else 0}
+        kwargs |= {"calibration": args.calibration}
         trained = training.train_model(job.graphs, job.config, **kwargs)
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()
