@@ -328,8 +328,9 @@ def append_molecule(found: ChemicalColumns, molecule: Any) -> None:
     for ring in sorted(info.AtomRings(), key=len, reverse=True):
         for place in ring:
             rings[place] = min(len(ring), 8)
-    # Mapped, not looped: a call through Python's loop costs more than what RDKit does in it.
-    atoms, bonds = list(molecule.GetAtoms()), list(molecule.GetBonds())
+    # Mapped, not looped, and by number: RDKit's own iterators are Python, slower than what they do.
+    atoms = list(map(molecule.GetAtomWithIdx, range(len(ranks))))
+    bonds = list(map(molecule.GetBondWithIdx, range(molecule.GetNumBonds())))
     atom, bond = Chem.Atom, Chem.Bond
     columns = (
         map(atom.GetAtomicNum, atoms),
