@@ -57,8 +57,9 @@ def add_parser(commands: Any) -> None:
         "Writes the graphs of PATH (a TU folder or zip, a table of molecules, files of networks or "
         "a folder of them, a name) to one file that every command accepts as DATA and that opens "
         "quickly. Several paths, also patterns as in '*.csv', become one set. A table may be "
-        "of any length: it is read in parts, by --jobs processes, which are kept in the folder "
-        "OUT.parts until OUT is written; after an interruption the same command goes on from them."
+        "of any length: it is read in parts by --jobs processes. The parts are kept in the folder "
+        "OUT.parts until OUT is written; after an interruption the same command continues from "
+        "them."
     )
     summary = "convert other files to one portable file"
     part = parts.add_parser("import", help=summary, description=text)

@@ -15,7 +15,7 @@ FILE`, without DATA and without embedding it again. FILE also holds the lines, i
 names of the graphs, and remembers MODEL for queries that have to be embedded.
 
 Up to {EXACT:,} vectors the search is exact. Beyond, it is approximate: a navigable graph (HNSW),
-which needs pip install "igsd[search]", finds about 99 of 100 nearest graphs in a thousandth of the
+which needs pip install "igsd[search]", finds about 99 of 100 nearest graphs in a small part of the
 time; their distances are exact. FILE is written whole or not at all, holds no pickle, and is mapped
 into memory when it is searched."""
 
