@@ -104,7 +104,7 @@ def import_tables(
     folder = parts_folder(target)
     paths: list[Path] = []
     advance = begin(table.num_rows)
-    for block in _blocks(table.parts(PART), 8 * jobs):
+    for block in _blocks(table.parts(PART), 2 * jobs):
         numbered = [(folder / f"part-{len(paths) + n:06}", part) for n, part in enumerate(block, 1)]
         jobs_left = [
             (path, part, reading) for path, part in numbered if not _is_done(path, part, reading)
