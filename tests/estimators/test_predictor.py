@@ -8,8 +8,9 @@ import pytest
 pytest.importorskip("rdkit")
 
 import igsd
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError, DataError, StorageError
 from igsd.estimators.predictor import MoleculeClassifier, MoleculeRegressor
+from igsd.files.arrays import read_arrays, write_arrays
 from tests.small_graphs import make_graphs
 
 CHAINS = [f"{'C' * n}{end}" for n in range(2, 14) for end in ("O", "N", "Cl", "C(=O)O")]
@@ -55,6 +56,26 @@ def test_a_file_gives_the_same_predictions(tmp_path: Path) -> None:
         assert np.array_equal(again.transform(MOLECULES), model.transform(MOLECULES))
         assert again.nearness(MOLECULES) == model.nearness(MOLECULES)
         assert again.summary() == model.summary()
+
+
+@pytest.mark.parametrize("part", ["inputs", "head", "weight", "models", "labels"])
+def test_a_file_whose_parts_do_not_fit_is_refused(part: str, tmp_path: Path) -> None:
+    """Such files, with true checksums, ended in tracebacks of NumPy."""
+    MoleculeClassifier(**QUICK).fit(MOLECULES[:20], IS_RING[:20]).save(tmp_path / "m")
+    arrays, header = read_arrays(tmp_path / "m", "model")
+    ensemble = header["ensembles"][0]
+    used = ensemble["candidates"][ensemble["models"][0]]
+    if part in ("inputs", "head"):
+        used[("inputs", "head").index(part)] = None
+    elif part == "weight":
+        used[5] = {}
+    elif part == "models":
+        ensemble["models"].append(99)
+    else:
+        header["known_labels"] = header["known_labels"][:-1]
+    write_arrays(tmp_path / "m", {name: np.array(array) for name, array in arrays.items()}, header)
+    with pytest.raises(StorageError, match="damaged, or a model of another version"):
+        MoleculeClassifier.load(tmp_path / "m")
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:

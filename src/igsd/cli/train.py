@@ -19,6 +19,7 @@ from igsd.experiments import trained as training
 from igsd.experiments.environment import is_main_process, num_processes, num_threads
 from igsd.experiments.records import data_summary
 from igsd.experiments.run_folder import CHECKPOINT, RunFolder, latest_run_folder, new_run_folder
+from igsd.experiments.trained import Trained
 from igsd.files.columns import write_columns
 from igsd.files.models import RunMetrics, is_same_source, resume_command
 from igsd.graphs.graphset import GraphSet
@@ -347,10 +348,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
         args.calibration = (folder.metrics() or {}).get("labels", {}).get("calibration", 0)
     if num_processes() > 1 or getattr(job.config, "devices", 1) != 1:
         if job.labels is not None and job.labels.task == "classes" and args.calibration:
-            say_note(
-                "several processes train one model together and no others after it, so the "
-                "probabilities are not calibrated. In Python, model.calibrate(graphs, y) does it."
-            )
+            say_note("several processes train one model: its probabilities are not calibrated.")
         args.calibration = 0
     header = _header(args, job)
     resume = resume_command(folder.path, header)
@@ -360,7 +358,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
             _announce(args, job, folder)
         kwargs: Any = {"checkpoint": job.checkpoint, "log_dir": args.log_dir}
         kwargs |= {"method": job.method, "labels": job.used, "verbose": not args.quiet}
-        kwargs |= {"calibration": args.calibration}
+        kwargs["calibration"] = args.calibration
         trained = training.train_model(job.graphs, job.config, **kwargs)
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()
@@ -419,10 +417,7 @@ def _print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:
 
 
 def write_run(
-    folder: RunFolder,
-    trained: training.Trained,
-    graphs: GraphSet,
-    labels: GraphLabels | None = None,
+    folder: RunFolder, trained: Trained, graphs: GraphSet, labels: GraphLabels | None = None
 ) -> None:
     """Write model, embeddings, history and pictures of a training, and its pseudo-labels if any."""
     folder.write_model(trained.model, trained.vectors)
@@ -437,9 +432,7 @@ def write_run(
     plot.save(folder / "pseudo_labels.png")
 
 
-def _draw(
-    path: Path, trained: training.Trained, graphs: GraphSet, labels: GraphLabels | None
-) -> None:
+def _draw(path: Path, trained: Trained, graphs: GraphSet, labels: GraphLabels | None) -> None:
     """Draw the embedding, coloured by class or by the (first) number where it is known."""
     title = f"{graphs.name}, with labels"
     if labels is None:

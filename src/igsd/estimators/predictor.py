@@ -199,8 +199,24 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
                 for number, entry in enumerate(header["ensembles"])
             ]
             predictor._targets_from_json(header["targets"])
+            predictor._check_whole()
             predictor.config_ = predictor.config()
         return predictor
+
+    def _check_whole(self) -> None:
+        """Raise an error unless the parts of a stored predictor fit together."""
+        known, width = len(self._labels), self.n_features_out_
+        has_names = not self._names or len(self._names) == known
+        if not known or not has_names or self._vectors.shape != (known, width):
+            raise ValueError("its labelled molecules have different numbers of parts")
+        empty = {name: np.zeros((1, len(each))) for name, each in self._scale.centre.items()}
+        shapes = [each.outputs(self._scale.apply(empty)).shape for each in self.ensembles_]
+        if shapes != self._shapes():
+            raise ValueError("its small models predict something else")
+
+    def _shapes(self) -> list[tuple[int, int]]:
+        """Return the shape of what each ensemble predicts of one molecule."""
+        raise NotImplementedError
 
     def _targets_to_json(self) -> Header:
         raise NotImplementedError
@@ -274,6 +290,9 @@ class MoleculeClassifier(ClassifierMixin, MoleculePredictor):
         codes = codes_of(y, self.classes_, len(graphs))
         return accuracy(codes, self.predict_proba(graphs), sample_weight)
 
+    def _shapes(self) -> list[tuple[int, int]]:
+        return [(1, len(self.classes_))]
+
     def _targets_to_json(self) -> Header:
         return {"classes": self.classes_.tolist()}
 
@@ -340,6 +359,9 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
         """Return the mean R^2 over the targets, over molecules whose target is known."""
         graphs = molecules_of(X)
         return self.scale_.score(y, self.predict(graphs), sample_weight)
+
+    def _shapes(self) -> list[tuple[int, int]]:
+        return [(1, 1)] * len(self.scale_.mean)
 
     def _targets_to_json(self) -> Header:
         return self.scale_.to_json()

@@ -363,7 +363,7 @@ def whole_model(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except IGSDError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise StorageError(
             f"{path} is damaged, or a model of another version: {what}. Train it again, or copy it "
