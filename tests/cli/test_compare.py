@@ -74,7 +74,15 @@ def test_json_and_a_place_for_the_picture(
     entry = json.loads(out)["methods"][0]
     assert (entry["method"], set(entry["rows"])) == ("wl", {"nested", "paper"})
     assert (tmp_path / "deep" / "p.png").exists()
-    assert (tmp_path / "r" / "paper" / "TOY" / "wl" / "seed-0.json").exists()
+    for name in ("nested", "paper"):
+        record = json.loads((tmp_path / "r" / name / "TOY" / "wl" / "seed-0.json").read_text())
+        assert {row["protocol"] for row in record["rows"]} == {name}
+    assert in_process == [("wl", 0)]
+    # Each is used where it is asked for.
+    code, out, err = igsd("compare", toy, *options, "--protocol", "paper")
+    assert json.loads(out)["methods"][0] == entry
+    assert "2 runs have a record" in err
+    assert len(in_process) == 1
 
 
 def test_one_method_by_evaluate(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:

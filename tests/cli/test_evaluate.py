@@ -129,6 +129,24 @@ def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) ->
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_recipe_under_both_protocols_is_trained_once(
+    igsd: Run, toy: Path, tmp_path: Path
+) -> None:
+    options = [*SETTINGS, "--records", "r", "--seeds", 2, "--protocol", "paper", "--json", "-"]
+    code, out, _ = igsd("evaluate", "--recipe", "molecules", toy, *FAST, *options)
+    assert code == 0
+    table = json.loads(out)
+    assert (len(table["rows"][0]["seeds"]), len(table["beside"][0]["seeds"])) == (2, 2)
+    # The first seed's model is in the folder itself.
+    (further,) = (tmp_path / "runs" / "TOY-molecules-1").glob("seed-*")
+    assert further.name == "seed-1"
+    for seed in range(2):
+        paths = [tmp_path / "r" / name / "TOY" / "molecules" for name in ("nested", "paper")]
+        nested, paper = (json.loads((p / f"seed-{seed}.json").read_text()) for p in paths)
+        assert nested["seconds"]["train"] == paper["seconds"]["train"]
+        assert nested["history"] == paper["history"]
+
+
 def test_a_recipe_over_seeds_with_records(igsd: Run, toy: Path, tmp_path: Path) -> None:
     options = [*FAST, *SETTINGS, "--records", "results"]
     command = ["evaluate", "--recipe", "molecules", toy]

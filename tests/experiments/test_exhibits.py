@@ -131,8 +131,20 @@ def test_references_are_scored_where_a_table_shows_them() -> None:
 
 def test_the_first_seeds_come_first_and_each_run_once() -> None:
     runs = runs_of(read_exhibit("table-1"), {"MUTAG": "molecules", "PTC": "molecules"}, 2)
-    assert len(set(runs)) == len(runs) == 2 * 2 * 15
-    assert [run.seed for run in runs] == [0] * 30 + [1] * 30
+    assert len(set(runs)) == len(runs) == 2 * 2 * 2 * 15
+    assert [run.seed for run in runs] == [0] * 60 + [1] * 60
+
+
+def test_both_protocols_of_vectors_are_run_and_one_for_few_labels() -> None:
+    for name in ("table-1", "table-3", "figure-negatives", "figure-projector"):
+        exhibit = read_exhibit(name)
+        assert (exhibit.protocol, exhibit.printed_under) == ("nested", "paper")
+        runs = runs_of(exhibit, {"IMDB-BINARY": "social"}, 1)
+        assert [run.protocol for run in runs[:2]] == ["nested", "paper"]
+        assert len({run.fit for run in runs}) == len(runs) / 2
+    semi = runs_of(read_exhibit("table-2"), {"IMDB-BINARY": "social"}, 1)
+    assert {run.protocol for run in semi} == {"semi"}
+    assert [run.fit for run in semi] == semi
 
 
 def test_table_2_says_how_long_each_set_is_trained() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,50 @@ def test_what_is_there_is_not_run_again(tmp_path: Path, in_process: Made) -> Non
     assert again.batches == work.batches[2:]
     assert len(again.done) == 3
     assert plan_exhibits(exhibits, Options(records), num_seeds=1).batches == []
+
+
+def test_one_fit_is_scored_under_both_protocols(tmp_path: Path, in_process: Made) -> None:
+    source, options = write_data(tmp_path), Options(tmp_path / "r")
+    exhibits = [small_exhibit(source, shown=["paper", "nested"], seeds=1)]
+    first, second = plan_exhibits(exhibits, options).batches
+    assert [(run.method, run.protocol) for run in first] == [("igsd", "nested"), ("igsd", "paper")]
+    nested, paper = work_on(first, options)[1]
+    assert in_process == [("igsd", 0)]
+    assert nested["history"] == paper["history"]
+    for record, name in ((nested, "nested"), (paper, "paper")):
+        assert record["protocol"]["name"] == name
+        assert {row["protocol"] for row in record["rows"]} == {name}
+        assert first[0].path(tmp_path / "r").exists()
+    # Where one is missing, the vectors are made again, the other record is not.
+    work_on(second, options)
+    path = first[0].path(tmp_path / "r")
+    before = path.stat().st_mtime_ns
+    first[1].path(tmp_path / "r").unlink()
+    work = plan_exhibits(exhibits, options)
+    assert (work.batches, len(work.done)) == ([first[1:]], 3)
+    (again,) = work_on(work.batches[0], options)[1]
+    assert again["rows"] == paper["rows"]
+    assert again["history"] == paper["history"]
+    assert path.stat().st_mtime_ns == before
+    assert again["notes"] == paper["notes"] == []
+    # On another machine rounding differs, which the record says.
+    epochs = [epoch | {"total": 7.25} for epoch in nested["history"]]
+    path.write_text(json.dumps(nested | {"history": epochs}))
+    other = work.batches[0][0].execute(opened(source), options)
+    (note,) = other["notes"]
+    assert note.startswith("fitted again with the same seed for protocol paper; rounding made its")
+    assert note.endswith("in the record of nested it is 7.25.")
+
+
+def test_a_limit_ends_both_protocols_of_a_seed(tmp_path: Path, in_process: Made) -> None:
+    lines, options = [{"title": "wl", "method": "wl"}], Options(tmp_path, memory_gib=1e-6)
+    exhibits = [small_exhibit(write_data(tmp_path), row=lines, shown=["paper", "nested"])]
+    (batch,) = plan_exhibits(exhibits, options).batches
+    records = work_on(batch, options)[1]
+    assert [(r["protocol"]["name"], r["seed"]) for r in records] == [("nested", 0), ("paper", 0)]
+    assert {record["status"] for record in records} == {"limit"}
+    assert len(in_process) == 1
+    assert plan_exhibits(exhibits, options).batches == []
 
 
 def test_other_settings_are_kept_unless_forced(tmp_path: Path, in_process: Made) -> None:
@@ -112,6 +157,13 @@ def test_seeds_of_a_deterministic_method_share_a_batch() -> None:
         "wl on toy, seeds 0 to 1",
         "molecules on toy, seed 1",
     ]
+    both = [replace(run, protocol=name) for run in runs for name in ("nested", "paper")]
+    assert [batch_title(batch) for batch in make_batches(both)] == [
+        "molecules on toy, seed 0 (nested, paper)",
+        "wl on toy, seeds 0 to 1 (nested, paper)",
+        "molecules on toy, seed 1 (nested, paper)",
+    ]
+    assert [run.seed for run in make_batches(both)[1]] == [0, 0, 1, 1]
     few = [Run("semi", "toy", "wl", "molecules", s, label_rate=0.6) for s in range(2)]
     assert batch_title(make_batches(few)[1]) == "wl on toy, 60% labels, seed 1"
 
@@ -149,6 +201,11 @@ def test_seconds_of_runs_like_it() -> None:
     estimates.add(Path("r/nested/A/wl/seed-2.json"), record(60.0, status="failed"))
     assert estimates.seconds(batch("A", 2, 3), 10) == pytest.approx(10.0)
     assert estimates.seconds(batch("B", 0), 100) == pytest.approx(50.0)
+    # Until protocol paper was run, it counts as much as nested.
+    paper = tuple(replace(run, protocol="paper") for run in batch("A", 2))
+    assert estimates.seconds(paper, 10) == pytest.approx(5.0)
+    estimates.add(Path("r/paper/A/wl/seed-0.json"), record(1.0))
+    assert estimates.seconds((*batch("A", 2), *paper), 10) == pytest.approx(6.0)
 
 
 def test_files_that_are_no_records_are_passed_over(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.report.record_files import make_record, write
 
 ROOT = Path(__file__).parents[2]
 SCORES = {"igsd": 0.9, "untrained": 0.8, "histogram": 0.7, "majority": 0.6}
+BETTER = {"igsd": 0.92, "untrained": 0.8, "histogram": 0.7, "majority": 0.6}
 BEGIN = "<!-- results: begin {} -->"
 
 
@@ -21,6 +22,7 @@ def results(tmp_path: Path) -> Path:
     folder = tmp_path / "results"
     for seed in range(5):
         write(folder, make_record("MUTAG", "molecules", seed, SCORES))
+        write(folder, make_record("MUTAG", "molecules", seed, BETTER, protocol="paper"))
     write(folder, make_record("IMDB-BINARY", "wl", 0, {"wl": 0.7}, method="wl"))
     return folder
 
@@ -47,14 +49,16 @@ def test_records_become_tables(results: Path, tmp_path: Path) -> None:
     files = render_page(page, results)
     lines = files[page].splitlines()
     assert lines[2].startswith("**Table 1: graph classification without labels.** Accuracy")
-    assert lines[4] == "| Table 1 | MUTAG | IMDB-B |"
+    assert lines[4] == "| Table 1 | MUTAG, paper | MUTAG, nested | IMDB-B, paper | IMDB-B, nested |"
     ours = next(line for line in lines if line.startswith("| IGSD |"))
-    assert ours.startswith("| IGSD | 90.0 ± 0.0<br>paper: 90.2 ± 0.7 | not run<br>paper: 74.7")
+    first = "| IGSD | 92.0 ± 0.0<br>printed: 90.2 ± 0.7 (ours +1.8) | 90.0 ± 0.0 |"
+    assert ours.startswith(f"{first} not run<br>printed: 74.7")
     # Rows and columns of which nothing was run are named.
     text = files[page]
     assert "| Shortest path |" not in text
-    assert "| histogram | 70.0 ± 0.0 | not run |" in text
-    assert "Not run: IMDB-M; NCI1; COLLAB; PTC; Random walk; Shortest" in text
+    assert "| histogram | 70.0 ± 0.0 | 70.0 ± 0.0 | not run | not run |" in text
+    assert "Not run: IMDB-M, paper; IMDB-M, nested; NCI1, paper; " in text
+    assert "; PTC, nested; Random walk; Shortest" in text
     assert "| Table 2 |" not in text
     assert "](docs/figures/table-1.svg)" in text
     assert list(files) == [page, tmp_path / "docs" / "figures" / "table-1.svg"]
@@ -67,6 +71,21 @@ def test_the_summary_is_small(results: Path, tmp_path: Path) -> None:
     assert lines[2].startswith("| IGSD | 90.0 ± 0.0 | not run |")
     assert lines[3].startswith("| best other method of Table 1 | not run | 70.0 (WL subtree) |")
     assert lines[5].startswith("| WL subtree | not run | 70.0 |")
+
+
+def test_what_igsd_beats_in_words(results: Path, tmp_path: Path) -> None:
+    for seed, apart in ((0, 0.06), (1, -0.05)):
+        write(results, make_record("MUTAG", "wl", seed, {"wl": 0.9 + apart}, method="wl"))
+        write(results, make_record("MUTAG", "wl-oa", seed, {"wl-oa": 0.94}, method="wl-oa"))
+    write(results, make_record("MUTAG", "gcc", 0, {"gcc": 0.95}, method="gcc"))
+    page = page_with(tmp_path, "standing")
+    lines = render_page(page, results)[page].splitlines()[2:]
+    assert lines[0] == (
+        "- **MUTAG** (90.0 ± 0.0): beats majority class (+30.0), histogram (+20.0), untrained "
+        "encoder (+10.0); ties with WL subtree (−0.5); loses to GCC (−5.0, 1 seed), WL optimal "
+        "assignment (−4.0)."
+    )
+    assert lines[1] == "- **IMDB-B** (not run): beats none; ties with none; loses to none."
 
 
 def test_pages_of_the_documentation_have_their_plots_beside_them(

@@ -20,6 +20,7 @@ from igsd.report.summary import (
     Cell,
     difference,
     mean_and_std,
+    paired_by_folds,
     row_names,
     row_values,
     summarise,
@@ -46,6 +47,7 @@ def test_mean_and_deviation_over_seeds() -> None:
     made = cell(run(0, 0.88), run(1, 0.9), printed=Printed(90.2, 0.7))
     assert (made.status, made.text, made.printed_text) == (OK, "89.0 ± 1.0", "90.2 ± 0.7")
     assert made.difference == pytest.approx(-1.2)
+    assert made.beside == "90.2 ± 0.7 (ours −1.2)"
     assert made.num_seeds == 2
     assert made.records == ("seed-0.json", "seed-1.json")
 
@@ -147,6 +149,18 @@ def test_other_metrics() -> None:
     assert summarise([record], "mae", target="mu").figure == "0.500"
     assert summarise([record], "roc_auc").figure == "0.800"
     assert summarise([record], "mae", target="gap").status == NONE
+
+
+def test_differences_by_folds() -> None:
+    ours = Cell(folds={0: [0.9, 0.8], 1: [0.7, 0.7], 2: [1.0, 1.0]})
+    theirs = Cell(folds={0: [0.8, 0.8], 1: [0.7, 0.5], 3: [0.0, 0.0]})
+    found = paired_by_folds(ours, theirs)
+    apart = [10.0, 0.0, 0.0, 20.0]
+    assert found == pytest.approx((7.5, np.std(apart, ddof=1) / 2))
+    # Other folds, or a single one, cannot be compared.
+    assert paired_by_folds(ours, Cell(folds={0: [0.8, 0.8, 0.8]})) is None
+    assert paired_by_folds(ours, Cell(folds={4: [0.8, 0.8]})) is None
+    assert paired_by_folds(Cell(folds={0: [0.8]}), Cell(folds={0: [0.7]})) is None
 
 
 def test_differences_count_the_seeds_of_both() -> None:

@@ -9,7 +9,7 @@ import pytest
 from igsd.experiments.records import record_path, write_record
 from igsd.experiments.run import Run
 from igsd.report.summary import Cell
-from igsd.report.tables import run_part, table
+from igsd.report.tables import run_part, table, under
 from tests.report.record_files import make_record, write
 
 
@@ -21,12 +21,12 @@ def cells_of(name: str, folder: Path, *data: str) -> dict[str, list[Cell]]:
 def test_the_part_that_was_run(tmp_path: Path) -> None:
     write(tmp_path, make_record("PTC", "wl", 0, {"wl": 0.6}, method="wl"))
     part, missing = run_part(table("table-1", tmp_path))
-    assert [column.title for column in part.columns] == ["PTC"]
+    assert [column.title for column in part.columns] == ["PTC, paper", "PTC, nested"]
     assert [row.title for row in part.rows if row.results] == ["WL subtree"]
-    assert part.results[0].mean == pytest.approx(60.0)
-    assert (part.rows[0].title, part.rows[0].cells) == ("graphs", ("344",))
-    assert missing[:5] == ["MUTAG", "IMDB-B", "IMDB-M", "NCI1", "COLLAB"]
-    assert len(missing) == 5 + 17
+    assert part.results[1].mean == pytest.approx(60.0)
+    assert (part.rows[0].title, part.rows[0].cells) == ("graphs", ("344", ""))
+    assert missing[:3] == ["MUTAG, paper", "MUTAG, nested", "IMDB-B, paper"]
+    assert len(missing) == 10 + 17
     assert run_part(part) == (part, [])
 
 
@@ -35,12 +35,27 @@ def test_table_one(tmp_path: Path) -> None:
     for seed in range(5):
         record = make_record("MUTAG", "molecules", seed, scores, seconds={"train": 2.0})
         write(tmp_path, record)
+    for seed in range(4):
+        better = {"igsd": 0.91, "untrained": 0.81}
+        write(tmp_path, make_record("MUTAG", "molecules", seed, better, protocol="paper"))
     made = table("table-1", tmp_path)
-    assert [column.title for column in made.columns][:2] == ["MUTAG", "IMDB-B"]
-    assert made.rows[0].cells == ("188", "1000", "1500", "4110", "5000", "344")
+    assert [c.title for c in made.columns][:3] == ["MUTAG, paper", "MUTAG, nested", "IMDB-B, paper"]
+    assert made.rows[0].cells[::2] == ("188", "1000", "1500", "4110", "5000", "344")
+    assert set(made.rows[0].cells[1::2]) == {""}
     assert made.rows[2].title == "mean nodes per graph"
-    rows = {row.title: row.results[0] for row in made.rows if row.results}
-    assert (rows["IGSD"].text, rows["IGSD"].printed_text) == ("90.0 ± 0.0", "90.2 ± 0.7")
+    first = {row.title: row.results[0] for row in made.rows if row.results}
+    assert first["IGSD"].text == "91.0 ± 0.0 (4 of 5 seeds)"
+    assert first["IGSD"].beside == "90.2 ± 0.7 (ours +0.8)"
+    assert first["untrained encoder"].text == "81.0 ± 0.0 (4 of 5 seeds)"
+    assert first["IGSD"].records[0] == "paper/MUTAG/molecules/seed-0.json"
+    # A data set that was run keeps both columns, the others are named.
+    part, missing = run_part(made)
+    assert [column.title for column in part.columns] == ["MUTAG, paper", "MUTAG, nested"]
+    assert missing[:2] == ["IMDB-B, paper", "IMDB-B, nested"]
+    ranked = under(made, "nested")
+    assert [column.title for column in ranked.columns][:2] == ["MUTAG", "IMDB-B"]
+    rows = {row.title: row.results[0] for row in ranked.rows if row.results}
+    assert (rows["IGSD"].text, rows["IGSD"].beside) == ("90.0 ± 0.0", "")
     assert rows["untrained encoder"].text == "80.0 ± 0.0"
     assert rows["WL subtree"].text == "not run"
     assert len(rows["IGSD"].records) == 5
@@ -69,7 +84,9 @@ def test_other_data_have_columns_of_their_own(tmp_path: Path) -> None:
 def test_a_figure_over_a_setting(tmp_path: Path) -> None:
     made = table("figure-negatives", tmp_path)
     assert [column.title for column in made.columns] == ["16", "32", "64", "128", "256", "512"]
-    assert [row.title for row in made.rows] == ["IGSD", "CMC-Graph (MVGRL)"]
+    lines = ["IGSD", "CMC-Graph (MVGRL)"]
+    titles = [f"{title}, {name}" for name in ("paper", "nested") for title in lines]
+    assert [row.title for row in made.rows] == titles
     assert {cell.text for cell in made.results} == {"not run"}
 
 

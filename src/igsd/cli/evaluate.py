@@ -221,7 +221,7 @@ def _train_seeds(args: Namespace, run: Run, graphs: GraphSet, held: ExitStack) -
         raise
     good = [record for record in records if is_good(record)]
     if good:
-        failed = [record["seed"] for record in records if not is_good(record)]
+        failed = sorted({record["seed"] for record in records if not is_good(record)})
         facts = {"recipe": recipe, "config": config.to_json(), "failed_seeds": failed}
         table = _report(args, graphs, running.scoring_of(args, graphs), good, facts)
         if folder is not None:
@@ -259,10 +259,10 @@ def _report(
 ) -> running.Changes:
     """Print the table of scores, or its JSON, and return it as plain values."""
     protocol, protocols = scoring.protocol, scoring.protocols()
-    methods = row_order(records, protocol)
+    methods, num_seeds = row_order(records, protocol), len({r["seed"] for r in records})
     values = {"data": data_summary(graphs), "settings": scoring.settings(), **facts}
     values |= scores_to_dict(records, protocols[::-1], methods)
-    title = f"{graphs.name}, protocol {protocol}, {counted(len(records), 'seed')}"
+    title = f"{graphs.name}, protocol {protocol}, {counted(num_seeds, 'seed')}"
     # Rows with twins removed say so in their names.
     plain = [name for name in methods if not name.endswith(TWINS_REMOVED)]
     found = {note for name in plain for note in row_notes(records, name, protocol)}

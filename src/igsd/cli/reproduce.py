@@ -16,7 +16,7 @@ from igsd.experiments.execute import Workers
 from igsd.experiments.exhibits import find_exhibits, narrowed
 from igsd.experiments.records import in_words
 from igsd.experiments.run import Options
-from igsd.experiments.work import Estimates, Work, batch_title, plan_exhibits
+from igsd.experiments.work import Estimates, Work, batch_protocols, batch_title, plan_exhibits
 from igsd.report.records import RecordFolder
 from igsd.report.render import plain_table, text
 from igsd.report.tables import fill
@@ -26,7 +26,8 @@ Makes the runs that a table or figure of the paper still lacks, and prints it, o
 the paper's. Each run leaves a record, DIR/PROTOCOL/DATA/METHOD/seed-N.json (for igsd RECIPE instead
 of METHOD). Runs with a record are skipped, so the same command continues after Ctrl-C or a crash,
 which lose no more than the runs under way; commands that run at the same time in one folder share
-the work. Records made by an older version of the algorithm are marked stale and made again.
+the work. Records made by an older version of the algorithm are marked stale and made again. Where
+a table shows the protocols nested and paper, both score the vectors of one fit.
 
 NAME is one of:
   table-1           self-supervised methods and kernels, six data sets
@@ -127,7 +128,7 @@ def _list(work: Work, estimates: Estimates, processes: int) -> None:
     for batch in work.batches:
         seconds = estimates.seconds(batch, work.sizes[batch[0].data])
         took = "unknown" if seconds is None else in_words(seconds)
-        lines.append([batch[0].protocol, took, batch_title(batch)])
+        lines.append([batch_protocols(batch), took, batch_title(batch)])
     if lines:
         print(plain_table(["protocol", "time", "to run"], lines, left=(0, 1, 2)))
     left = estimates.left(work.batches, work.sizes, processes)

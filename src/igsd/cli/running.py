@@ -14,7 +14,7 @@ from igsd.baselines.registry import method, method_names, setting_names
 from igsd.cli.options import Time, names_in, written_settings
 from igsd.cli.output import shown_opening
 from igsd.errors import ConfigError, counted, nearest
-from igsd.evaluation import SPLITS
+from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
 from igsd.experiments.execute import Display, Workers, check_address, execute_runs
 from igsd.experiments.records import Record, make_records_folder
@@ -190,8 +190,13 @@ def first_run(args: Namespace, graphs: GraphSet, name: str, recipe: str, **kwarg
 
 
 def all_seeds(args: Namespace, runs: Iterable[Run]) -> list[Run]:
-    """Return each of these runs with every seed of ``--seeds``."""
-    return [replace(run, seed=seed) for run in runs for seed in range(args.seeds)]
+    """Return each of these runs with every seed of ``--seeds``; ``paper`` comes with ``nested``."""
+    return [
+        replace(run, seed=seed, protocol=protocol)
+        for run in runs
+        for seed in range(args.seeds)
+        for protocol in shown_with(run.protocol)
+    ]
 
 
 def scoring_of(args: Namespace, graphs: GraphSet) -> Scoring:
@@ -261,8 +266,7 @@ def make_runs(args: Namespace, work: Work, options: Options, workers: Workers) -
         with RunDisplay(work, options.records, size, shown=shown) as display:
             ended = execute_runs(work.batches, options, workers, display, args.budget)
             for batch, records in ended:
-                by_seed = {record["seed"]: record for record in records}
-                made |= {run: by_seed[run.seed] for run in batch if run.seed in by_seed}
+                made |= dict(zip(batch, records, strict=False))  # none after a limit
     except KeyboardInterrupt as stop:
         kept = "" if options.records is None else f"Finished runs are in {options.records}; "
         raise KeyboardInterrupt(f"Stopped. {kept}the same command continues.") from stop
@@ -357,9 +361,14 @@ def outcome(records: Sequence[Record]) -> str:
         next((row for row in r["rows"] if row["method"] == r.get("method", "igsd")), {})
         for r in records
     ]
-    means = [row["mean"] for row in own if "mean" in row]
+    means: dict[str, list[float]] = {}
+    for row in own:
+        if "mean" in row:
+            means.setdefault(row.get("protocol", ""), []).append(row["mean"])
     if means:
-        return f"{100 * sum(means) / len(means):.1f} %"
+        found = {name: f"{100 * sum(m) / len(m):.1f} %" for name, m in means.items()}
+        named = [text + f" {name}" * (len(found) > 1) for name, text in found.items()]
+        return ", ".join(named)
     errors = [row["mae"] for row in own if "mae" in row]
     if not errors:
         return "done"

@@ -3,5 +3,14 @@
 PROTOCOLS = ("nested", "paper", "gckn")
 """The protocols that score vectors or a kernel; ``semi`` and ``qm9`` train inside their splits."""
 
+
+def shown_with(protocol: str) -> tuple[str, ...]:
+    """Return the protocols that are scored and shown together when this one is asked for.
+
+    ``paper`` is optimistic and never shown alone: ``nested`` scores the same vectors.
+    """
+    return ("nested", "paper") if protocol == "paper" else (protocol,)
+
+
 SPLITS = ("random", "scaffold")
 """How graphs are divided into a training and a test part, see ``evaluation.splits``."""

@@ -125,7 +125,7 @@ class _Queue:
     def end(self, batch: Batch, records: list[Record]) -> Ended:
         """Release a batch and return it with its records."""
         if any(record["status"] == "limit" for record in records):
-            self._over.add(replace(batch[0], seed=0))
+            self._over.add(replace(batch[0].fit, seed=0))
         if batch in self._locks:
             self._locks.pop(batch).release()
         self._display.end(batch, records)
@@ -146,7 +146,7 @@ class _Queue:
     def _is_left(self, batch: Batch) -> bool:
         """Whether a batch is still to be run: another command may have made its runs."""
         first, records = replace(batch[0], seed=0), self._options.records
-        if first in self._over:
+        if first.fit in self._over:
             return False
         if records is None or self._options.force:
             return True
@@ -177,7 +177,8 @@ def lock_path(batch: Batch, options: Options) -> Path | None:
     """
     if options.records is None:
         return None
-    path = batch[0].path(options.records)
+    # Commands that lack the record of one protocol only make the same vectors.
+    path = replace(batch[0], protocol=batch[0].fit.protocol).path(options.records)
     return path.with_name(f".{path.name}.running")
 
 
@@ -210,10 +211,10 @@ def work_on(batch: Batch, options: Options, parent: int | None = None) -> Ended:
         with contextlib.suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")
         for run in batch:
-            records.append(run.execute(graphs, options, memory))
             # What exceeds its limits with one seed is not tried with the next.
-            if records[-1]["status"] == "limit":
+            if any(r["status"] == "limit" and r["seed"] != run.seed for r in records):
                 break
+            records.append(run.execute(graphs, options, memory))
     return batch, records
 
 
@@ -279,9 +280,10 @@ def _side_by_side(
 
 def _keep(batch: Batch, records: Sequence[Record], options: Options) -> None:
     """Write the records of workers that have another disk."""
-    for record in records if options.records is not None else ():
-        path = replace(batch[0], seed=record["seed"]).path(options.records or Path())
-        if not path.exists():
+    # Records end where a limit was exceeded.
+    for run, record in zip(batch, records, strict=False):
+        path = run.path(options.records or Path())
+        if options.records is not None and not path.exists():
             write_record(path, record)
 
 

@@ -85,13 +85,13 @@ class Exhibit:
     """A table, or with ``axis`` a figure.
 
     ``source``: where the printed figures, or the data, come from; ``printed_by``: the word before a
-    printed figure. ``protocol`` is run, results of ``shown`` are shown, and printed figures stand
-    beside those of ``printed_under``. ``seeds``: for all data sets but those in ``seeds_of``.
-    ``settings_of``: settings of a data set, for every method. ``spread``: the deviation over
-    ``seeds`` or over ``folds``. ``other_data``: whether users may add data sets. ``best_under``:
-    the protocol under which the best seed is shown too. ``metric``: the figure of a row that is
-    shown, ``accuracy`` or ``mae``. ``target``: the predicted number, if it is not the class.
-    ``compared``: a method compared with those of ``compared_with``, seed by seed.
+    printed figure. ``protocol`` is run, results of ``shown`` are shown, those of ``protocol`` rank,
+    and printed figures stand beside those of ``printed_under``. ``seeds``: for all data sets but
+    those in ``seeds_of``. ``settings_of``: settings of a data set, for every method. ``spread``:
+    the deviation over ``seeds`` or over ``folds``. ``other_data``: whether users may add data sets.
+    ``best_under``: the protocol under which the best seed is shown too. ``metric``: the figure of a
+    row that is shown, ``accuracy`` or ``mae``. ``target``: the predicted number, if it is not the
+    class. ``compared``: a method compared with those of ``compared_with``, seed by seed.
 
     ``splits``: the protocols that a table of splits has, with ``seeds`` splits each, and ``labels``
     the numbers of labels shown (0: all); every result is compared with that of ``compared``.
@@ -204,9 +204,21 @@ def runs_of(
     if exhibit.splits:  # one run makes all splits
         return list(dict.fromkeys(replace(first, num_splits=count) for first, count in firsts))
     found = dict.fromkeys(
-        replace(first, seed=seed) for first, count in firsts for seed in range(count)
+        recorded_under(replace(first, seed=seed), protocol)
+        for first, count in firsts
+        for seed in range(count)
+        for protocol in (exhibit.protocol, *exhibit.shown)
     )
     return sorted(found, key=lambda run: run.seed)
+
+
+def recorded_under(run: Run, protocol: str) -> Run:
+    """Return the run whose record has the results under a protocol.
+
+    Protocols that score vectors have records of their own; those of ``semi`` have the rows of
+    ``semi-paper`` too.
+    """
+    return replace(run, protocol=protocol) if run.scores_vectors else run
 
 
 def points(exhibit: Exhibit, line: Line, data: str, recipe: str) -> Iterator[Run]:

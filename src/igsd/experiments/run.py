@@ -12,7 +12,7 @@ import numpy as np
 from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError, warn_user
 from igsd.estimators.neural import RECIPES
-from igsd.evaluation import SPLITS
+from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.semi import LABEL_RATE
 from igsd.experiments import protocols, records, scoring, vector_protocols
 from igsd.experiments.trained import Trained
@@ -116,6 +116,16 @@ class Run:
         return self.scores_vectors and not method(self.method).stochastic
 
     @property
+    def fit(self) -> Run:
+        """The run whose vectors this one scores: runs of the same ``fit`` are fitted once.
+
+        Protocol ``paper`` scores the vectors of ``nested``, and a deterministic method has the
+        same for all seeds. Training inside splits is never shared.
+        """
+        run = replace(self, protocol=shown_with(self.protocol)[0])
+        return replace(run, seed=0) if self.is_deterministic else run
+
+    @property
     def has_references(self) -> bool:
         """Whether reference rows are scored too: by default beside a data set's own recipe."""
         if self.references is not None:
@@ -214,6 +224,8 @@ class Run:
         record = None if path is None else records.read_record(path)
         if record is None or record["status"] != "ok" or not self.scores_vectors:
             return record
+        # Records of ``paper`` once had the rows of ``nested`` too, which has records of its own.
+        rows = [row for row in record["rows"] if row["protocol"] == self.protocol]
         gib = (record.get("peak_memory_mib") or 0.0) * 2**20 / GIB
         limits, notes = self.rules.limits(options), list(record.get("notes", ()))
         for most, unit, taken in (
@@ -223,7 +235,7 @@ class Run:
             if most is not None and taken > most:
                 text = f"when it was made, a run took more than {most:g} {unit}, the current limit"
                 notes.append(f"{text}; its score stands.")
-        return record | {"notes": notes}
+        return record | {"notes": notes, "rows": rows}
 
     def execute(
         self, graphs: GraphSet, options: Options, memory: dict[Run, Any] | None = None

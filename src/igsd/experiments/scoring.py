@@ -13,7 +13,7 @@ import numpy as np
 
 from igsd.baselines import registry
 from igsd.errors import DataError, IGSDWarning
-from igsd.evaluation import inputs, protocols
+from igsd.evaluation import inputs, protocols, shown_with
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
 from igsd.experiments.records import Record
@@ -72,8 +72,8 @@ class Scoring:
         return {"name": self.protocol, "standardise": self.standardise, "twins": self.twins}
 
     def protocols(self) -> tuple[str, ...]:
-        """Return the protocols to run: ``paper`` is optimistic and never shown alone."""
-        return ("nested", "paper") if self.protocol == "paper" else (self.protocol,)
+        """Return the protocols that are shown together."""
+        return shown_with(self.protocol)
 
 
 def class_codes(graphs: GraphSet, *, gaps: bool = False) -> np.ndarray:
@@ -115,12 +115,14 @@ def score_seeds(
     scoring: Scoring,
     seeds: Iterable[int],
     *,
+    only: str | None = None,
     verbose: bool = False,
 ) -> list[list[Scored]]:
     """Return (method, result) of every row, for each protocol in turn, by fold seed.
 
-    Rows with twins removed come first, then the methods, those of ``ROW_ORDER`` last, then the
-    majority class. Raises ``DataError`` for data that cannot be scored.
+    ``only``: the one protocol to score, by default all that are shown together. Rows with twins
+    removed come first, then the methods, those of ``ROW_ORDER`` last, then the majority class.
+    Raises ``DataError`` for data that cannot be scored.
     """
     codes, rows = class_codes(graphs), _rows(vectors, scoring)
     for name, X in vectors.items():
@@ -128,9 +130,10 @@ def score_seeds(
             inputs.check_features(X.values, f"vectors of {name} for {graphs.name!r}")
     groups = twin_groups(graphs) if scoring.twins else None
     found: dict[int, list[Scored]] = {seed: [] for seed in seeds}
-    steps = len(found) * len(scoring.protocols()) * len(rows)
+    names = scoring.protocols() if only is None else (only,)
+    steps = len(found) * len(names) * len(rows)
     with progress_bar("scoring", steps, shown=verbose) as advance:
-        for seed, protocol in product(found, scoring.protocols()):
+        for seed, protocol in product(found, names):
             settings: Any = {"protocol": protocol, "dataset": graphs.name, "seed": seed}
             for title, name, without_twins in rows:
                 X = vectors[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -14,9 +14,9 @@ from igsd.baselines import registry
 from igsd.errors import ConfigError
 from igsd.evaluation import folds, protocols, result
 from igsd.experiments import scoring, trained
-from igsd.experiments.records import Record, RecordRow
+from igsd.experiments.records import Record, RecordRow, is_fresh, usable_record
 from igsd.graphs.graphset import GraphSet
-from igsd.limits import GIB, free_memory
+from igsd.limits import GIB, LimitError, free_memory
 
 if TYPE_CHECKING:  # a run imports its protocol
     from igsd.experiments.run import Options, Run
@@ -82,11 +82,11 @@ class Protocol(ABC):
         return {"seconds": options.seconds, "memory_gib": options.memory_gib}
 
     def execute(
-        self, run: Run, graphs: GraphSet, options: Options, memory: dict[Run, processes.Measured]
+        self, run: Run, graphs: GraphSet, options: Options, memory: dict[Run, Any]
     ) -> Record:
         """Return the rest of the record of a run, made in its own process if it has limits.
 
-        ``memory``: results that runs with other seeds share (see ``VectorProtocol``).
+        ``memory``: results that runs of a batch share (see ``VectorProtocol``).
         """
         limits: dict[str, Any] = self.limits(options)
         if limits["seconds"] is None and limits["memory_gib"] is None:
@@ -100,7 +100,8 @@ class VectorProtocol(Protocol):
     """``nested``, ``paper`` and ``gckn``: a method without labels, scored by an SVM under folds.
 
     The method is fitted in its own process, so that its time and memory can be measured and
-    limited; this process scores the result. A deterministic method is fitted once for all seeds.
+    limited; this process scores the result. Runs of the same ``Run.fit``, i.e. ``nested`` and
+    ``paper`` of a seed, or all seeds of a deterministic method, score the vectors of one fit.
     """
 
     def settings(self, run: Run, *, twins: bool = False) -> dict[str, object]:
@@ -124,22 +125,48 @@ class VectorProtocol(Protocol):
         return super().limits(options) | {"seconds": options.seconds or DAY}
 
     def execute(
-        self, run: Run, graphs: GraphSet, options: Options, memory: dict[Run, processes.Measured]
+        self, run: Run, graphs: GraphSet, options: Options, memory: dict[Run, Any]
     ) -> Record:
         """Return the rows, what they took, and the method's notes and losses."""
         measured = self._represented(run, graphs, options, memory)
         own: scoring.Vectors = measured.value[0]
         record: Record = measured.value[1]
-        vectors = {run.method: own} | self.references(run, graphs)
+        key = replace(run.fit, method="")  # of the reference rows, which are no method
+        if key not in memory:
+            memory[key] = self.references(run, graphs)
+        vectors = {run.method: own} | memory[key]
         begin, twins = time.perf_counter(), run.uses_twins(graphs)
         how = scoring.Scoring(self.name, run.standardise, twins, options.fold_jobs)
-        (scored,) = scoring.score_seeds(vectors, graphs, how, [run.seed], verbose=options.verbose)
+        kwargs: Any = {"only": self.name, "verbose": options.verbose}
+        (scored,) = scoring.score_seeds(vectors, graphs, how, [run.seed], **kwargs)
         return record | {
             "seconds": record["seconds"] | {"evaluate": round(time.perf_counter() - begin, 3)},
             "peak_memory_mib": _mib(measured.peak_bytes),
             "features": int(own.values.shape[1]),
             "rows": [make_row(name, result) for name, result in scored],
+            "notes": [*record.get("notes", ()), *self._repeated(run, graphs, options, record)],
         }
+
+    def _repeated(
+        self, run: Run, graphs: GraphSet, options: Options, record: Record
+    ) -> Iterator[str]:
+        """Yield a note if the same fit was scored before, under ``nested``, and lost otherwise.
+
+        The same seed gives the same losses on one machine; elsewhere rounding adds up.
+        """
+        other = replace(run, protocol=run.fit.protocol)
+        if options.records is None or other == run:
+            return
+        stored = usable_record(other.path(options.records))
+        if stored is None or not is_fresh(stored) or not other.is_like(stored, graphs.checksum):
+            return
+        ours, theirs = ([e.get("total") for e in r.get("history", ())] for r in (record, stored))
+        if ours and theirs and ours != theirs:
+            yield (
+                f"fitted again with the same seed for protocol {run.protocol}; rounding made its "
+                f"last loss {ours[-1]:.5g}, in the record of {other.protocol} it is "
+                f"{theirs[-1]:.5g}."
+            )
 
     def references(self, run: Run, graphs: GraphSet) -> dict[str, scoring.Vectors]:
         """Return the vectors of the reference rows: the untrained encoder and the histogram."""
@@ -150,9 +177,23 @@ class VectorProtocol(Protocol):
         return {k: scoring.Vectors(e.fit_transform(graphs)) for k, e in estimators.items()}
 
     def _represented(
-        self, run: Run, graphs: GraphSet, options: Options, memory: dict[Run, processes.Measured]
+        self, run: Run, graphs: GraphSet, options: Options, memory: dict[Run, Any]
     ) -> processes.Measured:
-        """Return what the method makes of the graphs, with its peak memory."""
+        """Return what the method makes of the graphs, with its peak memory.
+
+        Raises ``LimitError``, again for each run that would score the same vectors.
+        """
+        if run.fit not in memory:
+            try:
+                memory[run.fit] = self._fitted(run, graphs, options)
+            except LimitError as error:
+                memory[run.fit] = error
+        found = memory[run.fit]
+        if isinstance(found, LimitError):
+            raise found
+        return found
+
+    def _fitted(self, run: Run, graphs: GraphSet, options: Options) -> processes.Measured:
         if options.on_trained is not None:
             kwargs: Any = {"verbose": options.verbose}
             used = scoring.cpu_seconds()
@@ -163,18 +204,12 @@ class VectorProtocol(Protocol):
             record["history"] = list(getattr(fitted.model, "history_", []))
             value, seconds = (scoring.Vectors(fitted.vectors), record), fitted.seconds
             return processes.Measured(value, sum(seconds.values()), processes.peak_bytes())
-        key = replace(run, seed=0)
-        if key in memory:
-            return memory[key]
         limits: dict[str, Any] = self.limits(options)
         if limits["memory_gib"] is None:
             limits["memory_gib"] = _SHARE_OF_FREE * free_memory() / GIB
         arguments = (graphs.without_labels(), run.method, run.config(), self.name)
         modules = registry.method(run.method).modules()
-        measured = processes.run_measured(scoring.represent, *arguments, **limits, modules=modules)
-        if run.is_deterministic:
-            memory[key] = measured
-        return measured
+        return processes.run_measured(scoring.represent, *arguments, **limits, modules=modules)
 
 
 class SplitProtocol(Protocol):

@@ -15,8 +15,8 @@ from igsd.experiments.run import BROKEN, DONE, LIMIT, OTHER, STALE, Options, Run
 from igsd.graphs.graphset import GraphSet
 
 Batch = tuple[Run, ...]
-"""Runs that one process makes, which differ in their seed alone: a deterministic method is fitted
-once and scored under the folds of all seeds. Other runs are alone in their batch."""
+"""Runs that one process makes because they have the same ``Run.fit``, low seeds first: a method is
+fitted once for the protocols that score its vectors, and a deterministic one also for all seeds."""
 
 
 @dataclass
@@ -98,19 +98,26 @@ def plan_exhibits(
 
 
 def make_batches(runs: Sequence[Run]) -> list[Batch]:
-    """Return runs in batches: those of a deterministic method share one."""
+    """Return runs in batches: those that score the same vectors share one."""
     groups: dict[Run, list[Run]] = {}
     for run in runs:
-        groups.setdefault(replace(run, seed=0) if run.is_deterministic else run, []).append(run)
-    return [tuple(group) for group in groups.values()]
+        groups.setdefault(run.fit, []).append(run)
+    return [tuple(sorted(group, key=lambda run: run.seed)) for group in groups.values()]
 
 
 def batch_title(batch: Batch) -> str:
-    """Return a batch in words: ``wl on MUTAG, seeds 0 to 4``."""
-    first, last = batch[0], batch[-1].seed
+    """Return a batch in words: ``wl on MUTAG, seeds 0 to 4``; its protocols if ``paper`` is one."""
+    first, last, protocols = batch[0], batch[-1].seed, batch_protocols(batch)
+    named = f" ({protocols})" if "paper" in protocols else ""
     if first.seed == last:
-        return str(first)
-    return str(first).replace(f", seed {first.seed}", f", seeds {first.seed} to {last}")
+        return f"{first}{named}"
+    seeds = str(first).replace(f", seed {first.seed}", f", seeds {first.seed} to {last}")
+    return seeds + named
+
+
+def batch_protocols(batch: Batch) -> str:
+    """Return the protocols of a batch in words: ``nested, paper``."""
+    return ", ".join(dict.fromkeys(run.protocol for run in batch))
 
 
 def _sort_out(
@@ -123,12 +130,12 @@ def _sort_out(
 ) -> None:
     """Add runs to ``work``: to be made, done, or not possible."""
     found = {run: run.state(graphs, options) for run in runs}
-    over = {replace(run, seed=0) for run, (state, _) in found.items() if state == LIMIT}
+    over = {replace(run.fit, seed=0) for run, (state, _) in found.items() if state == LIMIT}
     refused, todo = dict[Run, str](), list[Run]()
     for run, (state, why) in found.items():
         first = replace(run, seed=0)
         is_stale = state == STALE and not remakes_stale
-        if state in (DONE, LIMIT) or first in over:
+        if state in (DONE, LIMIT) or replace(run.fit, seed=0) in over:
             work.done.append(run)
         elif not options.force and (state == OTHER or is_stale):
             work.others[run] = why
@@ -175,13 +182,19 @@ class Estimates:
         """Return the expected seconds of a batch, None if nothing similar was ever run.
 
         From the same run with other seeds, or from the same method on other data in proportion to
-        the number of graphs, which is rough: some methods compare all pairs.
+        the number of graphs, which is rough: some methods compare all pairs. Protocol ``paper``
+        takes no longer than ``nested`` does.
         """
-        protocol, data, label = batch[0].path(Path()).parts[-4:-1]
-        places = {(protocol, data, label): 1, (protocol, label.split("+")[0]): num_graphs}
-        for place, factor in places.items():
-            if seen := self.known.get(place):
-                return len(batch) * factor * sum(seen) / len(seen)
+        found = [self._run_seconds(run, num_graphs) for run in batch]
+        return None if None in found else sum(filter(None, found))
+
+    def _run_seconds(self, run: Run, num_graphs: int) -> float | None:
+        for one in dict.fromkeys((run, run.fit)):
+            protocol, data, label = one.path(Path()).parts[-4:-1]
+            places = {(protocol, data, label): 1, (protocol, label.split("+")[0]): num_graphs}
+            for place, factor in places.items():
+                if seen := self.known.get(place):
+                    return factor * sum(seen) / len(seen)
         return None
 
     def left(self, batches: Sequence[Batch], sizes: Mapping[str, int], workers: int) -> str:

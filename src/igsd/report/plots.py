@@ -220,7 +220,9 @@ def table_plot(table: tables.Table, titles: Sequence[str], printed: str = "") ->
         if title == printed:
             y = [c.printed.mean if c.printed else None for c in cells]
             spread = [c.printed.std if c.printed else None for c in cells]
-            series.append(Series(f"{title}, as published", x, y, spread, hollow=True))
+            series.append(
+                Series(f"{title.partition(',')[0]}, as published", x, y, spread, hollow=True)
+            )
     names = [column.title for column in table.columns]
     drawn = [one for one in series if one.points()]
     axes = Axes("mean and one standard deviation", table.results[0].metric.axis, names=names)

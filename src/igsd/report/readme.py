@@ -2,8 +2,9 @@
 
 ``python -m igsd.report.readme results README.md docs/results.md`` rewrites what stands between
 ``<!-- results: begin NAME -->`` and ``<!-- results: end -->``, any number of times in a page. NAME
-is a table or figure as ``igsd reproduce`` names it, ``summary``, a small part of Table 1, or
-``shipped``, what table ``molecules`` says about the encoder in the package. Plots go to
+is a table or figure as ``igsd reproduce`` names it, ``summary``, a small part of Table 1,
+``standing``, what IGSD beats, ties with and loses to, or ``shipped``, what table ``molecules`` says
+about the encoder in the package. Plots go to
 ``docs/figures/NAME.svg``. With ``--check`` nothing is written; the exit code is 1 where a page or a
 plot differs from the records.
 """
@@ -21,22 +22,24 @@ from igsd.experiments.exhibits import (
     exhibit_names,
     points,
     read_exhibit,
-    short_name,
 )
 from igsd.experiments.records import read_record
+from igsd.experiments.scoring import TWINS_REMOVED
 from igsd.files.atomic import write_text
 from igsd.report.plots import Plot, figure_plot, table_plot
 from igsd.report.records import RecordFolder
 from igsd.report.render import markdown
 from igsd.report.splits import exhibit_curves, reliability
-from igsd.report.tables import Column, Row, Table, fill, run_part
+from igsd.report.summary import Cell, paired_by_folds, signed
+from igsd.report.tables import Row, Table, fill, run_part, under
 
 END = "<!-- results: end -->"
-SUMMARY, SHIPPED = "summary", "shipped"
+SUMMARY, SHIPPED, STANDING = "summary", "shipped", "standing"
 
 _BEGIN = re.compile(r"<!-- results: begin ?([\w-]*) -->")
 _RELIABILITY = ("B3DB", 128)
 _ON_THE_CARD = ("Morgan counts, linear", "descriptors, linear", "IGSD pre-trained, linear")
+_OWN = "IGSD"
 _SUMMARISED = ("untrained encoder", "WL subtree", "graph2vec", "InfoGraph")
 
 Render = Callable[[Path, Path], Mapping[Path, str]]
@@ -81,6 +84,8 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
     """
     if name == SUMMARY:
         return markdown(summary_table(fill(read_exhibit("table-1"), folder))), None
+    if name == STANDING:
+        return standing(*(fill(read_exhibit(each), folder) for each in ("table-1", "beyond"))), None
     if name == SHIPPED:
         table = fill(read_exhibit("molecules"), folder)
         groups = [f"random split, {count} labels" for count in (128, 400)]
@@ -88,8 +93,8 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
         return markdown(run_part(replace(table, rows=tuple(rows)))[0]), None
     if name not in exhibit_names():
         raise StorageError(
-            f"There is no table or figure {name!r} to render; use {SUMMARY}, {SHIPPED} or one of "
-            f"{', '.join(exhibit_names())}."
+            f"There is no table or figure {name!r} to render; use {SUMMARY}, {STANDING}, "
+            f"{SHIPPED} or one of {', '.join(exhibit_names())}."
         )
     table = fill(read_exhibit(name), folder)
     parts = [f"**{table.title}.** {table.about}"]
@@ -106,7 +111,7 @@ def split_plots(name: str, folder: RecordFolder) -> dict[str, tuple[str, Plot]]:
 
     That is the learning curves for each kind of split, and a reliability diagram.
     """
-    exhibit = None if name in (SUMMARY, SHIPPED) else read_exhibit(name)
+    exhibit = None if name in (SUMMARY, SHIPPED, STANDING) else read_exhibit(name)
     if exhibit is None or not exhibit.splits:
         return {}
     table, found = fill(exhibit, folder), dict[str, tuple[str, Plot | None]]()
@@ -131,19 +136,26 @@ def plot_of(table: Table) -> Plot | None:
     if table.axis is not None:
         return figure_plot(table)
     if table.name == "table-1":
-        return table_plot(table, ["IGSD", "untrained encoder", "histogram"], printed="IGSD")
+        return _plot_of_table_1(table)
     if table.name != "table-2":
         return None
     # The protocol that chooses no epoch on the test part, and the methods of the paper.
-    places = [i for i, column in enumerate(table.columns) if column.protocol == "semi"]
-    columns = tuple(Column(short_name(table.columns[i].data)) for i in places)
-    own = [row for row in table.rows if any(cell.printed for cell in row.results)]
-    rows = tuple(Row(row.title, tuple(row.cells[i] for i in places)) for row in own)
-    return table_plot(Table(table.title, columns, rows), [row.title for row in own])
+    own = [row.title for row in table.rows if any(cell.printed for cell in row.results)]
+    return table_plot(under(table, "semi"), own)
+
+
+def _plot_of_table_1(table: Table) -> Plot | None:
+    """Return the rows that rank, and IGSD as the paper scored it beside what it printed."""
+    ranked, (own,) = under(table, "nested"), [row for row in table.rows if row.title == _OWN]
+    like = replace(own, title="IGSD, protocol paper")
+    (like,) = under(replace(table, rows=(like,)), "paper").rows
+    titles = [_OWN, "untrained encoder", "histogram", like.title]
+    return table_plot(replace(ranked, rows=(*ranked.rows, like)), titles, printed=like.title)
 
 
 def summary_table(table: Table) -> Table:
     """Return a small part of Table 1: IGSD, the best other method on each data set, baselines."""
+    table = under(table, "nested")
     rows = {row.title: row for row in table.rows}
     others = [row for row in table.rows if row.group in ("kernels", "self-supervised")]
     best = []
@@ -155,11 +167,45 @@ def summary_table(table: Table) -> Table:
     # Without notes and without the paper's results.
     small = [
         Row(title, tuple(cell.figure for cell in rows[title].results))
-        for title in ("IGSD", *_SUMMARISED)
+        for title in (_OWN, *_SUMMARISED)
         if title in rows
     ]
     small.insert(1, Row("best other method of Table 1", tuple(best)))
     return Table("Accuracy %", table.columns, tuple(small), corner="accuracy %")
+
+
+def standing(table: Table, beyond: Table) -> str:
+    """Return in words which rows of two tables IGSD beats, ties with and loses to.
+
+    Under protocol nested, paired by folds; a list with an entry for each data set of the first.
+    """
+    by_data: dict[str, dict[str, Cell]] = {}
+    for part in (under(table, "nested"), under(beyond, "nested")):
+        for row in (row for row in part.rows if not row.title.endswith(TWINS_REMOVED)):
+            for column, cell in zip(part.columns, row.results, strict=bool(row.results)):
+                by_data.setdefault(column.title, {}).setdefault(row.title, cell)
+    titles = [column.title for column in under(table, "nested").columns]
+    return "\n".join(f"- **{title}** {_standing_on(by_data[title])}" for title in titles)
+
+
+def _standing_on(cells: Mapping[str, Cell]) -> str:
+    """Return how IGSD stands among the rows of one data set, best differences first."""
+    own = cells[_OWN]
+    found: dict[str, list[tuple[float, str]]] = {"beats": [], "ties with": [], "loses to": []}
+    for title, cell in cells.items():
+        result = None if title == _OWN else paired_by_folds(own, cell)
+        if result is None:
+            continue
+        apart, error = result
+        verb = "ties with" if abs(apart) <= error else "beats" if apart > 0 else "loses to"
+        seeds = len(own.folds.keys() & cell.folds.keys())
+        alone = ", 1 seed" if seeds == 1 < own.num_seeds else ""
+        found[verb].append((apart, f"{title} ({signed(apart, 1)}{alone})"))
+    texts = []
+    for verb, rows in found.items():
+        names = [text for _, text in sorted(rows, reverse=verb != "loses to")]
+        texts.append(f"{verb} {', '.join(names) if names else 'none'}")
+    return f"({own.figure}): {'; '.join(texts)}."
 
 
 def update_pages(

@@ -143,7 +143,7 @@ def _paired_lines(table: Table) -> tuple[list[str], list[list[str]]]:
     for row in table.rows:
         texts: list[str] = []
         for cell, is_paired in zip(row.cells, has_paper, strict=True):
-            both = (cell, "") if isinstance(cell, str) else (cell.text, cell.printed_text)
+            both = (cell, "") if isinstance(cell, str) else (cell.text, cell.beside)
             texts += both[: 1 + is_paired]
         rows.append((row, texts))
     return header, [*_grouped(rows, "-- {}")]
@@ -161,7 +161,7 @@ def _grouped(rows: Sequence[tuple[Row, list[str]]], heading: str) -> Iterator[li
 def _stacked(cell: Cell | str) -> str:
     if isinstance(cell, str) or not cell.printed_text:
         return cell if isinstance(cell, str) else cell.text
-    return f"{cell.text}<br>{cell.printed_by}: {cell.printed_text}"
+    return f"{cell.text}<br>{cell.printed_by}: {cell.beside}"
 
 
 def _html_row(row: Row, detailed: bool) -> Html:

@@ -38,7 +38,16 @@ class Compared:
     def cell(self, protocol: str | None, metric: str = "accuracy", *, twins: bool = False) -> Cell:
         """Return the result under a protocol, with ``twins`` without indistinguishable graphs."""
         method = self.method + (TWINS_REMOVED if twins else "")
-        return summarise(self.records, metric, method=method, protocol=protocol, paths=self.paths)
+        pairs = [*zip(self.records, self.paths or [""] * len(self.records), strict=True)]
+        # Protocols that score vectors have records of their own, ``semi-paper`` has not.
+        own = [p for p in pairs if p[0].get("protocol", {}).get("name") == protocol] or pairs
+        records, paths = [record for record, _ in own], [path for _, path in own]
+        return summarise(records, metric, method=method, protocol=protocol, paths=paths)
+
+    @property
+    def num_seeds(self) -> int:
+        """The number of seeds that have a record."""
+        return len({record["seed"] for record in self.records})
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ class Comparison:
     @property
     def title(self) -> str:
         """The data set, the protocol and the largest number of seeds that any method has."""
-        num_seeds = max((len(line.records) for line in self.lines), default=0)
+        num_seeds = max((line.num_seeds for line in self.lines), default=0)
         return f"{self.data}, protocol {self.protocol}, {counted(num_seeds, 'seed')}"
 
     def has_scores(self) -> bool:
@@ -135,7 +144,7 @@ def compare_records(
         codes = class_codes(graphs)
         scored = [
             [(MAJORITY, majority_result(graphs, codes, name, seed)) for name in scoring.protocols()]
-            for seed in range(max(map(len, records.values()), default=0))
+            for seed in range(max((line.num_seeds for line in lines), default=0))
         ]
         unsaved = summary.unsaved_records(scored)
         lines.append(Compared(MAJORITY, MAJORITY, unsaved, is_reference=True))
@@ -192,7 +201,7 @@ def score_table(
 def _heading(protocol: str, protocols: Sequence[str], metric: str) -> str:
     """Return the title of a column: the metric, or which of several protocols it is of."""
     mark = " (optimistic)" if protocol in OPTIMISTIC else ""
-    return METRICS[metric].title if len(protocols) == 1 else f"{protocol} %{mark}"
+    return f"{METRICS[metric].title if len(protocols) == 1 else f'{protocol} %'}{mark}"
 
 
 def scores_to_dict(

@@ -122,7 +122,7 @@ class Cell:
     def standard_error(self) -> float | None:
         """The standard error of the mean over seeds (ddof 1), None for a single seed."""
         values = [*self.by_seed.values()]
-        return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+        return _error_of_mean(values) if len(values) > 1 else None
 
     @property
     def best(self) -> float | None:
@@ -160,6 +160,13 @@ class Cell:
         if printed.mean is None:
             return printed.word or ""
         return mean_and_std(printed.mean, printed.std)
+
+    @property
+    def beside(self) -> str:
+        """The paper's result, and how far ours is from it: ``90.2 ± 0.7 (ours −1.3)``."""
+        if self.difference is None:
+            return self.printed_text
+        return f"{self.printed_text} (ours {signed(self.difference, self.metric.digits)})"
 
     def _statistic(self, name: str) -> float | None:
         value = statistics(self.folds)[name]
@@ -227,15 +234,46 @@ def difference(cell: Cell, other: Cell) -> Cell:
 
     The records are those of ``other``, after which the row is named, then those of ``cell``.
     """
-    ours, theirs = cell.by_seed, other.by_seed
-    apart = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
+    apart = [float(np.mean(folds)) for folds in paired(cell, other).values()]
     if not apart:
         return Cell(NOT_RUN, NOT_RUN)
     digits, error = cell.metric.digits, " (1 split)"
-    text = f"{np.mean(apart):+.{digits}f}".replace("-", "\N{MINUS SIGN}")
     if len(apart) > 1:
-        error = f" ± {np.std(apart, ddof=1) / np.sqrt(len(apart)):.{digits}f}"
-    return Cell(OK, text + error, records=(*other.records, *cell.records))
+        error = f" ± {_error_of_mean(apart):.{digits}f}"
+    text = signed(float(np.mean(apart)), digits) + error
+    return Cell(OK, text, records=(*other.records, *cell.records))
+
+
+def paired(cell: Cell, other: Cell) -> dict[int, np.ndarray]:
+    """Return what a cell has more than another in each fold, by the seeds of both."""
+    scale = cell.metric.scale
+    pairs = {seed: (folds, other.folds.get(seed, ())) for seed, folds in cell.folds.items()}
+    # With other folds under the same seed, only the means could be compared.
+    return {
+        seed: scale * (np.asarray(ours) - np.asarray(theirs))
+        for seed, (ours, theirs) in pairs.items()
+        if len(ours) == len(theirs)
+    }
+
+
+def paired_by_folds(cell: Cell, other: Cell) -> tuple[float, float] | None:
+    """Return the mean difference over all folds of both and its standard error (ddof 1).
+
+    None if they have no two folds in common. The test parts of a seed are disjoint, those of
+    several seeds are not, so that the error is rather too small than too large.
+    """
+    found = [*paired(cell, other).values()]
+    apart = np.concatenate(found) if found else np.empty(0)
+    return (float(apart.mean()), _error_of_mean(apart)) if len(apart) > 1 else None
+
+
+def signed(value: float, digits: int) -> str:
+    """Format a difference with its sign, ``−1.3`` or ``+0.4``."""
+    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _error_of_mean(values: Sequence[float] | np.ndarray) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
 
 
 def statistics(folds: Folds) -> dict[str, float | None]:

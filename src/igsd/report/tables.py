@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from igsd.evaluation import PROTOCOLS
 from igsd.experiments import exhibits
 from igsd.experiments.records import Record
 from igsd.experiments.run import Run
@@ -111,7 +112,9 @@ def fill(
         rows.append(Row(line.title, tuple(cells), line.group, line.method))
     statistics = []
     for key in ("graphs", "classes", "nodes") if exhibit.statistics else ():
-        facts = [exhibits.data_facts().get(column.data) for column in columns]
+        # Once for each data set, in the column of its first protocol.
+        own = [c.data if c.protocol == exhibit.shown[0] else "" for c in columns]
+        facts = [exhibits.data_facts().get(name) for name in own]
         texts = ("" if fact is None else str(getattr(fact, key)) for fact in facts)
         statistics.append(Row("mean nodes per graph" if key == "nodes" else key, tuple(texts)))
     pairs = _paired_rows(exhibit, rows, columns)
@@ -119,10 +122,15 @@ def fill(
 
 
 def run_part(table: Table) -> tuple[Table, list[str]]:
-    """Return the rows and columns of which anything was run, and the titles of the others."""
+    """Return the rows and columns of which anything was run, and the titles of the others.
+
+    A data set that was run under one protocol keeps its other columns, with what was printed.
+    """
     own = [row for row in table.rows if row.results and not row.is_difference]
     rows = [row for row in table.rows if row not in own or any(map(_was_run, row.cells))]
     kept = [i for i in range(len(table.columns)) if any(_was_run(row.cells[i]) for row in own)]
+    data = {table.columns[i].data for i in kept} - {""}
+    kept = [i for i, column in enumerate(table.columns) if i in kept or column.data in data]
     # Means over data sets are texts: they are there or not, but they are not run.
     is_text = [all(isinstance(row.cells[i], str) for row in own) for i in range(len(table.columns))]
     missing = [
@@ -134,6 +142,15 @@ def run_part(table: Table) -> tuple[Table, list[str]]:
     columns = tuple(table.columns[i] for i in kept)
     parts = tuple(replace(row, cells=tuple(row.cells[i] for i in kept)) for row in rows)
     return replace(table, columns=columns, rows=parts), missing
+
+
+def under(table: Table, protocol: str) -> Table:
+    """Return the columns of one protocol, titled by their data sets."""
+    kept = [i for i, column in enumerate(table.columns) if column.protocol == protocol]
+    columns = (table.columns[i] for i in kept)
+    titled = tuple(replace(c, title=exhibits.short_name(c.data)) for c in columns)
+    rows = tuple(replace(row, cells=tuple(row.cells[i] for i in kept)) for row in table.rows)
+    return replace(table, columns=titled, rows=rows)
 
 
 def belongs_to(run: Run, record: Record, first: Record) -> bool:
@@ -151,7 +168,7 @@ def _cells(
     exhibit: exhibits.Exhibit, line: exhibits.Line, data: str, protocol: str, folder: RecordFolder
 ) -> list[Cell]:
     """Return the cells of a line on one data set: one in a table, one for each value of an axis."""
-    if protocol != exhibit.protocol and line.shows != line.method:
+    if protocol not in PROTOCOLS and protocol != exhibit.protocol and line.shows != line.method:
         # A reference row has no epochs of which one could be the best.
         return [Cell(NONE, "-")] * (len(exhibit.axis.values) if exhibit.axis else 1)
     summary = partial(
@@ -165,6 +182,7 @@ def _cells(
     cells = []
     recipe = exhibits.recipe_of(data, folder.path, exhibit.protocol)
     for run in exhibits.points(exhibit, line, data, recipe):
+        run = exhibits.recorded_under(run, protocol)
         paths, records = [*zip(*folder.of(run), strict=True)] or ((), ())
         found = partial(summary, records, same=partial(belongs_to, run), paths=paths)
         if exhibit.baseline is None:
