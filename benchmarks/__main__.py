@@ -43,6 +43,8 @@ NAMES = (
     "wl",
     "pygcl",
     "learned",
+    "search",
+    "importing",
 )
 """The benchmarks: each a module here with ``rows(context)``."""
 

@@ -13,6 +13,7 @@ _PUBLIC = dict.fromkeys(("IGSD", "IGSDClassifier", "IGSDRegressor"), "igsd.estim
 _PUBLIC |= dict.fromkeys(("load_model", "make_method"), "igsd.baselines.registry")
 _PUBLIC |= {"GraphSet": "igsd.graphs.graphset", "load_dataset": "igsd.graphs.datasets"}
 _PUBLIC |= {"neighbors": "igsd.evaluation.neighbors", "map": "igsd.report.maps"}
+_PUBLIC |= {"Index": "igsd.evaluation.index"}
 _PUBLIC |= dict.fromkeys(("cluster", "outliers"), "igsd.evaluation.clusters")
 _PUBLIC |= {"open_data": "igsd.graphs.open", "pretrained": "igsd.estimators.molecules"}
 
@@ -21,6 +22,7 @@ __all__ = [
     "GraphSet",
     "IGSDClassifier",
     "IGSDRegressor",
+    "Index",
     "__version__",
     "cluster",
     "load_dataset",
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from igsd.estimators import IGSD, IGSDClassifier, IGSDRegressor
     from igsd.estimators.molecules import pretrained
     from igsd.evaluation.clusters import cluster, outliers
+    from igsd.evaluation.index import Index
     from igsd.evaluation.neighbors import neighbors
     from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet

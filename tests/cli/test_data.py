@@ -124,3 +124,29 @@ def test_tables_with_a_way_out(
 def test_columns_are_for_tables(igsd: Run, toy: Path) -> None:
     code, _, err = igsd("data", "import", toy, "-o", "x", "--label-column", "a")
     assert (code, "table only" in err) == (2, True)
+
+
+def test_import_of_several_tables(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("smiles\nCC\nCCO\n")
+    code, out, err = igsd("data", "import", "?.csv", "-o", "all.graphs", "--jobs", "2", "--quiet")
+    assert (code, out.splitlines()[:1]) == (0, ["4 graphs: all.graphs"]), err
+    assert not (tmp_path / "all.graphs.parts").exists()
+    code, out, _ = igsd("data", "import", "all.graphs", "all.graphs", "-o", "x")
+    assert code == 2
+
+
+def test_import_of_several_sets(igsd: Run, toy: Path, tmp_path: Path) -> None:
+    assert igsd("data", "import", toy, "-o", "again.graphs")[0] == 0
+    code, out, _ = igsd("data", "import", toy, "again.graphs", "-o", "both.graphs")
+    assert (code, out.startswith("16 graphs")) == (0, True)
+    (tmp_path / "m.csv").write_text("smiles\nCC\n")
+    for paths, message in (
+        ((toy, "m.csv"), "only if all are tables or none is"),
+        (("m.csv", "m.csv"), "is given twice"),
+        (("*.nothing",), "No file matches '*.nothing'"),
+        (("m.csv", "--jobs", "0"), "--jobs must be at least 1"),
+    ):
+        code, _, err = igsd("data", "import", *paths, "-o", "x.graphs")
+        assert (code, message in err) == (2, True)

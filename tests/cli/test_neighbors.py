@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,3 +93,44 @@ def test_a_file_without_its_ending() -> None:
     assert _find("ring_7", graphs) == _find("ring_7.graphml", graphs) == 0
     with pytest.raises(DataError, match="--query a_b is not a graph"):
         _find("a_b", graphs)
+
+
+def test_an_index_answers_as_the_data_do(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("mol_id,smiles\nm1,CCO\nm2,CCN\nm3,c1ccccc1\nm4,CCCCCC\n")
+    (tmp_path / "mine.smi").write_text("CCCCC pentane\nOCC ethanol\n")
+    assert igsd("train", "m.csv", "-o", "r", "--quiet", "--method", "histogram")[0] == 0
+    code, out, _ = igsd("index", "r", "m.csv", "-o", "new/m.index", "--quiet")
+    assert (code, out.endswith("exact search: new/m.index\n")) == (0, True)
+    asked = ("--query", "OCC", "--query", "m3", "--query-file", "mine.smi", "-k", 2, "--json")
+    expected = igsd("neighbors", "r", "m.csv", *asked)[1]
+    assert igsd("neighbors", "--index", "new/m.index", *asked)[1] == expected
+    assert igsd("neighbors", "r", "--index", "new/m.index", "--exact", *asked)[1] == expected
+    assert "exists" in igsd("index", "r", "m.csv", "-o", "new/m.index")[2]
+    assert igsd("index", "r", "m.csv", "-o", "new/m.index", "--force", "--quiet")[0] == 0
+
+
+def test_an_index_without_its_model(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    own = Path(shutil.copytree(trained, tmp_path / "own"))
+    assert igsd("index", own, toy, "-o", "t.index", "--quiet")[0] == 0
+    own.rename(moved)
+    assert igsd("neighbors", "--index", "t.index", "--query", 2)[0] == 0  # needs no model
+    code, _, err = igsd("neighbors", "--index", "t.index", "--query-file", toy)
+    assert (code, "If it was moved, name it" in err) == (2, True)
+    assert igsd("neighbors", moved, "--index", "t.index", "--query-file", toy)[0] == 0
+    other = ("train", toy, "-o", "other", "--quiet", "--method", "histogram")
+    assert igsd(*other)[0] == 0
+    code, _, err = igsd("neighbors", "other", "--index", "t.index", "--query", 2)
+    assert (code, "index of vectors of another model" in err) == (2, True)
+
+
+def test_wrong_options_of_an_index(igsd: Run, trained: Path, toy: Path) -> None:
+    index = ("--index", "t.index", "--query", 0)
+    assert "MODEL and DATA, or --index" in igsd("neighbors", trained, "--query", 0)[2]
+    assert "only MODEL can stand" in igsd("neighbors", trained, toy, *index)[2]
+    assert "Give --smiles-column" in igsd("neighbors", *index, "--standardise")[2]
+    assert "always exact" in igsd("neighbors", trained, toy, "--query", 0, "--exact")[2]
+    assert "no vector index at t.index" in igsd("neighbors", *index)[2]
+    assert "at least 1. Got 0" in igsd("index", trained, toy, "-o", "x", "--jobs", 0)[2]
+    assert "is the input" in igsd("index", trained, toy, "-o", toy, "--force")[2]

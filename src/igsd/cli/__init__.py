@@ -11,6 +11,7 @@ COMMANDS = {
     "tune": "search for settings on a data set and write them as a recipe",
     "reproduce": "run and print a table or figure of the paper",
     "report": "make one HTML page from records and runs",
+    "index": "keep the vectors of many graphs in a file that is searched quickly",
     "neighbors": "list the graphs most similar to one",
     "map": "draw graphs as points in the plane, alike ones close together",
     "cluster": "find groups of alike graphs",

@@ -1,18 +1,25 @@
 """``igsd data``: list data sets, show what is in one, and import other files."""
 
+import contextlib
+import glob
+import os
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from igsd.cli.options import add_command, add_reading_arguments, names_in, prepare_output
-from igsd.cli.output import open_graphs, reading_of
-from igsd.errors import StorageError, counted
+from igsd.cli.output import open_graphs, reading_of, say_note
+from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.twins import count_twins
+from igsd.graphs.build import join_sets
 from igsd.graphs.datasets import aliases, data_sets
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.importing import Imported, import_tables, is_long, parts_folder
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.graphs.readers.text_table import is_table
 from igsd.graphs.summary import GraphSetSummary, Spread, fitting_recipe, summarize
+from igsd.progress import progress_bar
 from igsd.report.drawing import draw_graphs
 from igsd.report.render import print_table
 from igsd.settings.igsd import Config
@@ -26,7 +33,8 @@ _EXAMPLES = """\
 examples:
   igsd data list
   igsd data show MUTAG --plot mutag.png
-  igsd data import molecules.csv -o molecules.graphs --label-column active"""
+  igsd data import molecules.csv -o molecules.graphs --label-column active
+  igsd data import 'chunk-*.csv.gz' -o all.graphs --jobs 8"""
 
 _MOST_LABELS = 12
 
@@ -46,12 +54,16 @@ def add_parser(commands: Any) -> None:
     part.set_defaults(run=run_show)
     text = (
         "Writes the graphs of PATH (a TU folder or zip, a table of molecules, files of networks or "
-        "a folder of them, a name) to one file "
+        "a folder of them, a name) to one file that every command accepts as DATA and that opens "
+        "quickly. Several paths, also patterns as in '*.csv', become one set. A table may be "
+        "of any length: it is read in parts by --jobs processes. The parts are kept in the folder "
+        "OUT.parts until OUT is written; after an interruption the same command continues from "
+        "them."
     )
-    text += "that every command accepts as DATA and that opens quickly."
     summary = "convert other files to one portable file"
     part = parts.add_parser("import", help=summary, description=text)
-    part.add_argument("path", metavar="PATH", help="what to import")
+    text = "what to import; several of one kind, or patterns, become one set"
+    part.add_argument("paths", metavar="PATH", nargs="+", help=text)
     text = "the file to write; its folder is created if needed"
     part.add_argument("-o", "--output", metavar="OUT", required=True, help=text)
     add_reading_arguments(part)
@@ -59,7 +71,10 @@ def add_parser(commands: Any) -> None:
     part.add_argument("--label-column", metavar="NAME", help=text)
     text = "columns that become targets (default: every other column of numbers)"
     part.add_argument("--target-columns", metavar="NAME,NAME", help=text)
+    text = "processes that read molecules (default: 1)"
+    part.add_argument("--jobs", type=int, default=1, metavar="N", help=text)
     part.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    part.add_argument("--quiet", action="store_true", help="no progress bar")
     part.set_defaults(run=run_import)
 
 
@@ -95,28 +110,89 @@ def run_show(args: Namespace) -> int:
 
 def run_import(args: Namespace) -> int:
     """Write the portable file, and list rows that could not be read."""
-    target = Path(args.output)
+    target, paths = Path(args.output), _matching(args.paths)
+    if args.jobs < 1:
+        raise ConfigError(f"--jobs must be at least 1. Got {args.jobs}.")
     if target.exists() and not args.force:
         raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
-    written = prepare_output(args.output, args.path)
-    if args.label_column or args.target_columns:
-        if not is_table(args.path):
-            raise StorageError(
-                f"Columns can be named for a table only, and {args.path} is not one. "
-                "Leave out the options that name columns, or give the path of a table."
-            )
-        targets = names_in(args.target_columns) if args.target_columns else None
-        kwargs = {"standardise": args.standardise}
-        columns = (args.smiles_column, args.label_column, targets)
-        graphs = read_smiles_table(args.path, *columns, **kwargs)
+    written = prepare_output(args.output, *paths)
+    tables = [path for path in paths if is_table(path)]
+    if (args.label_column or args.target_columns) and len(tables) < len(paths):
+        other = next(path for path in paths if path not in tables)
+        raise StorageError(
+            f"Columns can be named for a table only, and {other} is not one. "
+            "Leave out the options that name columns, or give the path of a table."
+        )
+    if tables and len(tables) < len(paths):
+        other = next(path for path in paths if path not in tables)
+        raise DataError(
+            f"Several paths become one set only if all are tables or none is. {tables[0]} is a "
+            f"table, and {other} is not."
+        )
+    if tables and is_long(tables, args.jobs):
+        count, notes = _import_tables(args, tables, target)
     else:
-        graphs = open_graphs(args.path, **reading_of(args))
-    graphs.save(target)
+        graphs = _opened(args, paths)
+        graphs.save(target)
+        count, notes = len(graphs), graphs.notes
     written()
-    print(f"{counted(len(graphs), 'graph')}: {target}")
-    for note in graphs.notes:
+    print(f"{counted(count, 'graph')}: {target}")
+    for note in notes:
         print(f"note: {note}")
     return 0
+
+
+def _matching(paths: list[str]) -> list[str]:
+    """Return the paths, with those that match a pattern in its place; raises ``DataError``."""
+    found: list[str] = []
+    for path in paths:
+        if os.path.exists(path) or not glob.has_magic(path):
+            found.append(path)
+            continue
+        matches = sorted(glob.glob(path, recursive=True))
+        if not matches:
+            raise DataError(f"No file matches {path!r}. Correct the pattern, or name the files.")
+        found += matches
+    for place, path in enumerate(found):
+        if path in found[:place]:
+            raise DataError(f"{path} is given twice: its graphs would be in the set twice.")
+    return found
+
+
+def _opened(args: Namespace, paths: list[str]) -> GraphSet:
+    """Return the graphs of a short table, or of anything that is not a table."""
+    if args.label_column or args.target_columns:
+        targets = names_in(args.target_columns) if args.target_columns else None
+        columns = (args.smiles_column, args.label_column, targets)
+        return read_smiles_table(paths[0], *columns, standardise=args.standardise)
+    sets = [open_graphs(path, quiet=args.quiet, **reading_of(args)) for path in paths]
+    return sets[0] if len(sets) == 1 else join_sets(sets, name=Path(args.output).stem)
+
+
+def _import_tables(args: Namespace, tables: list[str], target: Path) -> Imported:
+    """Import long tables, or several, with a progress bar; say how to go on after Ctrl-C."""
+    with contextlib.ExitStack() as bars:
+
+        def begin(total: int) -> Callable[[int], Any]:
+            return bars.enter_context(progress_bar("reading", total, shown=not args.quiet))
+
+        try:
+            return import_tables(
+                tables,
+                target,
+                smiles_column=args.smiles_column,
+                label_column=args.label_column,
+                target_columns=names_in(args.target_columns) if args.target_columns else None,
+                standardise=args.standardise,
+                jobs=args.jobs,
+                begin=begin,
+            )
+        except KeyboardInterrupt:
+            if (folder := parts_folder(target)).exists():
+                say_note(
+                    f"what was read is kept in {folder}; the same command continues from there."
+                )
+            raise
 
 
 def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:

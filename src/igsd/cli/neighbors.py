@@ -2,13 +2,16 @@
 
 import json
 from argparse import Namespace
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from igsd.cli.options import REPEATED, add_command, add_model_and_data, prepare_output
+from igsd.cli.options import REPEATED, add_command, add_reading_arguments, prepare_output
 from igsd.cli.output import open_for_model, open_graphs, open_model, say_result
-from igsd.errors import ConfigError, DataError, counted
+from igsd.errors import ConfigError, DataError, StorageError, counted
+from igsd.evaluation.index import Index
 from igsd.evaluation.neighbors import nearest
 from igsd.files.atomic import known_suffix
 from igsd.files.columns import write_columns
@@ -23,6 +26,10 @@ molecules the SMILES as written in DATA), or the SMILES of any other molecule. -
 queries from a file: whatever can be DATA, such as a table of molecules. A query by number, id or
 name is left out of its own neighbours.
 
+With --index, the graphs are those of a file made by `igsd index`. There is no DATA then, and MODEL
+need not be given: the file remembers it. Search in more than 100,000 vectors is approximate unless
+--exact is given.
+
 The distance is Euclidean, with every column of the embedding scaled to unit variance over DATA,
 divided by the square root of the number of columns: 0 for graphs that the model cannot tell apart,
 about 1.4 for two random graphs.
@@ -36,13 +43,21 @@ examples:
   igsd neighbors runs/first MUTAG --query 0
   igsd neighbors runs/first molecules.csv --query CHEMBL25 -k 3 --json
   igsd neighbors molecules table.csv --query "CC(=O)Oc1ccccc1C(=O)O" --query-file mine.csv -k 10
-  igsd neighbors molecules table.csv --query-file mine.smi -o neighbors.csv"""
+  igsd neighbors molecules table.csv --query-file mine.smi -o neighbors.csv
+  igsd neighbors --index table.index --query-file mine.smi -o neighbors.csv"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "neighbors", run, _DESCRIPTION, _EXAMPLES)
-    add_model_and_data(parser)
+    text = "run folder, file written by save, or molecules: the encoder in the package"
+    parser.add_argument("model", metavar="MODEL", nargs="?", help=text)
+    parser.add_argument("data", metavar="DATA", nargs="?", help="data-set name or path")
+    add_reading_arguments(parser)
+    text = "search a file made by `igsd index` instead of DATA"
+    parser.add_argument("--index", metavar="FILE", help=text)
+    text = "compare with every vector of the index, also where there are more than 100,000"
+    parser.add_argument("--exact", action="store_true", help=text)
     text = "number from 0, id, name or SMILES; can be repeated"
     parser.add_argument("--query", metavar="GRAPH", help=text, **REPEATED)
     parser.add_argument("--query-file", metavar="FILE", help="a table, or other DATA, of queries")
@@ -55,13 +70,13 @@ def add_parser(commands: Any) -> None:
 def run(args: Namespace) -> int:
     """Print or write the neighbours and return the exit code."""
     _check_options(args)
-    inputs = [args.model, args.data, *([args.query_file] if args.query_file else [])]
+    inputs = [path for path in (args.model, args.data, args.index, args.query_file) if path]
     written = prepare_output(args.output, *inputs) if args.output else lambda: None
-    model, graphs = open_model(args.model), open_for_model(args)
-    queries, vectors = _queries(args, model, graphs)
+    searched = _searched(args)
+    graphs, queries = searched.graphs, _queries(args, searched)
     rows = [
         [{"graph": int(i), "distance": float(d)} | _description(graphs, int(i)) for i, d in pairs]
-        for pairs in _found(vectors, queries, model, args.k)
+        for pairs in _found(searched, queries, args)
     ]
     described = [query for query, _ in queries]
     if args.output:
@@ -89,14 +104,69 @@ def _check_options(args: Namespace) -> None:
         known_suffix(args.output, (".csv", ".parquet"), "neighbours")
     if args.k < 1:
         raise ConfigError(f"-k must be at least 1. Got {args.k}.")
+    if args.index is None:
+        if args.data is None:
+            raise ConfigError("Say what to search: MODEL and DATA, or --index FILE.")
+        if args.exact:
+            raise ConfigError("--exact is for --index FILE: without one, search is always exact.")
+        return
+    if args.data is not None:
+        raise ConfigError(
+            f"--index takes the place of DATA, so only MODEL can stand beside it. Got {args.model} "
+            f"and {args.data}."
+        )
+    if args.smiles_column or args.standardise:
+        raise ConfigError(
+            "The molecules of an index were read when it was made, and queries are standardised as "
+            "they were. Give --smiles-column and --standardise to `igsd index`."
+        )
+
+
+class _Searched(NamedTuple):
+    """What is searched: the graphs of DATA, or an index; and how to open the model."""
+
+    graphs: GraphSet | Index
+    model: Callable[[], Any]
+
+
+def _searched(args: Namespace) -> _Searched:
+    """Open DATA or the index. The model of an index is opened when a query has to be embedded."""
+    if args.index is None:
+        model = open_model(args.model)
+        return _Searched(open_for_model(args), lambda: model)
+    index = Index.load(args.index)
+    if args.model is None:
+        return _Searched(index, lambda: _model_of(index))
+    model = open_model(args.model)
+    index.check_model(model)
+    return _Searched(index, lambda: model)
+
+
+def _model_of(index: Index) -> Any:
+    """Return the model that an index remembers; raises ``DataError`` if it is another by now."""
+    if not index.model:
+        raise ConfigError(
+            f"{index.path} does not remember its model, which these queries need: `igsd neighbors "
+            f"MODEL --index {index.path}`."
+        )
+    try:
+        model = open_model(index.model)
+    except StorageError as error:
+        raise StorageError(
+            f"The model of {index.path} cannot be opened. {error} If it was moved, name it: `igsd "
+            f"neighbors MODEL --index {index.path}`."
+        ) from error
+    index.check_model(model)
+    return model
 
 
 Query = tuple[dict[str, Any], int | np.ndarray]
 """What is known of a query, and its number in DATA or its vector."""
 
 
-def _queries(args: Namespace, model: Any, graphs: GraphSet) -> tuple[list[Query], np.ndarray]:
-    """Return the queries, and the vectors of the graphs; wrong queries are found before these."""
+def _queries(args: Namespace, searched: _Searched) -> list[Query]:
+    """Return the queries; wrong ones are found before any is embedded."""
+    graphs = searched.graphs
     places = [_find(query, graphs) for query in args.query]
     others = [query for query, place in zip(args.query, places, strict=True) if place is None]
     asked = open_data(others, standardise=graphs.standardised) if others else None
@@ -104,7 +174,7 @@ def _queries(args: Namespace, model: Any, graphs: GraphSet) -> tuple[list[Query]
     if args.query_file:
         reading: Any = {"standardise": graphs.standardised} if graphs.standardised else {}
         listed = open_graphs(args.query_file, **reading)
-    vectors = np.asarray(model.transform(graphs))
+    model: Any = None if asked is None and listed is None else searched.model()
     rows = iter([] if asked is None else model.transform(asked))
     queries: list[Query] = []
     for query, place in zip(args.query, places, strict=True):
@@ -115,11 +185,16 @@ def _queries(args: Namespace, model: Any, graphs: GraphSet) -> tuple[list[Query]
     if listed is not None:
         pairs = enumerate(model.transform(listed))
         queries += [(_description(listed, place), row) for place, row in pairs]
-    return queries, vectors
+    return queries
 
 
-def _found(vectors: np.ndarray, queries: list[Query], model: Any, k: int) -> list[list[Any]]:
+def _found(searched: _Searched, queries: list[Query], args: Namespace) -> list[list[Any]]:
     """Return the (index, distance) pairs of the neighbours of every query."""
+    graphs, k = searched.graphs, args.k
+    if isinstance(graphs, Index):
+        search = partial(graphs.search, k=k, exact=args.exact)
+    else:
+        search = partial(nearest, np.asarray(searched.model().transform(graphs)), k=k)
     found: list[Any] = [None] * len(queries)
     inside = [n for n, (_, where) in enumerate(queries) if isinstance(where, int)]
     outside = [n for n, (_, where) in enumerate(queries) if not isinstance(where, int)]
@@ -127,7 +202,7 @@ def _found(vectors: np.ndarray, queries: list[Query], model: Any, k: int) -> lis
         if not chosen:
             continue
         asked = [queries[n][1] for n in chosen]
-        indices, distances = nearest(vectors, np.stack(asked) if chosen is outside else asked, k)
+        indices, distances = search(np.stack(asked) if chosen is outside else asked)
         for n, *pair in zip(chosen, indices, distances, strict=True):
             found[n] = list(zip(*pair, strict=True))
     return found
@@ -167,7 +242,7 @@ def _print(queries: list[dict[str, Any]], rows: list[list[dict[str, Any]]]) -> N
         print_table(columns, lines, title, left)
 
 
-def _find(query: str, graphs: GraphSet) -> int | None:
+def _find(query: str, graphs: GraphSet | Index) -> int | None:
     """Return the number of the graph with this number, id or name, the first if there are more.
 
     None for the SMILES of another molecule; raises ``DataError`` for anything else.
@@ -204,7 +279,7 @@ def _is_molecule(text: str) -> bool:
         return molecule_of(text, check_valence=True) is not None
 
 
-def _description(graphs: GraphSet, index: int) -> dict[str, object]:
+def _description(graphs: GraphSet | Index, index: int) -> dict[str, object]:
     """Return line, id, class and name of a graph, as far as there are any."""
     values: dict[str, object] = {}
     if graphs.lines is not None:

@@ -8,8 +8,6 @@ import numpy as np
 import torch
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
-from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.errors import ConfigError, DataError
@@ -22,7 +20,6 @@ from igsd.estimators.targets import (
     encode_classes,
     read_targets,
 )
-from igsd.evaluation.ensemble import calibrating_power, powered
 from igsd.files.arrays import Header
 from igsd.graphs.open import as_graphset
 from igsd.training.fit import Fitted, Watched
@@ -114,6 +111,12 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         ``calibration_`` then holds ``power``, ``folds``, ``graphs`` (labels held out), and the log
         loss there ``before`` and ``after``. It stays None if a class has only one label.
         """
+        # Much of scikit-learn, which importing a model does not need.
+        from sklearn.metrics import log_loss
+        from sklearn.model_selection import StratifiedKFold
+
+        from igsd.evaluation.ensemble import calibrating_power, powered
+
         check_is_fitted(self, "network_")
         graphs, seed = as_graphset(X), self.config_.seed
         codes = codes_of(y, self.classes_, len(graphs))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import numpy as np
-from sklearn.metrics import r2_score
 
 from igsd.errors import DataError, counted, enumerated, warn_user
 from igsd.files.arrays import Header
@@ -157,6 +156,8 @@ class TargetScale:
 
         Raises ``DataError`` unless ``y`` has as many targets as the model.
         """
+        from sklearn.metrics import r2_score  # slow to import, and only for scores
+
         targets = self.read_like(y, len(predicted))
         predicted = predicted.reshape(targets.shape)
         weights = np.ones(len(targets)) if weights is None else np.asarray(weights)

@@ -1,6 +1,6 @@
 """The graphs whose embeddings are closest to given ones, of the same set or not."""
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -15,20 +15,29 @@ def neighbors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (indices, distances), [Q, k] each, of the graphs of ``data`` closest to each query.
 
-    ``data``: vectors [G, d]; with a fitted ``model``, anything that it embeds. ``queries``: of the
+    ``data``: vectors [G, d]; with a fitted ``model``, anything that it embeds; or an
+    ``igsd.Index``, for which only queries that are graphs need its ``model``. ``queries``: of the
     same kind, Q graphs or vectors that need not be in ``data``; or the numbers of graphs of
     ``data``, each of which is then left out of its own neighbours.
 
     The distance is Euclidean after scaling each column to unit variance over ``data``, divided by
     the square root of the number of columns that vary: two random graphs are about 1.4 apart,
     whatever d is. It is rounded to six decimals; ties go by index, nearest first. There are fewer
-    than k columns if ``data`` is small. Raises ``DataError`` for a query that is not in the set or
-    has another width, ``ConfigError`` for k below 1.
+    than k columns if ``data`` is small. Search is exact, except in an index of more than 100,000
+    vectors. Raises ``DataError`` for a query that is not in the set or has another width, and for a
+    model that did not make the index; ``ConfigError`` for k below 1.
 
     >>> neighbors([[0.0], [1.0], [5.0]], [[0.9]], k=2)[0].tolist()
     [[1, 0]]
     """
-    places = _places(queries)
+    from igsd.evaluation.index import Index  # which imports this module
+
+    places = places_of(queries)
+    if isinstance(data, Index):
+        if model is not None:
+            data.check_model(model)
+        is_embedded = model is None or places is not None
+        return data.search(queries if is_embedded else model.transform(queries), k)
     vectors = np.asarray(data if model is None else model.transform(data), np.float64)
     if places is not None:
         return nearest(vectors, places, k)
@@ -40,35 +49,80 @@ def nearest(vectors: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, np.n
 
     ``queries``: numbers of rows of ``vectors`` [Q], or other vectors [Q, d].
     """
-    if k < 1:
-        raise ConfigError(f"k must be at least 1. Got {k}.")
-    places = _places(queries)
-    if places is not None and len(places) and not 0 <= places.min() <= places.max() < len(vectors):
-        wrong = int(places.min() if places.min() < 0 else places.max())
-        raise DataError(
-            f"There is no graph {wrong}: the set has {len(vectors)} graphs, numbered from 0 to "
-            f"{len(vectors) - 1}."
-        )
-    mean, scale, varies = _columns(vectors)
-    # Squared distances are differences of products: centring keeps small ones precise.
-    scaled = unit_columns(vectors)
-    scaled -= mean
-    if places is None:
+    places = checked_places(queries, len(vectors), k)
+    space = Space.of(vectors)
+    scaled = space.scaled(vectors)
+    asked = space.asked(queries) if places is None else scaled[places]
+    return scan(scaled, asked, min(k, len(scaled) - (places is not None)), places)
+
+
+class Space(NamedTuple):
+    """How columns are scaled before distances: those that vary, by their deviation, centred.
+
+    ``mean`` and ``scale``: of the columns that vary, the mean after scaling. ``varies`` [d].
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+    varies: np.ndarray
+
+    @classmethod
+    def of(cls, vectors: np.ndarray) -> Self:
+        """Return the scaling of vectors [G, d]."""
+        values = np.asarray(vectors, np.float64)
+        deviation = values.std(axis=0)
+        varies = deviation > 1e-12 * np.abs(values).max(initial=1.0)
+        scale = deviation[varies]
+        return cls((values[:, varies] / scale).mean(axis=0), scale, varies)
+
+    def scaled(self, vectors: np.ndarray) -> np.ndarray:
+        """Return vectors in this space, float64."""
+        rows = np.asarray(vectors, np.float64)[:, self.varies] / self.scale
+        # Squared distances are differences of products: centring keeps small ones precise.
+        rows -= self.mean
+        return rows
+
+    def asked(self, queries: Any) -> np.ndarray:
+        """Return other vectors in this space; raises ``DataError`` if their width is not [d]."""
         rows = np.asarray(queries, np.float64)
-        if rows.ndim != 2 or rows.shape[1] != np.shape(vectors)[1]:
+        if rows.ndim != 2 or rows.shape[1] != len(self.varies):
             raise DataError(
-                f"Queries must be numbers of graphs, or vectors of {np.shape(vectors)[1]} numbers "
+                f"Queries must be numbers of graphs, or vectors of {len(self.varies)} numbers "
                 f"as those of the set. Got shape {rows.shape}."
             )
-        asked = rows[:, varies] / scale - mean
-    else:
-        asked = scaled[places]
-    num_graphs, columns = len(scaled), max(scaled.shape[1], 1)
-    width = min(k, num_graphs - (places is not None))
+        return self.scaled(rows)
+
+
+def checked_places(queries: Any, num_graphs: int, k: int) -> np.ndarray | None:
+    """Return the places of queries that are numbers of graphs, None for vectors.
+
+    Raises ``ConfigError`` for k below 1, and ``DataError`` for a graph that is not there.
+    """
+    if k < 1:
+        raise ConfigError(f"k must be at least 1. Got {k}.")
+    places = places_of(queries)
+    if places is not None and not 0 <= places.min() <= places.max() < num_graphs:
+        wrong = int(places.min() if places.min() < 0 else places.max())
+        raise DataError(
+            f"There is no graph {wrong}: the set has {num_graphs} graphs, numbered from 0 to "
+            f"{num_graphs - 1}."
+        )
+    return places
+
+
+def scan(
+    scaled: np.ndarray, asked: np.ndarray, width: int, places: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (indices, distances) [Q, width] of the rows of ``scaled`` closest to each query.
+
+    ``scaled`` [G, c] and ``asked`` [Q, c] are in one ``Space``. ``places``: the row that is
+    left out for each query, None for none.
+    """
+    columns = max(scaled.shape[1], 1)
     indices = np.empty((len(asked), width), np.int64)
     distances = np.empty(indices.shape)
     lengths, own = (scaled**2).sum(axis=1), (asked**2).sum(axis=1)
-    block = max(1, _ENTRIES // num_graphs)
+    block = max(1, _ENTRIES // len(scaled))
     for start in range(0, len(asked), block):
         stop = start + block
         squares = lengths + own[start:stop, None] - 2 * (asked[start:stop] @ scaled.T)
@@ -80,7 +134,7 @@ def nearest(vectors: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, np.n
     return indices, distances
 
 
-def _places(queries: Any) -> np.ndarray | None:
+def places_of(queries: Any) -> np.ndarray | None:
     """Return queries that are numbers of graphs as an array, otherwise None."""
     if isinstance(queries, int | np.integer) and not isinstance(queries, bool):
         queries = [queries]
@@ -101,16 +155,7 @@ def _smallest(row: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return order, row[order]
 
 
-def _columns(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (mean of the scaled columns, deviations, which columns vary)."""
-    values = np.asarray(vectors, np.float64)
-    deviation = values.std(axis=0)
-    varies = deviation > 1e-12 * np.abs(values).max(initial=1.0)
-    scale = deviation[varies]
-    return (values[:, varies] / scale).mean(axis=0), scale, varies
-
-
 def unit_columns(vectors: np.ndarray) -> np.ndarray:
     """Return the columns of ``vectors`` [G, d] that vary, scaled to unit variance."""
-    _, scale, varies = _columns(vectors)
-    return np.asarray(vectors, np.float64)[:, varies] / scale
+    space = Space.of(vectors)
+    return np.asarray(vectors, np.float64)[:, space.varies] / space.scale

@@ -11,8 +11,9 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +69,29 @@ def refuse_pickle(path: str | os.PathLike[str]) -> None:
             )
 
 
+@dataclass(frozen=True)
+class Stacked:
+    """An array that is written part by part: ``parts()`` yields its rows, twice in all."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    parts: Callable[[], Iterable[np.ndarray]]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole array."""
+        return self.dtype.itemsize * math.prod(self.shape)
+
+
 def write_arrays(
-    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, np.ndarray | Stacked],
+    header: Mapping[str, Any],
 ) -> None:
     """Write named arrays and a JSON header to one safetensors file, whole or not at all.
 
-    Arrays are written one by one, without a second copy in memory.
+    Arrays are written one by one, without a second copy in memory; those that are ``Stacked`` are
+    never in memory as a whole.
     """
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     codes = {np.dtype(value): key for key, value in _DTYPES.items()}
@@ -82,7 +100,7 @@ def write_arrays(
             raise StorageError(
                 f"Array {name!r} has dtype {arrays[name].dtype}, which cannot be saved."
             )
-    blocks = json.dumps(checksums(_bytes(arrays[name]) for name in order))
+    blocks = json.dumps(checksums(part for name in order for part in _parts(arrays[name])))
     own = {_KEY: json.dumps(header, allow_nan=False), "table": "00000000", "blocks": blocks}
     table: Header = {"__metadata__": own}
     offset = 0
@@ -106,7 +124,9 @@ def write_arrays(
         file.write(head)
         for name in order:
             # A plain write, not tofile: tofile bypasses the buffer that holds the header.
-            file.write(_bytes(arrays[name]))
+            written = sum(file.write(part) for part in _parts(arrays[name]))
+            if written != arrays[name].nbytes:
+                raise StorageError(f"Array {name!r} of {path} changed while it was written.")
 
 
 def checksums(parts: Iterable[memoryview | bytes]) -> list[int]:
@@ -178,6 +198,11 @@ def read_header(path: str | os.PathLike[str]) -> Header | None:
         return _read_header(Path(path), table, None)[0]
     except StorageError:
         return None
+
+
+def _parts(array: np.ndarray | Stacked) -> Iterator[memoryview]:
+    for part in array.parts() if isinstance(array, Stacked) else [array]:
+        yield _bytes(np.asarray(part, array.dtype))
 
 
 def _bytes(array: np.ndarray) -> memoryview:

@@ -60,6 +60,14 @@ class BoundedReader:
                 "unpack it, or split it and use a part."
             )
 
+    def check_ratio(self, size: float) -> None:
+        """Raise ``DataError`` if content that is not held in memory grew out of all proportion."""
+        if size > max(ALWAYS_READ, MAX_RATIO * self.packed):
+            raise DataError(
+                f"{self.path} is refused: its content is more than {MAX_RATIO} times the size of "
+                "the file (a zip bomb?). If the file is meant to be so large, unpack it."
+            )
+
     @cached_property
     def _limit(self) -> tuple[float, str]:
         """The largest size of the content, and why."""

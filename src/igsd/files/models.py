@@ -122,7 +122,7 @@ def read_metrics(folder: Path, *, needs_all: bool = False) -> RunMetrics | None:
                 )
             warn_user(f"{text} This entry is left out.")
             del values[key]
-    return _with_sources(values, lambda source: _from_here(folder, source))
+    return _with_sources(values, lambda source: from_here(folder, source))
 
 
 def stored_metrics(folder: Path, metrics: RunMetrics) -> RunMetrics:
@@ -131,7 +131,7 @@ def stored_metrics(folder: Path, metrics: RunMetrics) -> RunMetrics:
     Paths of data and labels become relative to the folder, so that they are still found from
     another working folder, or when run and files have moved together.
     """
-    return _with_sources(metrics, lambda source: _from_folder(folder, source))
+    return _with_sources(metrics, lambda source: from_folder(folder, source))
 
 
 def is_same_source(one: str, other: str) -> bool:
@@ -175,7 +175,7 @@ def _with_sources(metrics: Any, change: Callable[[str], str]) -> RunMetrics:
     return changed  # type: ignore[return-value]
 
 
-def _from_folder(folder: Path, source: str) -> str:
+def from_folder(folder: Path, source: str) -> str:
     """Return a source relative to a run folder; names and absolute paths stay as they are."""
     path, sheet = split_sheet(source)
     if os.path.isabs(path) or not os.path.exists(path):
@@ -183,7 +183,7 @@ def _from_folder(folder: Path, source: str) -> str:
     return _relative(path, folder) + (f":{sheet}" if sheet else "")
 
 
-def _from_here(folder: Path, source: str) -> str:
+def from_here(folder: Path, source: str) -> str:
     """Return a source that is relative to a run folder relative to the working folder.
 
     So is a path that does not exist, for the error that names it.
@@ -296,6 +296,32 @@ def _check_finite(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> No
                 f"The model {path} has weights that are not finite ({name!r}), so it is neither "
                 "written nor loaded. Train again with a smaller learning_rate."
             )
+
+
+def identity_of(model: Any) -> str:
+    """Return a checksum of all that a model computes with; empty for one that cannot be saved."""
+    import hashlib
+    import tempfile
+    import warnings
+
+    import numpy as np
+
+    from igsd.files.arrays import read_arrays
+
+    if not hasattr(model, "save"):
+        return ""
+    with tempfile.TemporaryDirectory(prefix="igsd-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a model's own code is not saved
+        path = Path(folder, "model")
+        model.save(path)
+        arrays, header = read_arrays(path, "model")
+    for key in ("history", "pretraining"):
+        header.pop(key, None)
+    digest = hashlib.sha256(repr(sorted(header.items())).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name}{arrays[name].dtype.str}{arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
 
 
 def model_path(path: str | os.PathLike[str]) -> Path:

@@ -328,33 +328,42 @@ def append_molecule(found: ChemicalColumns, molecule: Any) -> None:
     for ring in sorted(info.AtomRings(), key=len, reverse=True):
         for place in ring:
             rings[place] = min(len(ring), 8)
-    kinds: list[AtomKind] = []
-    centres = []
-    for atom, ring in zip(molecule.GetAtoms(), rings, strict=True):
-        kind = (
-            atom.GetAtomicNum(),
-            atom.GetDegree(),
-            atom.GetFormalCharge(),
-            atom.GetTotalNumHs(),
-            atom.GetIsAromatic(),
-            ring,
-            atom.GetHybridization(),
-        )
-        if atom.GetChiralTag() != unspecified:
-            centres.append(atom)
-        kinds.append(kind)
+    # Mapped, not looped, and by number: RDKit's own iterators are Python, slower than what they do.
+    atoms = list(map(molecule.GetAtomWithIdx, range(len(ranks))))
+    bonds = list(map(molecule.GetBondWithIdx, range(molecule.GetNumBonds())))
+    atom, bond = Chem.Atom, Chem.Bond
+    columns = (
+        map(atom.GetAtomicNum, atoms),
+        map(atom.GetDegree, atoms),
+        map(atom.GetFormalCharge, atoms),
+        map(atom.GetTotalNumHs, atoms),
+        map(atom.GetIsAromatic, atoms),
+        rings,
+        map(atom.GetHybridization, atoms),
+    )
+    kinds: list[AtomKind] = list(zip(*columns, strict=True))
+    tags = zip(atoms, map(atom.GetChiralTag, atoms), strict=True)
+    centres = [one for one, tag in tags if tag != unspecified]
     for place, code in _stereocentres(molecule, centres).items():
         kinds[place] += (code,)
     offset = len(found.atoms)
     found.sizes.append(len(kinds))
     found.ranks += ranks
     found.atoms += [codes.setdefault(kind, len(codes)) for kind in kinds]
-    in_ring = set().union(*info.BondRings())
-    for place, bond in enumerate(molecule.GetBonds()):
-        found.source.append(offset + bond.GetBeginAtomIdx())
-        found.target.append(offset + bond.GetEndAtomIdx())
-        key = (bond.GetBondType(), place in in_ring, bond.GetIsConjugated(), bond.GetStereo())
-        found.bonds.append(found.bond_codes.setdefault(key, len(found.bond_codes)))
+    found.source += [offset + place for place in map(bond.GetBeginAtomIdx, bonds)]
+    found.target += [offset + place for place in map(bond.GetEndAtomIdx, bonds)]
+    in_ring = [False] * len(bonds)
+    for ring in info.BondRings():
+        for place in ring:
+            in_ring[place] = True
+    links = (
+        map(bond.GetBondType, bonds),
+        in_ring,
+        map(bond.GetIsConjugated, bonds),
+        map(bond.GetStereo, bonds),
+    )
+    known = found.bond_codes
+    found.bonds += [known.setdefault(kind, len(known)) for kind in zip(*links, strict=True)]
 
 
 def _atom_name(kind: AtomKind) -> str:

@@ -1,7 +1,6 @@
 """``GraphSet``: many small graphs as a few flat, immutable columns."""
 
 import hashlib
-import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -12,6 +11,7 @@ import numpy as np
 
 from igsd.errors import DataError, GraphIndexError, StorageError
 from igsd.files.arrays import Header, read_arrays, write_arrays
+from igsd.files.texts import Texts
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.progress import html_facts, listed
 
@@ -304,16 +304,19 @@ class GraphSet:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set to one portable file at exactly ``path``, whole or not at all."""
+        write_arrays(path, *self.packed())
+
+    def packed(self) -> tuple[dict[str, np.ndarray], Header]:
+        """Return the (arrays, header) that ``save`` writes."""
         arrays = self._columns()
         for key in _TEXTS:
             if (texts := getattr(self, key)) is not None:
-                encoded = [text.encode() for text in texts]
-                arrays[key] = np.frombuffer(b"".join(encoded), np.uint8)
-                arrays[f"{key}_ptr"] = pointers(np.array([len(e) for e in encoded], np.int64))
+                packed = Texts.of(texts)
+                arrays |= {key: packed.data, f"{key}_ptr": packed.bounds}
         header: Header = {"kind": "graph set", "version": _VERSION}
         # Absent where there are none, so that a plain set is written as it always was.
         header |= {key: value for key in CATEGORIES if (value := getattr(self, key))}
-        write_arrays(path, arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)})
+        return arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -424,8 +427,7 @@ def _pop_texts(arrays: dict[str, np.ndarray], key: str) -> tuple[str, ...] | Non
     text, bounds = arrays.pop(key, None), arrays.pop(f"{key}_ptr", None)
     if text is None or bounds is None:
         return None
-    raw = text.tobytes()
-    return tuple(raw[a:b].decode() for a, b in itertools.pairwise(bounds.tolist()))
+    return Texts(text, bounds).decoded()
 
 
 def _is_within(codes: np.ndarray, low: int, high: int) -> bool:

@@ -1,16 +1,17 @@
 """``fit``: train the network of any method on graphs, with or without labels."""
 
+from __future__ import annotations
+
 import copy
 import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
-from lightning_fabric import Fabric
 from torch import nn
 
 from igsd.batches.features import CHEMISTRY, FeatureMap, choose_parts
@@ -40,6 +41,9 @@ from igsd.training import loop
 from igsd.training.self_training import PseudoLabels
 from igsd.training.task import LabelModule, Labels, Task, predict_outputs
 from igsd.views.source import Source, bond_types
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric  # which imports much of torch that only training needs
 
 Losses = list[dict[str, float]]
 """The mean losses of each epoch."""

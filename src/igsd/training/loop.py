@@ -12,11 +12,10 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
 
 import numpy as np
 import torch
-from lightning_fabric import Fabric
 
 from igsd.errors import ConfigError, StorageError, TrainingError, need
 from igsd.files.arrays import read_arrays, write_arrays
@@ -25,6 +24,9 @@ from igsd.progress import progress_bar
 from igsd.settings.fields import present_names
 from igsd.settings.groups import FewLabels, Training
 from igsd.training.task import Task
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric  # which imports much of torch that only training needs
 
 Entry = dict[str, float]
 """The figures of an epoch by name."""
@@ -309,6 +311,8 @@ def make_adam(parameters: Any, rate: float, weight_decay: float = 0.0) -> torch.
 
 def make_fabric(config: Training) -> Fabric:
     """Return a Fabric, not yet launched; raises ``TrainingError`` if the device is missing."""
+    from lightning_fabric import Fabric
+
     where = {key: getattr(config, key) for key in ("accelerator", "devices", "precision")}
     # With labels, some weights may be unused in a step, e.g. a projector without views.
     may_skip = config.devices > 1 and isinstance(config, FewLabels)

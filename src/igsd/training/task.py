@@ -4,21 +4,25 @@ Which graphs meet in a step is a pure function of (seed, round, epoch, step), so
 finds its place again.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
-from lightning_fabric import Fabric
 
 from igsd.batches.batch import chunks
 from igsd.graphs.adjacency import pointers
 from igsd.model.network import Network, Step, StepLabels
 from igsd.training.self_training import PseudoLabelStore, class_quotas, round_starts
 from igsd.views.source import Source
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric  # which imports much of torch that only training needs
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,12 +41,14 @@ class Molecules:
 
     ``graphs``: None if no string is a molecule. ``kept`` [G] int64: the rows of the graphs.
     ``failures``: the rows left out. ``doubtful``: rows kept in spite of an impossible valence.
+    ``changed``: how many molecules were changed by standardising them.
     """
 
     graphs: GraphSet | None
     kept: np.ndarray
     failures: tuple[SmilesFailure, ...]
     doubtful: tuple[SmilesFailure, ...]
+    changed: int = 0
 
 
 def from_smiles(
@@ -123,9 +125,15 @@ def read_molecules(
     if kept:
         graphs = found.labelled(name, graph_names=tuple(names))
     if graphs is not None and standard is not None:
-        note = f"standardised ({standardise}): {standard.changed} of {len(kept)} molecules changed"
+        note = standard_note(standardise, standard.changed, len(kept))
         graphs = replace(graphs, standardised=standardise, notes=(note,))
-    return Molecules(graphs, np.array(kept, np.int64), tuple(failures), tuple(doubtful))
+    changed = 0 if standard is None else standard.changed
+    return Molecules(graphs, np.array(kept, np.int64), tuple(failures), tuple(doubtful), changed)
+
+
+def standard_note(level: str, changed: int, total: int) -> str:
+    """Return the note of a set whose molecules were standardised."""
+    return f"standardised ({level}): {changed} of {total} molecules changed"
 
 
 def smiles_notes(

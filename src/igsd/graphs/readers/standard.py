@@ -6,6 +6,7 @@ also replaces the molecule by RDKit's canonical tautomer, which is slow and chan
 """
 
 import re
+import zlib
 from collections import defaultdict
 from typing import Any
 
@@ -97,17 +98,27 @@ def repeated_molecules(graphs: GraphSet) -> list[list[int]]:
     Two molecules are the same if their InChIKeys are, or, where InChI gives none (more than 1,024
     atoms, atoms ``*``), their canonical SMILES. Only molecules with equal skeletons are compared.
     """
+    names = graphs.graph_names or ()
+    return same_molecules(alike_skeletons(skeletons(graphs)), names)
+
+
+def alike_skeletons(keys: np.ndarray) -> list[list[int]]:
+    """Return the graphs with equal skeletons, as lists of two or more in ascending order."""
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.r_[True, keys[order][1:] != keys[order][:-1]])
+    stops = np.r_[starts[1:], len(keys)]
+    several = stops - starts > 1
+    pairs = zip(starts[several].tolist(), stops[several].tolist(), strict=True)
+    return [order[start:stop].tolist() for start, stop in pairs]
+
+
+def same_molecules(groups: list[list[int]], names: Any) -> list[list[int]]:
+    """Return the molecules of each group that are the same; ``names[graph]``: their SMILES."""
     from rdkit import Chem, rdBase
 
-    names = graphs.graph_names or ()
-    groups = defaultdict(list)
-    for graph, key in enumerate(_skeletons(graphs).tolist()):
-        groups[key].append(graph)
     found: list[list[int]] = []
     with rdBase.BlockLogs():
-        for members in groups.values():
-            if len(members) < 2:
-                continue
+        for members in groups:
             same = defaultdict(list)
             spelled = {name: _key(Chem.MolFromSmiles(name)) for name in {names[m] for m in members}}
             for graph in members:
@@ -124,15 +135,17 @@ def _key(molecule: Any) -> str:
     return Chem.MolToInchiKey(molecule) or smiles_of(molecule)
 
 
-def _skeletons(graphs: GraphSet) -> np.ndarray:
+def skeletons(graphs: GraphSet) -> np.ndarray:
     """Return a hash of each molecule's skeleton, [G] uint64: elements, and which are bonded.
 
     Molecules with one InChI have one skeleton: InChI ignores bonds to metals, hydrogens move, and
-    bond orders follow. Elements that form both kinds of bonds count as metals here.
+    bond orders follow. Elements that form both kinds of bonds count as metals here. The hash
+    depends on the names of elements, not on their codes, so that it compares molecules of two sets.
     """
     is_bare = [_METALS.fullmatch(str(name)) is not None for name in graphs.node_label_names]
     metal = np.array(is_bare)[graphs.node_labels]
-    keys = splitmix64(np.asarray(graphs.node_labels).astype(np.uint64))
+    elements = np.array([zlib.crc32(str(n).encode()) for n in graphs.node_label_names], np.uint64)
+    keys = splitmix64(elements[graphs.node_labels])
     columns, rows = graphs.adjacency.global_columns(graphs.node_ptr), graphs.adjacency.rows()
     counts = ~(metal[rows] | metal[columns])
     for _ in range(_ROUNDS):

@@ -16,16 +16,21 @@ from igsd.files.cache import cache_dir
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
-from igsd.graphs.readers.smiles import SmilesFailure, failure_report, read_molecules, smiles_notes
+from igsd.graphs.readers.smiles import (
+    Molecules,
+    SmilesFailure,
+    failure_report,
+    read_molecules,
+    smiles_notes,
+)
 from igsd.graphs.readers.standard import level_of, repeated_molecules
-from igsd.graphs.readers.text_table import TextTable, read_text_table
+from igsd.graphs.readers.text_table import LABEL_COLUMNS, TextTable, read_text_table
 
 _OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
 _COUNTING = ("index", "no", "nr", "row")
 _ITS_NAME = rf"({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)"
 _NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|title( of the record)?|{_ITS_NAME}")
 _OTHER_COLUMNS = ("smile", "mol", "romol", "structure", "inchi", "standard_inchi")
-_LABEL_COLUMNS = ("label", "class", "y")
 _MOST_SHOWN = 5
 
 
@@ -89,33 +94,64 @@ def read_smiles_table(
     targets = target_columns
     if targets is None:
         targets = [c for c in table.columns if c not in (smiles, label) and _is_target(table, c)]
+    used = check_used(table.path, smiles, label, targets)
+    title = name or (table.path.name.split(".")[0] if table.lines[0] else UNNAMED)
+    found = read_rows(
+        table, smiles, targets, name=title, check_valence=check_valence, standardise=level
+    )
+    failures, kept = found.failures, found.kept
+    if found.graphs is None:
+        raise DataError(f"{table.path}: {failure_report(failures, len(texts), title)}")
+    graphs = found.graphs
+    if label is not None:
+        classes = drop_missing(class_cells(table, label, kept), label)
+        codes, names = encode_categories(classes)
+        graphs = replace(graphs, classes=codes, class_names=names)
+    notes = [*table.notes, *found.graphs.notes, *smiles_notes(failures, found.doubtful)]
+    rows = [[int(kept[graph]) for graph in group] for group in repeated_molecules(graphs)]
+    if repeats := repeats_note(table, rows, used):
+        notes.append(repeats)
+    _tell(table, failures, [*table.notes, *found.graphs.notes, *([repeats] if repeats else [])])
+    return replace(graphs, notes=tuple(notes))
+
+
+def check_used(
+    path: str | Path, smiles: str, label: str | None, targets: Sequence[str]
+) -> list[str]:
+    """Return the columns that are used; raises ``DataError`` if one is named twice."""
     used = [smiles, *([label] if label else []), *targets]
     if len(set(used)) < len(used):
         twice = next(column for place, column in enumerate(used) if column in used[:place])
         raise DataError(
-            f"The column {twice!r} of {table.path} is named twice. A column is SMILES, the "
+            f"The column {twice!r} of {path} is named twice. A column is SMILES, the "
             "label or a target, but only one of them."
         )
+    return used
+
+
+def read_rows(
+    table: TextTable,
+    smiles: str,
+    targets: Sequence[str],
+    *,
+    name: str,
+    check_valence: bool = True,
+    standardise: str = "",
+) -> Molecules:
+    """Return the molecules of the rows of a table, with their lines, ids and targets."""
     numbers = np.array([_numbers(table, column) for column in targets]).T if targets else None
-    title = name or (table.path.name.split(".")[0] if table.lines[0] else UNNAMED)
-    found = read_molecules(texts, name=title, check_valence=check_valence, standardise=level)
-    failures = [_placed(failure, table) for failure in found.failures]
-    doubtful = [_placed(failure, table) for failure in found.doubtful]
-    if found.graphs is None:
-        raise DataError(f"{table.path}: {failure_report(failures, len(texts), title)}")
-    kept = found.kept
-    columns: Fields = {"lines": np.array(table.lines, np.int64)[kept]}
-    columns["ids"] = table_ids(table, kept)
-    if label is not None:
-        columns["classes"], columns["class_names"] = _classes(table, label, kept)
-    if numbers is not None:
-        columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
-    graphs = replace(found.graphs, **columns)
-    notes = [*table.notes, *found.graphs.notes, *smiles_notes(failures, doubtful)]
-    if repeats := _repeats_note(table, graphs, kept, used):
-        notes.append(repeats)
-    _tell(table, failures, [*table.notes, *found.graphs.notes, *([repeats] if repeats else [])])
-    return replace(graphs, notes=tuple(notes))
+    texts = table.column(smiles)
+    found = read_molecules(texts, name=name, check_valence=check_valence, standardise=standardise)
+    failures = tuple(_placed(failure, table) for failure in found.failures)
+    doubtful = tuple(_placed(failure, table) for failure in found.doubtful)
+    graphs, kept = found.graphs, found.kept
+    if graphs is not None:
+        columns: Fields = {"lines": np.array(table.lines, np.int64)[kept]}
+        columns["ids"] = table_ids(table, kept)
+        if numbers is not None:
+            columns |= {"targets": numbers[kept], "target_names": tuple(targets)}
+        graphs = replace(graphs, **columns)
+    return Molecules(graphs, kept, failures, doubtful, found.changed)
 
 
 def _placed(failure: SmilesFailure, table: TextTable) -> SmilesFailure:
@@ -159,12 +195,13 @@ def _tell(table: TextTable, failures: Sequence[SmilesFailure], notes: Sequence[s
             mark.touch()
 
 
-def _repeats_note(table: TextTable, graphs: GraphSet, kept: np.ndarray, used: Sequence[str]) -> str:
-    """Return a sentence on molecules that occur several times, empty if none does."""
-    groups = repeated_molecules(graphs)
-    if not groups:
+def repeats_note(table: TextTable, rows: Sequence[Sequence[int]], used: Sequence[str]) -> str:
+    """Return a sentence on molecules that occur several times, empty if none does.
+
+    ``rows``: groups of rows with the same molecule.
+    """
+    if not rows:
         return ""
-    rows = [[int(kept[graph]) for graph in group] for group in groups]
     place = "lines" if table.lines[0] else "rows"
     shown = [" and ".join(str(table.lines[row]) for row in group[:4]) for group in rows]
     text = f"{counted(len(rows), 'molecule')} occur{'s' if len(rows) == 1 else ''} more than once "
@@ -238,7 +275,7 @@ def _looks_like_a_molecule(text: str) -> bool:
 def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
     """Return a column called label, class or y if its values are categories."""
     for column in table.columns:
-        if column.lower() in _LABEL_COLUMNS and column not in used:
+        if column.lower() in LABEL_COLUMNS and column not in used:
             values = _values(table, column)
             if not any(isinstance(value, float) and not value.is_integer() for value in values):
                 return column
@@ -253,8 +290,8 @@ def _is_target(table: TextTable, column: str) -> bool:
     return bool(known) and all(isinstance(v, float) and math.isfinite(v) for v in known)
 
 
-def _classes(table: TextTable, column: str, rows: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Return (codes, names) of the labels in these rows; warn of markers of missing values."""
+def class_cells(table: TextTable, column: str, rows: np.ndarray) -> list[Any]:
+    """Return the labels in these rows, empty where there is none; ``DataError`` for fractions."""
     cells = table.column(column)
     for row in rows:
         if is_fraction(cells[row]):
@@ -263,7 +300,7 @@ def _classes(table: TextTable, column: str, rows: np.ndarray) -> tuple[np.ndarra
                 f"text or integers, found {float(cells[row])}. Name it in 'target_columns' to "
                 "predict it as a number."
             )
-    return encode_categories(drop_missing([class_of_text(cells[row]) for row in rows], column))
+    return [class_of_text(cells[row]) for row in rows]
 
 
 def _numbers(table: TextTable, column: str) -> list[float]:

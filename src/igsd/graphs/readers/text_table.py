@@ -34,16 +34,23 @@ from igsd.files.bounded import (
     read_standard_input,
     split_sheet,
 )
+from igsd.graphs.readers.cells import (
+    DECIMAL_COMMA,
+    THOUSANDS,
+    codec_of,
+    is_whole_or_missing,
+    smiles_and_name,
+    unclear_commas,
+)
 from igsd.graphs.readers.sdf import read_records
 
 _WEIGHT = 12  # bytes of memory that a byte of a table takes as cells
 _MOST_MISSING = 10_000_000
-_SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
+LABEL_COLUMNS = ("label", "class", "y")
+"""Columns that are taken for classes by their names."""
+SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 _SMILES = "smiles"
-_NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-_WHOLE = re.compile(r"[+-]?\d+([eE][+-]?\d+)?")
+NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 @dataclass(frozen=True)
@@ -166,13 +173,7 @@ def is_table(data: str) -> bool:
 
 def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
     """Return (text, notes): UTF-8, else UTF-16 by its marks, else Latin-1 as Windows writes it."""
-    codec, note = "utf-8-sig", ""
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        codec, note = "utf-16", "read as UTF-16"
-    elif b"\x00" in raw[:200] and len(raw) >= 4:
-        places = [raw[start:200:2].count(0) for start in (0, 1)]
-        if min(places) == 0:
-            codec, note = ("utf-16-be", "utf-16-le")[places[1] > 0], "read as UTF-16"
+    codec, note = codec_of(raw)
     try:
         text = raw.decode(codec)
     except UnicodeDecodeError as error:
@@ -182,7 +183,7 @@ def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
         note = f"not UTF-8 (line {line}, byte 0x{raw[error.start]:02x}), read as Latin-1. Save it "
         note += "as UTF-8 if names look wrong"
         text = raw.decode("cp1252", errors="replace")
-    if (found := _NOT_TEXT.search(text)) is not None:
+    if (found := NOT_TEXT.search(text)) is not None:
         line = text.count("\n", 0, found.start()) + 1
         raise DataError(
             f"{path}, line {line}: the file is not text (character 0x{ord(found[0]):02x}). A table "
@@ -193,9 +194,9 @@ def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
 
 def _text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     """Return the table of a text whose first line names the columns."""
-    separator = _separator(text)
+    separator = separator_of(text)
     if separator not in "\t,":
-        notes += (f"cells are separated by {_SEPARATORS[separator]}",)
+        notes += (f"cells are separated by {SEPARATORS[separator]}",)
     kwargs: Any = {"delimiter": separator, "strict": True, "skipinitialspace": separator == " "}
     if separator == " ":
         text = re.sub(r"(?m)[ \t]+$", "", text)
@@ -204,7 +205,7 @@ def _text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     return _table(path, [row for row, _ in rows], [line for _, line in rows], notes)
 
 
-def _separator(text: str) -> str:
+def separator_of(text: str) -> str:
     """Return the most frequent separator of the first line; spaces if all lines agree on them."""
     first, _, rest = text.lstrip().partition("\n")
     found = max("\t,;|", key=first.count)
@@ -255,9 +256,7 @@ def _smiles_lines(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
         raise DataError(f"{path} has no lines; a SMILES in every line was expected.")
     if _SMILES in re.split(r"[\s,;|]+", lines[0][0].lower()):
         return _text(text, path, notes)
-    # An extension of CXSMILES, between two bars, belongs to the SMILES.
-    parts = [re.fullmatch(r"(\S+(?:\s+\|[^|]*\|)?)\s*(.*)", line) for line, _ in lines]
-    rows = [[part[1], part[2]] for part in parts if part is not None]
+    rows = [smiles_and_name(line) for line, _ in lines]
     columns = [_SMILES, "name"]
     if not any(name for _, name in rows):
         columns, rows = columns[:1], [row[:1] for row in rows]
@@ -405,12 +404,12 @@ def _with_points(table: TextTable) -> TextTable:
     for place, name in enumerate(table.columns):
         cells = [row[place].strip() for row in table.rows if place < len(row) and row[place]]
         with_comma = [cell for cell in cells if "," in cell]
-        if not with_comma or not all(map(_DECIMAL_COMMA.fullmatch, with_comma)):
+        if not with_comma or not all(map(DECIMAL_COMMA.fullmatch, with_comma)):
             continue
         others = (cell for cell in cells if "," not in cell and cell)
-        if not all(map(_is_whole_or_missing, others)):
+        if not all(map(is_whole_or_missing, others)):
             continue
-        if all(map(_THOUSANDS.fullmatch, with_comma)):
+        if all(map(THOUSANDS.fullmatch, with_comma)):
             unclear.append(repr(name))
             continue
         changed.append(repr(name))
@@ -421,15 +420,8 @@ def _with_points(table: TextTable) -> TextTable:
     if changed:
         notes += (f"decimal commas in {enumerated(changed)} are read as points",)
     if unclear:
-        notes += (
-            f"commas in {enumerated(unclear)} may be decimal commas or thousands, so these are "
-            "left as text: write points, or no commas",
-        )
+        notes += (unclear_commas(unclear),)
     return replace(table, notes=notes)
-
-
-def _is_whole_or_missing(cell: str) -> bool:
-    return _WHOLE.fullmatch(cell) is not None or cell.lower() in ("na", "n/a", "nan", "-", "?")
 
 
 _PARSERS: dict[str, Callable[[str, Path, tuple[str, ...]], TextTable]] = {

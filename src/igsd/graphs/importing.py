@@ -1,0 +1,343 @@
+"""``import_tables``: tables of molecules of any length as one file, in bounded memory.
+
+The rows are cut into parts. Each is parsed by one of several processes and written to a folder
+beside the file as soon as it is done; an interrupted import goes on from there. In the end the
+columns of all parts are written one after the other into the file, which is what ``GraphSet.save``
+writes of the same molecules.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Required, TypedDict
+
+import numpy as np
+
+from igsd.errors import DataError, StorageError, counted, enumerated, need, warn_user
+from igsd.files.arrays import Header, Stacked, read_arrays, write_arrays
+from igsd.files.texts import Texts
+from igsd.graphs.build import encode_categories
+from igsd.graphs.labels import drop_missing
+from igsd.graphs.readers.long_table import LongTable
+from igsd.graphs.readers.smiles import failure_report, smiles_notes, standard_note
+from igsd.graphs.readers.standard import alike_skeletons, level_of, same_molecules, skeletons
+from igsd.graphs.readers.table import (
+    SmilesFailure,
+    check_used,
+    class_cells,
+    read_rows,
+    repeats_note,
+)
+from igsd.graphs.readers.text_table import TextTable
+from igsd.processes import map_folds
+
+ALGORITHM = 1
+"""Raise this whenever a part changes, so that older ones are made again."""
+
+PART = 10_000
+"""Rows of a part."""
+
+LONG = 1 << 20
+"""Bytes of a table from which on it is read in parts."""
+
+_KIND, _MOST_NOTES, _MOST_SHOWN = "part of a set", 1000, 5
+_RECODED = {
+    "node_labels": "node_label_names",
+    "edge_labels": "edge_label_names",
+    "atom_kinds": "atom_kind_names",
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the rows of a table become molecules: its columns, and the name of the set."""
+
+    smiles: str
+    label: str | None
+    targets: tuple[str, ...]
+    standardise: str
+    name: str
+
+
+class Imported(NamedTuple):
+    """What was written: the number of graphs, and notes on how."""
+
+    graphs: int
+    notes: tuple[str, ...]
+
+
+def import_tables(
+    sources: Sequence[str],
+    target: Path,
+    *,
+    smiles_column: str | None = None,
+    label_column: str | None = None,
+    target_columns: Sequence[str] | None = None,
+    standardise: str = "",
+    jobs: int = 1,
+    begin: Callable[[int], Callable[[int], Any]] = lambda total: lambda count: None,
+) -> Imported:
+    """Write the molecules of tables with the same columns to one file, whole or not at all.
+
+    The options are those of ``read_smiles_table``. ``jobs``: processes that parse. ``begin(total)``
+    is told the number of rows, and returns what is told how many more are done. Parts stay in the
+    folder ``TARGET.parts`` until the file is written.
+    """
+    need("chem", "rdkit", "Reading SMILES")
+    table = LongTable.open(sources)
+    smiles = smiles_column or table.guess_smiles()
+    table.sample.column(smiles)
+    label = label_column or table.guess_label((smiles, *(target_columns or ())))
+    targets = target_columns
+    if targets is None:
+        targets = table.guess_targets((smiles, label))
+    for column in (*([label] if label else []), *targets):
+        table.sample.column(column)  # report a wrong name before reading the molecules
+    check_used(sources[0], smiles, label, targets)
+    stem = Path(sources[0]) if len(sources) == 1 else target
+    name = stem.name.split(".")[0]
+    reading = Reading(smiles, label, tuple(targets), level_of(standardise), name)
+    folder = parts_folder(target)
+    paths: list[Path] = []
+    advance = begin(table.num_rows)
+    for block in _blocks(table.parts(PART), 2 * jobs):
+        numbered = [(folder / f"part-{len(paths) + n:06}", part) for n, part in enumerate(block, 1)]
+        jobs_left = [
+            (path, part, reading) for path, part in numbered if not _is_done(path, part, reading)
+        ]
+        map_folds(write_part, jobs_left, min(jobs, max(len(jobs_left), 1)))
+        paths += [path for path, _ in numbered]
+        advance(sum(len(part.rows) for part in block))
+    imported = _join(paths, target, table, reading)
+    shutil.rmtree(folder, ignore_errors=True)
+    return imported
+
+
+def parts_folder(target: Path) -> Path:
+    """Return the folder in which parts are kept while a file is made."""
+    # Absolute: processes that are kept for reuse may have started in another folder.
+    return target.with_name(f"{target.name}.parts").absolute()
+
+
+def write_part(path: Path, table: TextTable, reading: Reading) -> None:
+    """Parse the rows of a part and write it, whole or not at all."""
+    found = read_rows(
+        table,
+        reading.smiles,
+        reading.targets,
+        name=reading.name,
+        standardise=reading.standardise,
+    )
+    header: Header = {"kind": _KIND, "key": part_key(table, reading), "rows": len(table.rows)}
+    for kind in ("failures", "doubtful"):
+        header[kind] = [asdict(failure) for failure in getattr(found, kind)]
+    header |= {"file": table.path.name, "changed": found.changed, "kept": len(found.kept)}
+    arrays: dict[str, np.ndarray] = {}
+    if found.graphs is not None:
+        arrays, packed = found.graphs.packed()
+        header |= {
+            "set": packed,
+            "shapes": {k: [str(v.dtype), *v.shape] for k, v in arrays.items()},
+        }
+        if reading.label is not None:
+            # What is missing depends on all classes; empty cells are.
+            cells = class_cells(table, reading.label, found.kept)
+            arrays["classes"], header["classes"] = encode_categories(
+                [c if c != "" else None for c in cells]
+            )
+        arrays["skeletons"] = skeletons(found.graphs)
+    write_arrays(
+        path,
+        {k: v.view(np.int64) if v.dtype == np.uint64 else v for k, v in arrays.items()},
+        header,
+    )
+
+
+def part_key(table: TextTable, reading: Reading) -> str:
+    """Return what identifies a part: its rows and lines, how they are read, RDKit."""
+    rdkit = need("chem", "rdkit", "Reading SMILES")
+    spec = [ALGORITHM, rdkit.__version__, asdict(reading), table.path.name, table.columns]
+    content = json.dumps([*spec, table.lines, table.rows, sorted(table.failures.items())])
+    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:40]
+
+
+class _PartHeader(TypedDict, total=False):
+    key: Required[str]
+    rows: Required[int]
+    kept: Required[int]
+
+
+def _read_part(path: Path) -> tuple[dict[str, np.ndarray], Header]:
+    return read_arrays(path, _KIND, needs_checksum=True, header_type=_PartHeader)
+
+
+def _is_done(path: Path, table: TextTable, reading: Reading) -> bool:
+    """Return whether a part is there, whole, and of these rows."""
+    try:
+        return bool(_read_part(path)[1]["key"] == part_key(table, reading))
+    except StorageError:
+        return False
+
+
+def _blocks(parts: Iterator[TextTable], size: int) -> Iterator[list[TextTable]]:
+    while block := list(islice(parts, size)):
+        yield block
+
+
+def _join(paths: Sequence[Path], target: Path, table: LongTable, reading: Reading) -> Imported:
+    """Write the columns of all parts to one file."""
+    headers = [_read_part(path)[1] for path in paths]
+    filled = [(path, header) for path, header in zip(paths, headers, strict=True) if header["kept"]]
+    failures, doubtful = (
+        _failures(headers, kind, len(table.sources) > 1) for kind in ("failures", "doubtful")
+    )
+    if not filled:
+        report = failure_report(failures[:_MOST_NOTES], table.num_rows, reading.name)
+        raise DataError(f"{table.sources[0]}: {report}")
+    total = sum(header["kept"] for header in headers)
+    parts = _Parts([path for path, _ in filled], [header for _, header in filled])
+    arrays, names = parts.columns()
+    header: Header = dict(filled[0][1]["set"]) | names
+    if reading.label is not None:
+        arrays["classes"], header["class_names"] = parts.classes(reading.label)
+    notes = list(table.notes)
+    if reading.standardise:
+        changed = sum(header["changed"] for header in headers)
+        notes.append(standard_note(reading.standardise, changed, total))
+    rows_left_out = smiles_notes(failures, doubtful)
+    notes += rows_left_out[:_MOST_NOTES]
+    if len(rows_left_out) > _MOST_NOTES:
+        notes.append(f"and {len(rows_left_out) - _MOST_NOTES} more rows like these")
+    if len(table.sources) > 1:
+        notes.append(f"lines are counted in each of the {len(table.sources)} files")
+    numbers = [number for number, header in enumerate(headers) if header["kept"]]
+    groups = [[(numbers[part], line) for part, line in group] for group in parts.repeated()]
+    if repeats := _repeats_note(groups, table, reading):
+        notes.append(repeats)
+        warn_user(f"{reading.name}: {repeats}.")
+    if failures:
+        shown = enumerated([str(failure) for failure in failures], _MOST_SHOWN)
+        are = "is not a molecule and was" if len(failures) == 1 else "are not molecules and were"
+        warn_user(f"{len(failures)} of {counted(table.num_rows, 'row')} {are} left out: {shown}.")
+    write_arrays(target, arrays, header | {"notes": notes})
+    return Imported(total, tuple(notes))
+
+
+def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading: Reading) -> str:
+    """Return a sentence on molecules that occur several times, empty if none does.
+
+    Their rows are read once more, since they may disagree in columns that are not kept.
+    """
+    wanted: dict[int, set[int]] = {}
+    for number, line in (place for group in groups for place in group):
+        wanted.setdefault(number, set()).add(line)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    places: dict[tuple[int, int], int] = {}
+    for number, part in enumerate(table.parts(PART) if groups else ()):
+        for row, line in zip(part.rows, part.lines, strict=True):
+            if line in wanted.get(number, ()):
+                places[number, line] = len(rows)
+                rows.append(row)
+                lines.append(line)
+    picked = TextTable(Path(table.sources[0]), table.columns, rows, lines)
+    chosen = [[places[place] for place in group] for group in groups]
+    return repeats_note(picked, chosen, [reading.smiles])
+
+
+def _failures(headers: Iterable[Header], kind: str, is_several: bool) -> list[SmilesFailure]:
+    """Return the rows left out of all parts; of several files, each is named in its reason."""
+    found = []
+    for header in headers:
+        for entry in header[kind]:
+            place = f" ({header['file']})" if is_several else ""
+            found.append(SmilesFailure(**entry | {"reason": entry["reason"] + place}))
+    return found
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The parts that hold molecules. A part is mapped only while one of its columns is read."""
+
+    paths: list[Path]
+    headers: list[Header]
+
+    def read(self, column: str) -> Iterator[np.ndarray]:
+        """Yield a column of every part."""
+        for path in self.paths:
+            yield np.asarray(_read_part(path)[0][column])
+
+    def columns(self) -> tuple[dict[str, Any], Header]:
+        """Return every column of the set to be written, and the names behind recoded ones."""
+        shapes = [header["shapes"] for header in self.headers]
+        arrays: dict[str, Any] = {}
+        names: Header = {}
+        for key, (dtype, *_) in shapes[0].items():
+            if any(key not in shape for shape in shapes):
+                raise StorageError(f"The parts of {self.paths[0].parent} do not fit. Remove them.")
+            rows = sum(shape[key][1] for shape in shapes)
+            is_pointer = key.endswith("_ptr")
+            shape = (rows - (len(shapes) - 1) * is_pointer, *shapes[0][key][2:])
+            read = self._pointers if is_pointer else self.read
+            if key in _RECODED:
+                names[_RECODED[key]] = self._names(_RECODED[key])
+                read = self._recoded
+            arrays[key] = Stacked(np.dtype(dtype), shape, _bound(read, key))
+        return arrays, names
+
+    def classes(self, label: str) -> tuple[np.ndarray, list[Any]]:
+        """Return (codes, names) of the classes; warns of what is taken as missing."""
+        pairs = zip(self.read("classes"), self.headers, strict=True)
+        cells = [[*h["classes"], ""][code] for codes, h in pairs for code in codes.tolist()]
+        codes, names = encode_categories(drop_missing(cells, label))
+        return codes, list(names)
+
+    def repeated(self) -> list[list[tuple[int, int]]]:
+        """Return the molecules that occur several times, each as (place of the part, line)."""
+        groups = alike_skeletons(np.concatenate(list(self.read("skeletons"))))
+        wanted = np.unique([graph for group in groups for graph in group]).astype(np.int64)
+        names: dict[int, str] = {}
+        places: dict[int, tuple[int, int]] = {}
+        done = 0
+        for number, path in enumerate(self.paths):
+            stop = done + self.headers[number]["kept"]
+            own = wanted[(wanted >= done) & (wanted < stop)].tolist()
+            if own:
+                part, _ = _read_part(path)
+                texts = Texts(part["graph_names"], part["graph_names_ptr"])
+                names |= {graph: texts[graph - done] for graph in own}
+                places |= {graph: (number, int(part["lines"][graph - done])) for graph in own}
+            done = stop
+        return [[places[graph] for graph in group] for group in same_molecules(groups, names)]
+
+    def _names(self, key: str) -> list[str]:
+        return sorted({name for header in self.headers for name in header["set"][key]})
+
+    def _recoded(self, column: str) -> Iterator[np.ndarray]:
+        """Yield a column of codes with those of the names of all parts."""
+        key = _RECODED[column]
+        place = {name: code for code, name in enumerate(self._names(key))}
+        for codes, header in zip(self.read(column), self.headers, strict=True):
+            own = np.array([*(place[name] for name in header["set"][key]), -1], codes.dtype)
+            yield own[codes]
+
+    def _pointers(self, column: str) -> Iterator[np.ndarray]:
+        """Yield a column of pointers, each part's moved to the end of the one before."""
+        end = 0
+        for number, pointer in enumerate(self.read(column)):
+            yield pointer[number > 0 :] + end
+            end += int(pointer[-1])
+
+
+def _bound(read: Callable[[str], Iterator[np.ndarray]], key: str) -> Callable[[], Any]:
+    return lambda: read(key)
+
+
+def is_long(sources: Sequence[str], jobs: int) -> bool:
+    """Return whether tables are read in parts: several, large, or by several processes."""
+    files = [Path(source) for source in sources if Path(source).is_file()]
+    return len(sources) > 1 or jobs > 1 or any(file.stat().st_size > LONG for file in files)

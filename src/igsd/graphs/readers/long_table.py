@@ -1,0 +1,369 @@
+"""``LongTable``: a table of molecules of any length, read in parts that fit into memory.
+
+Text (.csv, .tsv, .txt, .smi, also .gz) and Parquet are read row by row, other formats at once. A
+first pass finds out what depends on all rows: which columns are numbers, decimal commas, and the
+encoding. The rules are those of ``read_text_table`` and ``read_smiles_table``.
+"""
+
+import csv
+import gzip
+import io
+import math
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, cast
+
+from igsd.errors import DataError, enumerated
+from igsd.files.arrays import refuse_pickle
+from igsd.files.bounded import STANDARD_INPUT, BoundedReader, split_sheet
+from igsd.graphs.labels import MARKERS
+from igsd.graphs.readers import text_table
+from igsd.graphs.readers.cells import (
+    DECIMAL_COMMA,
+    THOUSANDS,
+    codec_of,
+    is_whole_or_missing,
+    smiles_and_name,
+    unclear_commas,
+)
+from igsd.graphs.readers.table import guess_smiles, names_rows
+from igsd.graphs.readers.text_table import TextTable, read_text_table, suffix_of
+
+Row = tuple[list[str], int]
+"""The cells of a row, and its line."""
+
+_TEXTS = (".csv", ".tsv", ".txt", ".smi", ".smiles", ".ism")
+_SAMPLE = 200
+_HEAD = 1 << 16
+
+
+@dataclass
+class _Column:
+    """What all cells of a column have in common, as far as they were seen."""
+
+    may_be_label: bool = False
+    is_filled: bool = False
+    has_comma: bool = False
+    all_decimal: bool = True
+    all_thousands: bool = True
+    others_whole: bool = True
+    is_known: bool = False
+    all_numbers: bool = True
+    has_fraction: bool = False
+
+    def see(self, cell: str) -> None:
+        """Take a cell into account."""
+        if not cell:
+            return
+        self.is_filled = True
+        number = cell
+        if "," in cell:
+            self.has_comma = True
+            self.all_decimal &= DECIMAL_COMMA.fullmatch(cell) is not None
+            self.all_thousands &= THOUSANDS.fullmatch(cell) is not None
+            number = cell.replace(",", ".")
+        elif self.others_whole:
+            self.others_whole = is_whole_or_missing(cell)
+        if cell.lower() in MARKERS:
+            return
+        self.is_known = True
+        try:
+            value = float(number)
+        except ValueError:
+            self.all_numbers = False
+            return
+        self.all_numbers &= math.isfinite(value)
+        self.has_fraction |= not value.is_integer()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no further cell can change anything."""
+        is_text = not self.all_numbers and not self.others_whole
+        return is_text and (self.has_fraction or not self.may_be_label)
+
+    @property
+    def is_decimal(self) -> bool:
+        """Whether commas are decimal commas; ``all_thousands``: they may be thousands."""
+        return self.has_comma and self.all_decimal and self.others_whole
+
+    @property
+    def is_target(self) -> bool:
+        """Whether the column holds finite numbers."""
+        is_read = not self.has_comma or (self.is_decimal and not self.all_thousands)
+        return self.is_known and self.all_numbers and is_read
+
+
+@dataclass
+class LongTable:
+    """One or several files with the same columns. ``sample``: their first rows.
+
+    ``num_rows``: of all files. ``notes``: how they were read.
+    """
+
+    sources: list[str]
+    columns: list[str]
+    sample: TextTable
+    num_rows: int
+    notes: tuple[str, ...]
+    _facts: list[_Column]
+    _codecs: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, sources: Sequence[str]) -> "LongTable":
+        """Return the table of these files after a first pass; raises ``DataError``."""
+        table = cls(list(sources), [], TextTable(Path(sources[0]), [], [], []), 0, (), [])
+        rows: list[list[str]] = []
+        lines: list[int] = []
+        notes: list[str] = []
+        for source in sources:
+            found, codec_note = table._first_pass(source, rows, lines)
+            several = f"{Path(source).name}: " if len(sources) > 1 else ""
+            notes += [several + note for note in (*codec_note, *found.notes)]
+        changed = [repr(n) for n, f in table._pairs() if f.is_decimal and not f.all_thousands]
+        unclear = [repr(n) for n, f in table._pairs() if f.is_decimal and f.all_thousands]
+        if changed:
+            notes.append(f"decimal commas in {enumerated(changed)} are read as points")
+        if unclear:
+            notes.append(unclear_commas(unclear))
+        molecules = table.sample.molecules
+        path = Path(sources[0])
+        if molecules and table.columns == ["smiles", "name"] and not table._facts[1].is_filled:
+            table.columns, table._facts = table.columns[:1], table._facts[:1]
+            rows = [row[:1] for row in rows]
+        table.sample = TextTable(path, table.columns, rows, lines, molecules)
+        table.notes = tuple(notes)
+        return table
+
+    def guess_label(self, used: Sequence[str]) -> str | None:
+        """Return a column called label, class or y if its values are categories."""
+        for column, facts in self._pairs():
+            if facts.may_be_label and column not in used and not facts.has_fraction:
+                return column
+        return None
+
+    def guess_targets(self, used: Sequence[str | None]) -> list[str]:
+        """Return the columns of numbers that do more than name the rows."""
+        return [
+            column
+            for column, facts in self._pairs()
+            if column not in used
+            and not names_rows(column)
+            and not self.sample.is_repeated(column)
+            and facts.is_target
+        ]
+
+    def guess_smiles(self) -> str:
+        """Return the column of molecules; raises ``DataError`` if none or several may be meant."""
+        return guess_smiles(self.sample)
+
+    def parts(self, size: int) -> Iterator[TextTable]:
+        """Yield the rows of all files in tables of at most ``size`` rows of one file."""
+        places = [
+            place
+            for place, facts in enumerate(self._facts)
+            if facts.is_decimal and not facts.all_thousands
+        ]
+        for source in self.sources:
+            opened = self._open(source)
+            rows, done = iter(opened.rows), 0
+            while block := list(islice(rows, size)):
+                cells = [row[: len(self.columns)] for row, _ in block]
+                for row in cells if places else ():
+                    for place in places:
+                        if place < len(row):
+                            row[place] = row[place].replace(",", ".")
+                failures = {
+                    row - done: fault
+                    for row, fault in opened.failures.items()
+                    if done <= row < done + len(block)
+                }
+                done += len(block)
+                yield TextTable(
+                    Path(source),
+                    self.columns,
+                    cells,
+                    [line for _, line in block],
+                    opened.molecules,
+                    failures,
+                )
+
+    def _pairs(self) -> Iterator[tuple[str, _Column]]:
+        return zip(self.columns, self._facts, strict=True)
+
+    def _first_pass(
+        self, source: str, rows: list[list[str]], lines: list[int]
+    ) -> tuple["_Opened", list[str]]:
+        """See all rows of a file; return it with a note on its encoding, if any."""
+        notes: list[str] = []
+        before = self.num_rows
+        try:
+            found = self._see(source, rows, lines)
+        except UnicodeDecodeError as error:
+            if self._codecs[source] != "utf-8-sig":
+                raise DataError(
+                    f"{source} begins as UTF-16, but is cut or damaged: {error}."
+                ) from error
+            self._codecs[source] = "cp1252"
+            notes.append("not UTF-8, read as Latin-1. Save it as UTF-8 if names look wrong")
+            self.num_rows = before
+            found = self._see(source, rows, lines)
+        if self.num_rows == before:
+            raise DataError(
+                f"{source} has no rows; a first line with the names of the columns and at least "
+                "one row were expected."
+            )
+        return found, notes
+
+    def _see(self, source: str, rows: list[list[str]], lines: list[int]) -> "_Opened":
+        found = self._open(source)
+        if not self.columns:
+            self.columns = found.columns
+            names = [name.lower() in text_table.LABEL_COLUMNS for name in found.columns]
+            self._facts = [_Column(may_be_label) for may_be_label in names]
+            self.sample = TextTable(Path(source), found.columns, [], [], found.molecules)
+        elif found.columns != self.columns:
+            raise DataError(
+                f"Tables become one set only if they have the same columns. Those of "
+                f"{self.sources[0]} are {enumerated(self.columns, 30)}; those of {source} are "
+                f"{enumerated(found.columns, 30)}."
+            )
+        named = [place for place, name in enumerate(self.columns) if "smiles" in name.lower()]
+        differ = False
+        for row, line in found.rows:
+            self.num_rows += 1
+            if len(row) > len(self.columns):
+                raise DataError(
+                    f"{source}, line {line}: {len(self.columns)} columns expected, found "
+                    f"{len(row)}. Put quotes around cells that hold the separator."
+                )
+            for facts, cell in zip(self._facts, row, strict=False):
+                if not facts.is_settled:
+                    facts.see(cell.strip())
+            is_new = not differ and len(named) > 1 and len({*_cells(row, named)}) > 1
+            if len(rows) < _SAMPLE or is_new:
+                rows.append(row)
+                lines.append(line)
+            differ = differ or is_new
+        return found
+
+    def _open(self, source: str) -> "_Opened":
+        path, _ = split_sheet(source)
+        if source != STANDARD_INPUT:
+            refuse_pickle(path)
+        suffix = suffix_of(path)
+        if source != STANDARD_INPUT and suffix == ".parquet":
+            return _open_parquet(path)
+        if source == STANDARD_INPUT or suffix not in _TEXTS:
+            table = read_text_table(source)
+            pairs = list(zip(table.rows, table.lines, strict=True))
+            return _Opened(table.columns, pairs, table.molecules, table.notes, table.failures)
+        try:
+            return self._open_text(source, path, suffix)
+        except (OSError, EOFError, zlib.error, csv.Error) as error:
+            raise DataError(f"{source} cannot be read as a table: {error}.") from error
+
+    def _open_text(self, source: str, path: Path, suffix: str) -> "_Opened":
+        with _unpacked(path) as file:
+            head = file.read(_HEAD)
+        if source not in self._codecs:
+            self._codecs[source], note = codec_of(head)
+        note = "read as UTF-16" if self._codecs[source].startswith("utf-16") else ""
+        text = head.decode(self._codecs[source], errors="replace")
+        first = next((line for line in text.split("\n") if line.strip()), "")
+        lines = _lines(path, self._codecs[source])
+        notes = (note,) if note else ()
+        if suffix in _TEXTS[:3] or "smiles" in re.split(r"[\s,;|]+", first.lower()):
+            return _open_cells(lines, text, notes)
+        return _open_smiles(path, lines, notes)
+
+
+def _cells(row: list[str], places: Sequence[int]) -> list[str]:
+    return [row[place] if place < len(row) else "" for place in places]
+
+
+@dataclass
+class _Opened:
+    """A file whose rows are still to be read, once."""
+
+    columns: list[str]
+    rows: Any
+    molecules: str = ""
+    notes: tuple[str, ...] = ()
+    failures: Any = field(default_factory=dict)
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    with open(path, "rb") as file:
+        is_gzip = file.read(2) == b"\x1f\x8b"
+    return cast(IO[bytes], gzip.open(path, "rb") if is_gzip else open(path, "rb"))
+
+
+def _lines(path: Path, codec: str) -> Iterator[str]:
+    """Yield the lines of a file with their ends; raises ``DataError`` for what is not text."""
+    bound = BoundedReader(path, weight=0)
+    errors = "replace" if codec == "cp1252" else "strict"
+    with _unpacked(path) as file, io.TextIOWrapper(file, codec, errors, newline="") as text:
+        for number, line in enumerate(text, 1):
+            if (found := text_table.NOT_TEXT.search(line)) is not None:
+                raise DataError(
+                    f"{path}, line {number}: the file is not text (character "
+                    f"0x{ord(found[0]):02x}). A table of text, .csv, .tsv or .smi, was expected; "
+                    "save it in one of these formats."
+                )
+            if number % 100_000 == 0 and isinstance(file, gzip.GzipFile):
+                bound.check_ratio(file.tell())
+            yield line
+
+
+def _open_cells(lines: Iterator[str], head: str, notes: tuple[str, ...]) -> _Opened:
+    """Return the rows of a text whose first line names the columns."""
+    separator = text_table.separator_of(head)
+    if separator not in "\t,":
+        notes += (f"cells are separated by {text_table.SEPARATORS[separator]}",)
+    kwargs: Any = {"delimiter": separator, "strict": True, "skipinitialspace": separator == " "}
+    if separator == " ":
+        lines = (line.rstrip(" \t\r\n") + "\n" for line in lines)
+    reader = csv.reader(lines, **kwargs)
+    rows = ((row, reader.line_num) for row in reader if any(cell.strip() for cell in row))
+    first, _ = next(rows, ([], 0))
+    return _Opened([cell.strip() for cell in first], rows, notes=notes)
+
+
+def _open_smiles(path: Path, lines: Iterator[str], notes: tuple[str, ...]) -> _Opened:
+    """Return the lines of a SMILES and, after a space or tab, a name."""
+    kept = (
+        (line.strip(), number)
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    )
+    rows = ((smiles_and_name(line), number) for line, number in kept)
+    return _Opened(["smiles", "name"], rows, "smiles", notes)
+
+
+def _open_parquet(path: Path) -> _Opened:
+    """Return the rows of a Parquet file, batch by batch."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        file = pa.parquet.ParquetFile(path)
+        names = ["index" if n == "__index_level_0__" else n for n in file.schema_arrow.names]
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise DataError(f"{path} cannot be read as a Parquet file: {error}.") from error
+
+    def rows() -> Iterator[Row]:
+        done = 0
+        try:
+            for batch in file.iter_batches(10_000):
+                columns = [map(text_table.cell_text, c.to_pylist()) for c in batch.columns]
+                for row in zip(*columns, strict=True):
+                    done += 1
+                    yield list(row), done
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path} cannot be read as a Parquet file: {error}.") from error
+
+    return _Opened(names, rows())

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from igsd.errors import DataError, IGSDWarning
+from igsd.graphs import importing
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.importing import import_tables, is_long, parts_folder
+from igsd.graphs.readers.table import read_smiles_table
+
+pytest.importorskip("rdkit")
+
+SMILES = ["CCO", "c1ccccc1", "CC(=O)[O-]", "not one", "C[C@H](N)C(=O)O", "OCC", "[Na+].[Cl-]", "CI"]
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "PART", 3)
+
+
+def cells(row: int) -> str:
+    return f"{row / 2 if row != 4 else 'NA'},{('a', 'b', '', '?')[row % 4]},t{row}"
+
+
+CSV = "id,smiles,value,label,text\n" + "".join(
+    f"m{row},{smiles},{cells(row)}\n" for row, smiles in enumerate(SMILES)
+)
+TABLES = {
+    "m.csv": CSV.encode(),
+    "m.csv.gz": gzip.compress(CSV.encode()),
+    "m.tsv": CSV.replace(",", "\t").encode("utf-16"),
+    "latin.csv": CSV.replace("t3", "é").encode("latin-1"),
+    "semi.csv": CSV.replace(",", ";").replace(".5", ",5").encode(),
+    "plain.smi": "\n".join(s for s in SMILES if s != "not one").encode(),
+    "named.smi": "\n".join(f"{s}  name {s}" for s in SMILES if s != "not one").encode(),
+    "quoted.csv": b'smiles,y\n"CCO","1"\n\n"CCN",2\n"CCC","a\nb"\nCCCC,1\n',
+    "minus.csv": b"smiles,y\n" + b"".join(b"%sC,%d\n" % (b"C" * n, n % 4 - 1) for n in range(9)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::igsd.errors.IGSDWarning")
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("level", ["", "neutral"])
+def test_the_file_is_that_of_the_whole_table(tmp_path: Path, name: str, level: str) -> None:
+    source = tmp_path / name
+    source.write_bytes(TABLES[name])
+    expected = read_smiles_table(source, standardise=level)
+    expected.save(tmp_path / "whole")
+    seen: list[int] = []
+    made = import_tables(
+        [str(source)], tmp_path / "parts", standardise=level, begin=lambda total: seen.append
+    )
+    found = GraphSet.load(tmp_path / "parts")
+    assert (found == expected, made.graphs, found.name) == (True, len(expected), expected.name)
+    if name != "latin.csv":  # whose note names the first byte
+        assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert sum(seen) == len(expected) + sum("left out" in note for note in expected.notes)
+    assert not parts_folder(tmp_path / "parts").exists()
+
+
+@pytest.mark.filterwarnings("ignore::igsd.errors.IGSDWarning")
+def test_parquet_and_named_columns(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    source = tmp_path / "m.parquet"
+    columns = {"smiles": SMILES, "n": [1.5, None, 2, 3, 4, 5, 6, 7], "k": [*"abababab"]}
+    pa.parquet.write_table(pa.table(columns), source, row_group_size=2)
+    kwargs = {"label_column": "k", "target_columns": ["n"]}
+    expected = read_smiles_table(source, None, "k", ["n"])
+    import_tables([str(source)], tmp_path / "parts", **kwargs)
+    found = GraphSet.load(tmp_path / "parts")
+    assert found == expected
+    np.testing.assert_array_equal(found.targets, expected.targets)
+
+
+def test_several_files_are_one_set(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("smiles,y\nCCO,1\nbad,0\nCCC,0\n")
+    sources = [str(tmp_path / f"{name}.csv") for name in "ab"]
+    with pytest.warns(IGSDWarning, match=r"2 of 6 rows are not molecules .* \(b.csv\)"):
+        made = import_tables(sources, tmp_path / "all.graphs")
+    found = GraphSet.load(tmp_path / "all.graphs")
+    assert (made.graphs, found.name, found.class_names) == (4, "all", (0, 1))
+    assert found.lines is not None
+    assert found.lines.tolist() == [2, 4, 2, 4]
+    assert "lines are counted in each of the 2 files" in found.notes
+    (tmp_path / "c.csv").write_text("smiles,z\nCCO,1\n")
+    with pytest.raises(DataError, match=r"same columns.*c\.csv are smiles, z"):
+        import_tables([*sources, str(tmp_path / "c.csv")], tmp_path / "x")
+
+
+def test_an_interrupted_import_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = tmp_path / "m.csv", tmp_path / "out"
+    source.write_text("smiles\n" + "".join(f"{'C' * n}O\n" for n in range(1, 12)))
+    written: list[str] = []
+
+    def write(path: Path, *others: object) -> None:
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        written.append(path.name)
+        real(path, *others)  # type: ignore[arg-type]
+
+    real = importing.write_part
+    monkeypatch.setattr(importing, "write_part", write)
+    with pytest.raises(KeyboardInterrupt):
+        import_tables([str(source)], target)
+    assert not target.exists()
+    folder = parts_folder(target)
+    assert len(list(folder.iterdir())) == 2
+    (folder / "part-000002").write_bytes(b"damaged")
+    written.append("again")
+    import_tables([str(source)], target)
+    assert written[3:] == ["part-000002", "part-000003", "part-000004"]
+    assert len(GraphSet.load(target)) == 11
+
+
+def test_a_changed_table_is_read_again(tmp_path: Path) -> None:
+    source, target = tmp_path / "m.csv", tmp_path / "out"
+    source.write_text("smiles\nCCO\nCCC\n")
+    part = next(importing.LongTable.open([str(source)]).parts(3))
+    reading = importing.Reading("smiles", None, (), "", "m")
+    importing.write_part(parts_folder(target) / "part-000001", part, reading)
+    source.write_text("smiles\nCCO\nCCN\n")
+    import_tables([str(source)], target)
+    assert GraphSet.load(target).graph_names == ("CCO", "CCN")
+
+
+@pytest.mark.slow
+def test_two_processes_write_the_same_file(tmp_path: Path) -> None:
+    source = tmp_path / "m.csv"
+    source.write_text("smiles\n" + "".join(f"{'C' * n}O\n" for n in range(1, 30)))
+    import_tables([str(source)], tmp_path / "one")
+    import_tables([str(source)], tmp_path / "two", jobs=2)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+WRONG = {
+    "empty.csv": (b"", "no rows"),
+    "head.csv": (b"smiles,y\n", "no rows"),
+    "wide.csv": (b"smiles\nCCO\nCCO,1\n", "line 3: 1 columns expected, found 2"),
+    "bytes.csv": (b"smiles\nCCO\n\x01\n", "line 3: the file is not text"),
+    "none.csv": (b"smiles\nbad\nworse\n", "2 of the 2 strings"),
+    "two.csv": (b"smiles,smiles_2\nCCO,CCO\nCCO,CCN\n", "several columns of SMILES"),
+    "other.csv": (b"a,b\n1,2\n", "no column called smiles"),
+    "cut.csv.gz": (gzip.compress(CSV.encode())[:60], "cannot be read as a table"),
+    "inf.csv": (b"smiles,n\nCCO,1\nCCN,inf\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_tables(tmp_path: Path, name: str) -> None:
+    content, message = WRONG[name]
+    (tmp_path / name).write_bytes(content)
+    source = [str(tmp_path / name)]
+    if not message:
+        with pytest.raises(DataError, match="line 3: the target column 'n'"):
+            import_tables(source, tmp_path / "x", target_columns=["n"])
+        return
+    with pytest.raises(DataError, match=message):
+        import_tables(source, tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_many_rows_that_are_not_molecules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "_MOST_NOTES", 4)
+    (tmp_path / "m.csv").write_text("smiles\n" + "CCO\nbad\n" * 9)
+    with pytest.warns(IGSDWarning, match="9 of 18 rows are not molecules .* and 4 more"):
+        made = import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert made.graphs == 9
+    assert made.notes[4] == "and 5 more rows like these"
+
+
+def test_which_tables_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    one = [str(tmp_path / "m.csv")]
+    assert [is_long(one, 1), is_long(one, 2), is_long(one * 2, 1)] == [False, True, True]
+    monkeypatch.setattr(importing, "LONG", 5)
+    assert is_long(one, 1)
