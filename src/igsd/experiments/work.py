@@ -249,7 +249,7 @@ def probe() -> float:
     """Return the processor seconds that a fixed piece of work takes on one core of this machine.
 
     It is dense and sparse products as in training, and support vector machines as in scoring, a
-    few tenths of a second in all. The fastest of eight rounds counts: others may use the machine too.
+    few tenths of a second in all. The fastest of eight rounds counts: others may use the machine.
     """
     import numpy as np
     import torch

@@ -86,8 +86,8 @@ def exhibit_curves(table: Table, kind: str) -> Plot | None:
         series = []
         for title in dict.fromkeys(row.title for row in table.rows):
             by_group = {row.group: row.cells[place] for row in table.rows if row.title == title}
-            cells: list[Any] = [by_group[group] for group in groups]
-            y = [cell.mean for cell in cells]
+            cells: list[Any] = [by_group.get(group) for group in groups]
+            y = [None if cell is None else cell.mean for cell in cells]
             if any(value is not None for value in y):
                 series.append(Series(title, [float(i) for i in range(len(y))], y))
         if series:
