@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from igsd.baselines.registry import load_model, note_on_vectors
+from igsd.errors import counted
 from igsd.experiments.run_folder import RunFolder
 from igsd.files.atomic import STANDARD_OUTPUT
 from igsd.graphs.download import Progress
@@ -140,3 +141,15 @@ def print_quality(model: Any) -> None:
         print_table(list(rows[0]), lines, title, [0])
     for note in model.notes_:
         say_note(note)
+
+
+def print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Print how well the model predicts the labels that were hidden from it."""
+    if "accuracy" in score:
+        graphs = counted(score["graphs"], "graph")
+        correct = f"{100 * score['accuracy']:.1f} % of the {graphs} with hidden labels"
+        print(f"{correct} predicted correctly")
+    elif "mae" in score:
+        pairs = zip(names, score["mae"], strict=True)
+        errors = ", ".join(f"{name} {value:.4g}" for name, value in pairs)
+        print(f"mean absolute error where labels were hidden: {errors}")
