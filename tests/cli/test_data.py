@@ -124,3 +124,10 @@ def test_tables_with_a_way_out(
 def test_columns_are_for_tables(igsd: Run, toy: Path) -> None:
     code, _, err = igsd("data", "import", toy, "-o", "x", "--label-column", "a")
     assert (code, "table only" in err) == (2, True)
+
+
+def test_mutag_has_names_of_classes_and_atoms(igsd: Run) -> None:
+    _, out, _ = igsd("data", "show", "MUTAG")
+    assert "-1 (not mutagenic): 63, 1 (mutagenic): 125" in out
+    assert "0 (C): 2395" in out
+    assert "0 (aromatic)" in out

@@ -103,9 +103,10 @@ class MapClasses:
             given = int((self.is_given[shown] & (codes == code)).sum())
             text = f"label {self.names[code]} ({given})"
             entries.append(tag("li", sample(_class_style(code)), text))
-            hollow = _seen(_class_style(code), np.array([False]), 0)
-            text = f"predicted {self.names[code]} ({count - given})"
-            entries.append(tag("li", sample(hollow), text))
+            if count > given:
+                hollow = _seen(_class_style(code), np.array([False]), 0)
+                text = f"predicted {self.names[code]} ({count - given})"
+                entries.append(tag("li", sample(hollow), text))
         more = len(present) - _MOST_CLASSES
         if more > 0:
             entries.append(tag("li", f"and {counted(more, 'more class', 'more classes')}"))
@@ -170,7 +171,8 @@ class MapNumbers:
             given = int((self.is_given[shown] & (self.steps[shown] >= 0)).sum())
             count = int((self.steps[shown] >= 0).sum()) - given
             entries.append(tag("li", sample(Style(0, "v4")), f"label ({given})"))
-            entries.append(tag("li", sample(Style(0, "v4 hollow")), f"predicted ({count})"))
+            if count:
+                entries.append(tag("li", sample(Style(0, "v4 hollow")), f"predicted ({count})"))
         unknown = int((self.steps[shown] < 0).sum())
         if unknown:
             entries.append(tag("li", sample(UNKNOWN), f"unknown ({unknown})"))

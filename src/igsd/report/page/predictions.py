@@ -84,7 +84,7 @@ class Predictions:
                 codes[self.shown] = [place[str(name)] for name in self.columns["class"]]
             for graph in np.flatnonzero(is_shown):
                 codes[graph] = place.get(str(self.labels.y[graph]), -1)
-            return MapClasses(codes, [self.name(c) for c in self.classes], is_given=self.is_used)
+            return MapClasses(codes, [self.name(c) for c in self.classes], is_given=is_shown)
         values = np.full(count, np.nan)
         if self.columns is not None and self.targets[0]:
             values[self.shown] = np.asarray(self.columns[self.targets[0]], np.float64)
@@ -93,7 +93,7 @@ class Predictions:
         values[is_shown] = given[is_shown]
         name, *others = self.labels.names
         note = f"The colours show {name}; also learned: {', '.join(others)}." if others else ""
-        return MapNumbers(values, name, note, is_given=self.is_used)
+        return MapNumbers(values, name, note, is_given=is_shown)
 
     def name(self, value: object) -> str:
         """Return a class for people."""
@@ -223,7 +223,8 @@ def _graph_table(found: Predictions) -> Html:
     is_used = found.is_used[found.shown]
     sure = np.asarray(columns.get("probability", np.zeros(len(found.shown))), np.float64)
     rows = np.lexsort((-sure, is_used))
-    keys = [key for key in columns if key not in ("graph", "class") and not key.startswith("p_")]
+    keys = [key for key in columns if key not in ("graph", "class")]
+    keys = [key for key in keys if "class" not in columns or not key.startswith("p_")]
     about = [key for key in ("line", "id", "name") if key in keys]
     others = [key for key in keys if key not in about]
     first = ["label", "predicted"] if "class" in columns else ["label"]

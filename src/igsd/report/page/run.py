@@ -81,8 +81,9 @@ def read_run(path: str | Path) -> RunData:
         found = (folder.path, metrics, graphs, str(_source(metrics)), held)
         predictions, why = read_predictions(*found)
     missing = " ".join(filter(None, [broken, missing, why]))
-    if missing:
-        warn_user(f"Run {folder.path}: {missing}")
+    unpredicted = predictions.missing if predictions is not None else ""
+    for text in filter(None, [missing, unpredicted and f"There are no predictions. {unpredicted}"]):
+        warn_user(f"Run {folder.path}: {text}")
     rounds = _pseudo_labels(folder / "pseudo_labels.csv")
     curves = (histories, before, vectors, graphs, missing, rounds)
     return RunData(folder.path, metrics, *curves, predictions)
