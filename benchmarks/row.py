@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+QUIET = 0.25
+"""Cores that other programs may use while a row is measured."""
+
 
 class Skipped(Exception):  # noqa: N818 - a reason, not an error
     """Raised by a benchmark that cannot run here; its text says why."""
@@ -18,7 +21,8 @@ class Row:
     ``bar``, or at most where ``at_most`` is set. Without a bar the row is for information.
     ``note``: who the other side is, what part of the work was run, and how far both results agree.
     ``agrees``: whether they do; a row whose results differ misses its bar, however fast.
-    A skipped row has no numbers, and the reason in ``note``.
+    ``others``: cores that other programs kept busy meanwhile; with more than ``QUIET`` of them a
+    row cannot miss its bar. A skipped row has no numbers, and the reason in ``note``.
     """
 
     name: str
@@ -31,10 +35,11 @@ class Row:
     note: str = ""
     at_most: bool = False
     agrees: bool = True
+    others: float = 0.0
 
     @property
     def status(self) -> str:
-        """One of ok, MISSED, DIFFERS, skipped, info."""
+        """One of ok, MISSED, under load, DIFFERS, skipped, info."""
         if self.ratio is None:
             return "skipped"
         if not self.agrees:
@@ -42,7 +47,9 @@ class Row:
         if self.bar is None:
             return "info"
         met = self.ratio <= self.bar if self.at_most else self.ratio >= self.bar
-        return "ok" if met else "MISSED"
+        if met:
+            return "ok"
+        return "MISSED" if self.others <= QUIET else "under load"
 
     @property
     def failed(self) -> bool:

@@ -70,15 +70,12 @@ class Ascii(io.TextIOWrapper):
         super().__init__(io.BytesIO(), encoding="ascii")
 
 
-def test_escape_sequences_are_shown_on_a_terminal() -> None:
-    terminal, file = Terminal(), io.StringIO()
-    with contextlib.redirect_stdout(terminal), steady_streams():
-        print("id\x1b[2J\x9b1m\u202e\ud800\tend")
-        print("own", end="\r", file=raw(sys.stdout))
-    assert terminal.getvalue() == "id\\x1b[2J\\x9b1m\\u202e\\ud800\tend\nown\r"
-    with contextlib.redirect_stdout(file), steady_streams():
-        print("id\x1b[2J")
-    assert file.getvalue() == "id\x1b[2J\n"
+def test_escape_sequences_are_shown_on_a_terminal_and_in_a_pipe() -> None:
+    for stream in (Terminal(), io.StringIO()):
+        with contextlib.redirect_stdout(stream), steady_streams():
+            print("id\x1b[2J\x9b1m\u202e\ud800\tend")
+            print("own", end="\r", file=raw(sys.stdout))
+        assert stream.getvalue() == "id\\x1b[2J\\x9b1m\\u202e\\ud800\tend\nown\r"
 
 
 def test_an_encoding_that_lacks_a_letter_ends_nothing() -> None:

@@ -106,7 +106,7 @@ def printable(text: str) -> str:
 class Steady:
     """A text stream that never ends the work because of what is printed.
 
-    On a terminal, control characters are escaped; so is everywhere what the encoding lacks. What
+    Control characters are escaped (a pipe may end at a terminal), and what the encoding lacks. What
     cannot be written, e.g. to a full disk, is dropped, and the error kept as ``lost``. With
     ``is_read``, a reader that stops reading (`head`) still raises ``BrokenPipeError``.
     """
@@ -121,7 +121,7 @@ class Steady:
     def write(self, text: str) -> int:
         """Write ``text``, escaped where needed."""
         with self._kept_going():
-            shown = printable(text) if self.stream.isatty() else text
+            shown = printable(text)
             try:
                 self.stream.write(shown)
             except UnicodeEncodeError as error:

@@ -8,8 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from igsd.batches.features import FeatureMap, choose_parts, warn_of_unseen_labels
+from igsd.batches.features import FeatureMap, choose_parts
 from igsd.batches.links import LinkFeatures, coordinates
+from igsd.batches.unseen import warn_of_unseen
 from igsd.errors import ConfigError, DataError, IGSDWarning
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
@@ -244,13 +245,29 @@ def test_some_are_unseen() -> None:
     new = dots([0, 1, 1, 2, -1], ("C", "Xx", "Yy"))
     message = r"3 of 5 nodes of 'new' .* not seen \(Xx, Yy\): they count as no label"
     with pytest.warns(IGSDWarning, match=message):
-        warn_of_unseen_labels(FEATURES, new)
+        warn_of_unseen(FEATURES, new)
+
+
+def test_what_training_graphs_did_not_carry_is_told() -> None:
+    """A model of bare graphs does not see the weights, attributes and directions of later ones."""
+    bare = from_networkx([nx.path_graph(3), nx.cycle_graph(4)])
+    graph = nx.DiGraph()
+    graph.add_edge(0, 1, weight=2.0, since=1.0)
+    graph.add_edge(1, 2, weight=1.0, since=3.0)
+    nx.set_node_attributes(graph, {0: 1.0, 1: 5.0, 2: 3.0}, "age")
+    features = FeatureMap.fit(bare)
+    message = "'since', edge attribute 'weight', node attribute 'age', edge direction. Train on"
+    with pytest.warns(IGSDWarning, match=message):
+        warn_of_unseen(features, from_networkx([graph]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_unseen(features, bare)
 
 
 def test_all_are_unseen() -> None:
     message = r"Not one node label of 'new' .*: it has 6, 7, the model knows C, N"
     with pytest.warns(IGSDWarning, match=message):
-        warn_of_unseen_labels(FEATURES, dots([0, 1, -1], (6, 7)))
+        warn_of_unseen(FEATURES, dots([0, 1, -1], (6, 7)))
 
 
 @pytest.mark.parametrize(
@@ -264,7 +281,7 @@ def test_all_are_unseen() -> None:
 def test_nothing_to_say(features: FeatureMap, graphs: GraphSet) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_unseen_labels(features, graphs)
+        warn_of_unseen(features, graphs)
 
 
 def members() -> GraphSet:

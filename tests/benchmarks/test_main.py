@@ -41,12 +41,24 @@ def test_all_rows_are_printed_before_it_fails(
 ) -> None:
     benchmark(monkeypatch, "epoch", SLOW)
     benchmark(monkeypatch, "ppr", GOOD)
+    monkeypatch.setattr(command, "_busy", lambda: 0.0)  # the other tests
     code, record = run(tmp_path, "epoch,ppr")
     assert code == 1
     assert [row["status"] for row in record["rows"]] == ["MISSED", "ok"]
     printed = capsys.readouterr().out
     assert "MISSED" in printed
     assert "good" in printed
+
+
+def test_a_row_measured_under_load_does_not_fail(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    benchmark(monkeypatch, "epoch", SLOW)
+    monkeypatch.setattr(command, "_busy", iter([0.0, 1000.0]).__next__)
+    code, record = run(tmp_path, "epoch")
+    assert code == 0
+    assert record["rows"][0]["status"] == "under load"
+    assert record["rows"][0]["others"] > 1
 
 
 def test_skipped_rows_do_not_fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

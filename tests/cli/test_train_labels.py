@@ -225,6 +225,7 @@ def test_two_processes(toy: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("trained in") == 1
     assert done.stderr.count("Self-training never begins") == 1
+    assert done.stderr.count("are not calibrated") == 1
     assert RunFolder(tmp_path / "r").state == "finished"
 
 

@@ -256,6 +256,18 @@ class TestFiles:
             with pytest.raises(StorageError, match=message):
                 type(fitted).load(path)
 
+    def test_features_of_different_lengths_are_refused(
+        self, graphs: GraphSet, tmp_path: Path
+    ) -> None:
+        """Such a model, with true checksums, ended in a traceback of NumPy."""
+        IGSD(**TINY).fit(graphs).save(tmp_path / "m")
+        arrays, header = read_arrays(tmp_path / "m", "model")
+        copies = {name: np.array(array) for name, array in arrays.items()}
+        features = header["features"] | {"attribute_mean": [0.0, 1.0], "attribute_scale": []}
+        write_arrays(tmp_path / "m", copies, header | {"features": features})
+        with pytest.raises(StorageError, match=r"damaged.*different lengths"):
+            IGSD.load(tmp_path / "m")
+
     def test_settings_changed_after_fit_do_not_spoil_the_file(
         self, graphs: GraphSet, tmp_path: Path
     ) -> None:

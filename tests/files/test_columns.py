@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,6 +37,13 @@ def test_texts_that_a_spreadsheet_would_obey(tmp_path: Path) -> None:
     )
     assert "\n0,'=1+1," in (tmp_path / "v.csv").read_text()
     assert np.array_equal(read_vectors(tmp_path / "v.csv").astype(np.float32), VECTORS)
+
+
+def test_a_lone_carriage_return_stays_in_its_cell(tmp_path: Path) -> None:
+    write_columns(tmp_path / "p.csv", {"id": ["a\rb", "c"], "x": np.array([1.5, 2.0])})
+    with open(tmp_path / "p.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows == [["id", "x"], ["a\rb", "1.5"], ["c", "2"]]
 
 
 def test_parquet(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import igsd
-from igsd.batches.features import FeatureMap, warn_of_unseen_labels
+from igsd.batches.features import FeatureMap
+from igsd.batches.unseen import warn_of_unseen
 from igsd.errors import DataError, IGSDWarning
 from igsd.graphs.chemistry import chemical, is_chemical, read_chemical
 from igsd.graphs.graphset import GraphSet
@@ -24,9 +25,9 @@ CHEMISTRY = FeatureMap(("chemistry",))
 def test_an_element_never_seen_and_a_polymer() -> None:
     graphs = from_smiles(["[Ru+2]", "*CC*", "CCO"])
     with pytest.warns(IGSDWarning, match=r"2 molecules of 'molecules' have .* \(\*, Ru\)"):
-        warn_of_unseen_labels(CHEMISTRY, graphs)
+        warn_of_unseen(CHEMISTRY, graphs)
     with pytest.warns(IGSDWarning, match="2 molecules"):
-        warn_of_unseen_labels(CHEMISTRY, chemical(graphs))
+        warn_of_unseen(CHEMISTRY, chemical(graphs))
     rows = CHEMISTRY.transform(graphs)
     assert rows.table is not None
     assert len(rows.codes) == graphs.num_nodes == 8

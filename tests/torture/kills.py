@@ -14,7 +14,7 @@ import numpy as np
 
 from igsd.experiments.run_folder import FILES
 from tests.torture.attack import Attack, Command, Death, Row, fresh_command
-from tests.torture.materials import SETTINGS, train, write_materials
+from tests.torture.materials import PRETRAIN, SETTINGS, train, write_materials
 
 MOMENTS = ("writing", "renaming", "renamed")
 _LONG = ("--set=epochs=12", "--set=checkpoint_every=1")
@@ -88,6 +88,10 @@ def victims() -> list[Victim]:
         Victim(
             "data import", ("data", "import", "TOY", "-o", "out.graphs"), ("out.graphs",),
             file_result("out.graphs"), ("--force",), most=1,
+        ),
+        Victim(
+            "pretrain", (*PRETRAIN, "--set=checkpoint_every=1", "-o", "out.model"),
+            ("out.model.checkpoint", "out.model"), file_result("out.model"),
         ),
         Victim(
             "compare", ("compare", "toy.graphs", "--methods", "histogram", *runs), ("seed-",),
@@ -164,7 +168,8 @@ def _is_new(folder: Path, victim: Victim) -> bool:
 
 def _new_folder(attack: Attack, materials: Path, name: str) -> Path:
     folder = attack.place(name)
-    shutil.copy(materials / "toy.graphs", folder)
+    for file in ("toy.graphs", "molecules.csv"):
+        shutil.copy(materials / file, folder)
     shutil.copytree(materials / "TOY", folder / "TOY")
     shutil.copytree(materials / "run", folder / "run")
     return folder

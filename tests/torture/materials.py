@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import io
+import json
 import shutil
 import zipfile
 from pathlib import Path
@@ -15,6 +17,8 @@ from tests.torture.attack import Attack, Command, Death
 
 SETTINGS = [f"--set={key}={str(value).lower()}" for key, value in TINY.items()]
 SMILES = ("CCO", "c1ccccc1", "CC(=O)O", "CCN", "C1CC1", "CCCl", "CC#N", "OCC(O)CO", "CCS", "CBr")
+
+PRETRAIN = ["pretrain", "molecules.csv", "--quiet", "--set=hidden_dim=8", "--set=epochs=2"]
 
 
 def train(data: object, folder: object, *options: object) -> list[str]:
@@ -46,7 +50,11 @@ def write_materials(attack: Attack) -> Path:
     (folder / "molecules.csv").write_text(table)
     (folder / "molecules.csv.gz").write_bytes(gzip.compress(table.encode(), mtime=0))
     (folder / "labels.txt").write_text("".join(f"{'ab'[i % 2]}\n" for i in range(10)))
+    write_networks(folder / "networks")
+    (folder / "molecules.sdf").write_text(sdf_of(SMILES))
     _do(folder, *train("toy.graphs", "run", "--set=cache_views=true"))
+    _do(folder, "train", "molecules.csv", "--labels", "label", "-o", "predictor", "--quiet")
+    _do(folder, *PRETRAIN, "-o", "encoder.safetensors")
     _do(folder, *train("toy.graphs", "labelled", "--labels", "labels.txt"))
     for suffix in ("npy", "csv", "parquet"):
         _do(folder, "embed", "run", "toy.graphs", "-o", f"vectors.{suffix}", "--quiet")
@@ -60,6 +68,36 @@ def write_materials(attack: Attack) -> Path:
     _do(folder, "tune", "toy.graphs", "-o", "tuned", *SETTINGS, *grid, "--quiet")
     (folder / "done").touch()
     return folder
+
+
+def write_networks(folder: Path) -> None:
+    """Write a small weighted, directed graph with attributes in every format of networks."""
+    import networkx as nx
+
+    folder.mkdir()
+    graph = nx.DiGraph([(0, 1, {"weight": 2.0}), (1, 2, {"weight": 0.5}), (2, 0, {"weight": 1.0})])
+    nx.set_node_attributes(graph, {0: 30.5, 1: 41.0, 2: 27.0}, "age")
+    nx.set_node_attributes(graph, {0: "red", 1: "blue", 2: "red"}, "club")
+    nx.write_graphml(graph, folder / "a.graphml")
+    nx.write_gml(graph, folder / "a.gml")
+    nx.write_gexf(graph, folder / "a.gexf")
+    nx.write_pajek(nx.DiGraph(graph.edges), folder / "a.net")
+    (folder / "a.json").write_text(json.dumps(nx.node_link_data(graph, edges="links")))
+    nx.write_weighted_edgelist(graph, folder / "a.edgelist")
+
+
+def sdf_of(smiles: tuple[str, ...]) -> str:
+    """Return molecules as an SDF with a property, written by RDKit."""
+    from rdkit import Chem
+
+    text = io.StringIO()
+    with Chem.SDWriter(text) as writer:
+        for number, string in enumerate(smiles):
+            molecule = Chem.MolFromSmiles(string)
+            molecule.SetProp("_Name", f"m{number}")
+            molecule.SetProp("label", str(number % 2))
+            writer.write(molecule)
+    return text.getvalue()
 
 
 def _do(

@@ -210,6 +210,18 @@ KINDS = (
         mutate_container,
         ("predict {it} {all}/toy.graphs -o {new}.csv",),
     ),
+    Kind(
+        "predictors of molecules",
+        "predictor/model.safetensors",
+        mutate_container,
+        ("predict {it} {all}/molecules.csv -o {new}.csv",),
+    ),
+    Kind(
+        "encoders of molecules",
+        "encoder.safetensors",
+        mutate_container,
+        ("embed {it} {all}/molecules.csv -o {new}.npy",),
+    ),
     Kind("checkpoints", "stopped/checkpoint.safetensors", mutate_container, (_RESUME,), "stopped"),
     Kind(
         "cached views",
@@ -228,6 +240,11 @@ KINDS = (
     ),
     Kind("TU files: labels", "TOY/TOY_node_labels.txt", mutate_text, ("data show {run}",), "TOY"),
     Kind("TU zips", "TOY.zip", mutate_zip, ("data show {it}",)),
+    *(
+        Kind(f"networks, .{suffix}", f"networks/a.{suffix}", mutate_text, ("data show {it}",))
+        for suffix in ("graphml", "gml", "gexf", "net", "json", "edgelist")
+    ),
+    Kind("structures, .sdf", "molecules.sdf", mutate_text, ("data show {it}",)),
     Kind("tables", "molecules.csv", mutate_text, ("data show {it}",)),
     Kind("packed tables", "molecules.csv.gz", mutate_gzip, ("data show {it}",)),
     Kind("files of labels", "labels.txt", mutate_text, (f"{_TRAIN} --labels {{it}}",)),

@@ -298,6 +298,15 @@ def test_a_header_with_other_types_is_refused(
         train(graphs, checkpoint=finished)
 
 
+@pytest.mark.parametrize("part", [{"epoch": -1}, {"epoch": 9**9}, {"step": -2}, {"step": 10**9}])
+def test_a_place_that_no_run_has(graphs: GraphSet, finished: Path, part: dict[str, int]) -> None:
+    arrays, header = read_arrays(finished, "checkpoint")
+    copies = {name: np.array(array) for name, array in arrays.items()}
+    write_arrays(finished, copies, header | {"progress": header["progress"] | part})
+    with pytest.raises(StorageError, match="is nowhere in this run"):
+        train(graphs, checkpoint=finished)
+
+
 def test_arrays_that_are_missing_or_unknown(graphs: GraphSet, finished: Path) -> None:
     arrays, header = read_arrays(finished, "checkpoint")
     copies = {name: np.array(array) for name, array in arrays.items()}

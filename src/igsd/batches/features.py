@@ -8,13 +8,11 @@ from typing import Self
 
 import numpy as np
 
-from igsd.batches.links import COORDINATES, LinkFeatures, coordinates, edge_attribute_names
-from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated, warn_user
+from igsd.batches.links import COORDINATES, LinkFeatures, edge_attribute_names
+from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated
 from igsd.files.arrays import Header
-from igsd.graphs import chemistry
 from igsd.graphs.build import WEIGHT
-from igsd.graphs.chemistry import ATOM_DIM, ELEMENTS, atom_table, check_chemical, chemical
-from igsd.graphs.datasets import find_entry
+from igsd.graphs.chemistry import ATOM_DIM, atom_table, check_chemical, chemical
 from igsd.graphs.graphset import GraphSet, Name, placeholders
 from igsd.graphs.weights import NONE, strengths, weight_name, weighted
 
@@ -43,7 +41,7 @@ MOST_VALUES = 100
 
 AUTO = "auto"
 
-_NOT_USED, _LEFT_OUT = " not used: ", " left out by "
+NOT_USED, _LEFT_OUT = " not used: ", " left out by "
 """In the notes of readers and in ``FeatureMap.unused``; the second if the user has said so."""
 
 
@@ -116,7 +114,7 @@ class FeatureMap:
         numbers = [name for name in chosen if not kinds[name]]
         values = _columns_of(graphs, numbers)
         deviation = values.std(axis=0)
-        notes = [note for note in graphs.notes if _NOT_USED in note]
+        notes = [note for note in graphs.notes if NOT_USED in note]
         if graphs.node_labels is not None and "label" not in parts and parts != (CHEMISTRY,):
             notes.append(f"node labels{_LEFT_OUT}node_features={nodes!r}")
         return cls(
@@ -139,7 +137,7 @@ class FeatureMap:
         """Return the map with the features of links, and with what is not seen of edges."""
         unused, hint = [], f"encoder={encoder!r} does not see it; gine and mpnn do"
         if graphs.edge_labels is not None and links is None:
-            unused.append(f"edge label{_NOT_USED}{hint}")
+            unused.append(f"edge label{NOT_USED}{hint}")
         seen = set() if links is None else {part.name for part in links.parts}
         for place, name in enumerate(edge_attribute_names(graphs)):
             if name == WEIGHT and name != self.edge_weight:
@@ -147,12 +145,12 @@ class FeatureMap:
                     unused.append(f"edge attribute {name!r}{_LEFT_OUT}edge_weight")
             elif name not in seen and name != self.edge_weight:
                 why = hint if links is None else "it is the same everywhere, or one too many"
-                unused.append(f"edge attribute {name!r}{_NOT_USED}{why}")
+                unused.append(f"edge attribute {name!r}{NOT_USED}{why}")
         if graphs.directions is not None and (links is None or not links.directed):
             way_out = f"directed={directed!r} takes edges as undirected; directed='both' with "
-            unused.append(f"edge direction{_NOT_USED}{way_out}encoder='gine' tells them apart")
+            unused.append(f"edge direction{NOT_USED}{way_out}encoder='gine' tells them apart")
         if self.edge_weight and links is not None and links.boundaries is not None:
-            unused.append(f"edge weight{_NOT_USED}distances link all pairs of nodes")
+            unused.append(f"edge weight{NOT_USED}distances link all pairs of nodes")
         return replace(self, links=links, unused=(*self.unused, *unused))
 
     @property
@@ -245,7 +243,12 @@ class FeatureMap:
         links = fields.pop("links", None)
         categories = tuple((name, tuple(v)) for name, v in fields.pop("categories", ()))
         links = None if links is None else LinkFeatures.from_json(links)
-        return cls(**fields, categories=categories, links=links)
+        found = cls(**fields, categories=categories, links=links)
+        width, names = len(found.attribute_mean), len(found.attribute_names)
+        is_whole = len(found.attribute_scale) == width and names in (0, width)
+        if not is_whole or len(found.strength) not in (0, 2):
+            raise ValueError("the attributes of nodes have different lengths")
+        return found
 
     def _label_codes(self, graphs: GraphSet) -> np.ndarray:
         if graphs.node_labels is None:
@@ -347,7 +350,7 @@ def choose_attributes(graphs: GraphSet, nodes: str, asked: str) -> tuple[list[st
         else:
             chosen.append(name)
             continue
-        left_out.append(f"node attribute {name!r}{_NOT_USED}{why}")
+        left_out.append(f"node attribute {name!r}{NOT_USED}{why}")
     return chosen, left_out
 
 
@@ -388,62 +391,3 @@ def choose_parts(graphs: GraphSet, nodes: str, attributes: str = AUTO) -> tuple[
                 "Use node_features='auto' or 'degree'."
             )
     return tuple(part for part in PARTS if part in asked or (part == "attributes" and named))
-
-
-def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
-    """Warn of what the graphs carry and the model does not see.
-
-    That the default encoder does not see bonds is no news for molecules and known data sets.
-    """
-    is_known = find_entry(graphs.name) is not None or chemistry.is_molecular(graphs)
-    news = [text for text in features.unused if _NOT_USED in text]
-    news = [text for text in news if not (is_known and text.startswith("edge label"))]
-    if news and not (is_known and coordinates(graphs) is not None):
-        warn_user(f"Of {graphs.name!r} the model does not see everything. {'. '.join(news)}.")
-
-
-_MOST_NAMES = 8
-
-
-def _warn_of_elements(graphs: GraphSet) -> None:
-    """Warn of atoms whose element has no column of its own: all of them look alike."""
-    if graphs.node_labels is None:
-        return
-    elements = [str(name).partition("|")[0] for name in graphs.node_label_names]
-    other = np.array([name not in ELEMENTS for name in elements] + [False])[graphs.node_labels]
-    if other.any():
-        found = sorted({elements[code] for code in np.unique(graphs.node_labels[other])})
-        count = len(np.unique(graphs.graph_of_node()[other]))
-        warn_user(
-            f"{counted(count, 'molecule')} of {graphs.name!r} {'has' if count == 1 else 'have'} "
-            f"elements that the model does not distinguish ({enumerated(found, _MOST_NAMES)}): "
-            "these atoms look alike to it, apart from their bonds."
-        )
-
-
-def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
-    """Warn if nodes of ``graphs`` have labels that were not seen in training."""
-    if CHEMISTRY in features.parts:
-        _warn_of_elements(graphs)
-    if graphs.node_labels is None or "label" not in features.parts:
-        return
-    known = set(features.label_names)
-    unknown = [code for code, name in enumerate(graphs.node_label_names) if name not in known]
-    labels = graphs.node_labels[graphs.node_labels >= 0]
-    counts = np.bincount(labels, minlength=len(graphs.node_label_names))
-    names = [graphs.node_label_names[code] for code in unknown if counts[code]]
-    unseen, labelled = int(counts[unknown].sum()), int(counts.sum())
-    if not unseen:
-        return
-    if unseen < labelled:
-        warn_user(
-            f"{unseen} of {counted(graphs.num_nodes, 'node')} of {graphs.name!r} have labels that "
-            f"the model has not seen ({enumerated(names, _MOST_NAMES)}): they count as no label."
-        )
-    else:
-        warn_user(
-            f"Not one node label of {graphs.name!r} was seen in training: it has "
-            f"{enumerated(names, _MOST_NAMES)}, the model knows "
-            f"{enumerated(features.label_names, _MOST_NAMES)}. All nodes count as without a label, "
-            "so the vectors are hardly useful. Are the labels spelled differently?"
-        )

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, PRETRAINED, RUNS, choose_recipe, is_auto
-from igsd.cli.output import open_graphs, print_hidden, print_quality, reading_of, seen_line
+from igsd.cli.output import (
+    draw_embedding,
+    open_graphs,
+    print_hidden,
+    print_quality,
+    reading_of,
+    say_note,
+    seen_line,
+)
 from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
 from igsd.experiments.environment import is_main_process, num_processes, num_threads
@@ -29,7 +35,7 @@ from igsd.files.models import RunMetrics, is_same_source, resume_command
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.labels import GraphLabels, check_enough
-from igsd.report.plots import embedding_plot, number_plot, pseudo_label_plot
+from igsd.report.plots import pseudo_label_plot
 from igsd.settings.fields import Settings, Values
 from igsd.settings.text import read_settings, recipe_names
 
@@ -205,9 +211,9 @@ def _method_for(args: Namespace, graphs: GraphSet) -> str:
     is_open = is_open and args.labels is not None and num_processes() == 1 and not args.log_dir
     if not is_open:
         return OURS
-    from igsd.graphs.chemistry import are_molecules
+    from igsd.graphs.chemistry import has_smiles
 
-    return PRETRAINED if are_molecules(graphs) else OURS
+    return PRETRAINED if has_smiles(graphs) else OURS
 
 
 def _own_folder(args: Namespace, held: ExitStack, data: str, stem: str) -> RunFolder:
@@ -351,6 +357,13 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     """Train in the process that writes, and leave a finished run folder."""
     if not job.is_new:  # a run goes on as it was started, also one that knew no calibration
         args.calibration = (folder.metrics() or {}).get("labels", {}).get("calibration", 0)
+    if num_processes() > 1 or getattr(job.config, "devices", 1) != 1:
+        if job.labels is not None and job.labels.task == "classes" and args.calibration:
+            say_note(
+                "several processes train one model together and no others after it, so the "
+                "probabilities are not calibrated. In Python, model.calibrate(graphs, y) does it."
+            )
+        args.calibration = 0
     header = _header(args, job)
     resume = resume_command(folder.path, header)
     with folder.training(resume, is_new=job.is_new):
@@ -359,9 +372,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
             _announce(args, job, folder)
         kwargs: Any = {"checkpoint": job.checkpoint, "log_dir": args.log_dir}
         kwargs |= {"method": job.method, "labels": job.used, "verbose": not args.quiet}
-        # Several processes train one model together, and no others after it.
-        is_one = num_processes() == 1 and getattr(job.config, "devices", 1) == 1
-        kwargs |= {"calibration": args.calibration if is_one else 0}
+        kwargs |= {"calibration": args.calibration}
         trained = training.train_model(job.graphs, job.config, **kwargs)
         write_run(folder, trained, job.graphs, job.labels)
         metrics: RunMetrics = header | trained.metrics()
@@ -417,7 +428,7 @@ def write_run(
     folder.write_model(trained.model, trained.vectors)
     if labels is not None and (held := training.held_out_columns(trained.model, graphs, labels)):
         write_columns(folder / HELD_OUT, held)
-    _draw(folder / "embedding.png", trained, graphs, labels)
+    draw_embedding(folder / "embedding.png", trained, graphs, labels)
     if not len(getattr(trained.model, "pseudo_labels_", ())):
         return
     columns = training.pseudo_label_columns(trained.model, graphs, labels)
@@ -426,21 +437,3 @@ def write_run(
     right = [None if true is None else true == guess for true, guess in pairs]
     plot = pseudo_label_plot([*columns["round"]], right, f"{graphs.name}, self-training")
     plot.save(folder / "pseudo_labels.png")
-
-
-def _draw(
-    path: Path, trained: training.Trained, graphs: GraphSet, labels: GraphLabels | None
-) -> None:
-    """Draw the embedding, coloured by class or by the (first) number where it is known."""
-    title = f"{graphs.name}, with labels"
-    if labels is None:
-        title = f"{graphs.name}: {counted(len(graphs), 'graph')}"
-        plot = embedding_plot(trained.vectors, graphs.classes, graphs.class_names, title)
-    elif labels.are_classes:
-        names = tuple(trained.model.classes_.tolist())
-        codes = [names.index(value) if value in names else -1 for value in labels.y]
-        plot = embedding_plot(trained.vectors, np.array(codes), names, title)
-    else:
-        values = labels.y.reshape(len(graphs), -1)[:, 0]
-        plot = number_plot(trained.vectors, values, labels.names[0], title)
-    plot.save(path)

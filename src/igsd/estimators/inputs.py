@@ -2,24 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
 
-from igsd.errors import DataError
-from igsd.graphs.chemistry import molecule_of
-from igsd.graphs.descriptors import descriptors, fragment_counts, signed_log
+from igsd.graphs.descriptors import DESCRIPTORS, FRAGMENTS, described
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
 
-INPUTS = ("vectors", "descriptors", "fragments")
+INPUTS = ("vectors", DESCRIPTORS, FRAGMENTS)
 ALL = "all inputs"
 """The inputs side by side."""
 
-NUM_FRAGMENTS, LARGEST = 2048, 6.0
-_KEPT = 20_000
-"""Molecules whose descriptors and fragments a process remembers: some 60 MB."""
+LARGEST = 6.0
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -38,41 +33,13 @@ def raw_inputs(
     found: dict[str, np.ndarray] = {}
     if "vectors" in names:
         found["vectors"] = encoder.set_params(verbose=shown).transform(graphs)
-    rows: dict[str, list[np.ndarray]] = {name: [] for name in INPUTS[1:] if name in names}
-    if not rows:
-        return found
-    from rdkit import rdBase
-
-    bar = progress_bar("describing", len(graphs), shown=shown)
-    with rdBase.BlockLogs(), bar as advance:
-        for text in graphs.graph_names or ():
-            for name, values in rows.items():
-                values.append(_COMPUTED[name](text))
-            advance(1)
-    found |= {name: np.array(values, np.float32) for name, values in rows.items()}
-    if "fragments" in found:
-        np.log1p(found["fragments"], out=found["fragments"])
+    for name in (name for name in INPUTS[1:] if name in names):
+        bar = progress_bar(f"computing {name}", len(graphs), shown=shown)
+        with bar as advance:
+            found[name] = described(graphs.graph_names or (), name, advance)
+    if FRAGMENTS in found:
+        found[FRAGMENTS] = np.log1p(found[FRAGMENTS], dtype=np.float32)
     return found
-
-
-@lru_cache(maxsize=_KEPT)
-def _descriptors(text: str) -> np.ndarray:
-    return signed_log(descriptors(_molecule(text)))
-
-
-@lru_cache(maxsize=_KEPT)
-def _fragments(text: str) -> np.ndarray:
-    return fragment_counts(_molecule(text), NUM_FRAGMENTS)
-
-
-def _molecule(text: str) -> Any:
-    molecule = molecule_of(text)
-    if molecule is None:
-        raise DataError(f"{text!r} is not a molecule that RDKit can read.")
-    return molecule
-
-
-_COMPUTED = {"descriptors": _descriptors, "fragments": _fragments}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +62,7 @@ class InputScale:
             centre, spread = np.zeros((2, values.shape[1]), np.float32)
             centre[has_any] = np.nanmean(known[:, has_any], axis=0)
             scale = np.ones(values.shape[1], np.float32)
-            if name == "descriptors":
+            if name == DESCRIPTORS:
                 spread[has_any] = np.nanstd(known[:, has_any], axis=0)
                 scale = np.where(spread > 1e-6, spread, np.float32(1e6))
             rows = cls({name: centre}, {name: scale}).apply({name: values})[name]
@@ -109,7 +76,7 @@ class InputScale:
         for name, values in raw.items():
             centre = self.centre[name]
             rows = (np.where(np.isfinite(values), values, centre) - centre) / self.scale[name]
-            limit = LARGEST / np.sqrt(rows.shape[1]) if name == "descriptors" else np.inf
+            limit = LARGEST / np.sqrt(rows.shape[1]) if name == DESCRIPTORS else np.inf
             found[name] = np.clip(rows, -limit, limit)
         if len(found) > 1:
             joined = [found[name] for name in INPUTS if name in found]

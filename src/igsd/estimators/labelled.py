@@ -8,13 +8,20 @@ import numpy as np
 import torch
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
-from sklearn.metrics import log_loss, r2_score
+from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.errors import ConfigError, DataError
 from igsd.estimators.neural import NeuralEstimator
-from igsd.estimators.targets import TargetScale, check_known, codes_of, encode_classes, read_targets
+from igsd.estimators.targets import (
+    TargetScale,
+    accuracy,
+    check_known,
+    codes_of,
+    encode_classes,
+    read_targets,
+)
 from igsd.evaluation.ensemble import calibrating_power, powered
 from igsd.files.arrays import Header
 from igsd.graphs.open import as_graphset
@@ -156,11 +163,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         check_is_fitted(self, "network_")
         graphs = as_graphset(X)
         codes = codes_of(y, self.classes_, len(graphs))
-        if not (codes >= 0).any():
-            raise DataError("A score needs labels, but y has none.")
-        hits = self._outputs(graphs).argmax(axis=1) == codes
-        weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight)
-        return float(np.average(hits[codes >= 0], weights=weights[codes >= 0]))
+        return accuracy(codes, self._outputs(graphs), sample_weight)
 
     def _num_outputs(self) -> int:
         return len(self.classes_)
@@ -199,7 +202,7 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
         watched = None
         if eval_set is not None:
             unseen = as_graphset(eval_set[0])
-            known = _read_like(eval_set[1], len(unseen), scale)
+            known = scale.read_like(eval_set[1], len(unseen))
             watched = Watched(unseen, lambda outputs: _eval_errors(known, scale, outputs))
         self._fit(graphs, Labels(scale.standardised(targets), targets.shape[1]), watched)
         self.scale_ = scale
@@ -214,17 +217,7 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
         """Return the mean R^2 over the targets; graphs with an unknown target are left out."""
         check_is_fitted(self, "network_")
         graphs = as_graphset(X)
-        targets = _read_like(y, len(graphs), self.scale_)
-        predicted = self.predict(graphs).reshape(len(graphs), -1)
-        weights = np.ones(len(graphs)) if sample_weight is None else np.asarray(sample_weight)
-        scores = [
-            r2_score(targets[known, i], predicted[known, i], sample_weight=weights[known])
-            for i, known in enumerate(~np.isnan(targets).T)
-            if known.any()
-        ]
-        if not scores:
-            raise DataError("A score needs targets, but y has none.")
-        return float(np.mean(scores))
+        return self.scale_.score(y, self.predict(graphs), sample_weight)
 
     def _num_outputs(self) -> int:
         return len(self.scale_.mean)
@@ -247,12 +240,3 @@ def _eval_errors(targets: np.ndarray, scale: TargetScale, outputs: np.ndarray) -
     per_target = np.nanmean(errors, axis=0)
     each = enumerate(per_target if len(per_target) > 1 else ())
     return {"eval_mae": float(per_target.mean())} | {f"eval_mae_{i}": float(v) for i, v in each}
-
-
-def _read_like(y: Any, num_graphs: int, scale: TargetScale) -> np.ndarray:
-    """Return the targets [G, t] of ``y``; raises ``DataError`` unless they are the model's."""
-    targets, expected = read_targets(y, num_graphs)[0], len(scale.mean)
-    if targets.shape[1] != expected:
-        found = targets.shape[1]
-        raise DataError(f"The model predicts {expected} targets per graph. Got y with {found}.")
-    return targets

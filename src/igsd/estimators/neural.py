@@ -9,13 +9,14 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.batches.batch import CHUNK_NODES, chunks
-from igsd.batches.features import FeatureMap, warn_of_unseen_labels, warn_of_unused
+from igsd.batches.features import FeatureMap
 from igsd.batches.links import edge_attribute_names
+from igsd.batches.unseen import warn_of_unseen, warn_of_unused
 from igsd.errors import ConfigError, ParameterError, StorageError, warn_user
 from igsd.estimators.base import ConfiguredEstimator, parameter_defaults
 from igsd.files import arrays, models
 from igsd.graphs.build import WEIGHT
-from igsd.graphs.chemistry import is_molecular
+from igsd.graphs.chemistry import has_bonds
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
@@ -43,7 +44,7 @@ def fitting_recipe(graphs: GraphSet) -> str:
     ``molecules`` if nodes have labels, ``social`` if not. Molecules, and the data sets known by
     name, which published figures are about, keep the recipe of their node labels.
     """
-    if graphs.node_labels is not None and (find_entry(graphs.name) or is_molecular(graphs)):
+    if graphs.node_labels is not None and (find_entry(graphs.name) or has_bonds(graphs)):
         return "molecules"
     carries = graphs.node_attributes, graphs.edge_labels, graphs.directions
     more = set(edge_attribute_names(graphs)) - {WEIGHT}
@@ -217,7 +218,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         self, X: Any, compute: Callable[[Step], torch.Tensor], title: str
     ) -> Iterator[np.ndarray]:
         graphs, network = as_graphset(X), self.network_.eval()
-        warn_of_unseen_labels(self.features_, graphs)
+        warn_of_unseen(self.features_, graphs)
         config, device = network.settings, next(network.parameters()).device
         is_distinct = title == "embedding" and network.embeds_distinct(self.features_)
         max_nodes = DISTINCT_CHUNK_NODES if is_distinct else CHUNK_NODES

@@ -7,14 +7,20 @@ from typing import Any, Self
 import numpy as np
 import torch
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.errors import ConfigError, DataError, ParameterError
 from igsd.estimators.base import ConfiguredEstimator, settings_as_parameters
 from igsd.estimators.inputs import ALL, INPUTS, InputScale, parts_of, raw_inputs
 from igsd.estimators.molecules import MoleculeEncoder, pretrained
-from igsd.estimators.targets import TargetScale, check_known, codes_of, encode_classes, read_targets
+from igsd.estimators.targets import (
+    TargetScale,
+    accuracy,
+    check_known,
+    codes_of,
+    encode_classes,
+    read_targets,
+)
 from igsd.evaluation.ensemble import Ensemble, conformal_width, fit_ensemble
 from igsd.evaluation.neighbors import nearest
 from igsd.evaluation.small_models import HEADS
@@ -270,12 +276,7 @@ class MoleculeClassifier(ClassifierMixin, MoleculePredictor):
         """Return the accuracy on the molecules that have a label."""
         graphs = molecules_of(X)
         codes = codes_of(y, self.classes_, len(graphs))
-        known = codes >= 0
-        if not known.any():
-            raise DataError("A score needs labels, but y has none.")
-        weights = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight)
-        hits = self.predict_proba(graphs).argmax(axis=1) == codes
-        return float(np.average(hits[known], weights=weights[known]))
+        return accuracy(codes, self.predict_proba(graphs), sample_weight)
 
     def _targets_to_json(self) -> Header:
         return {"classes": self.classes_.tolist()}
@@ -344,17 +345,7 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean R^2 over the targets, over molecules whose target is known."""
         graphs = molecules_of(X)
-        targets, _ = read_targets(y, len(graphs))
-        predicted = self.predict(graphs).reshape(len(graphs), -1)
-        weights = np.ones(len(graphs)) if sample_weight is None else np.asarray(sample_weight)
-        scores = [
-            r2_score(targets[known, i], predicted[known, i], sample_weight=weights[known])
-            for i, known in enumerate(~np.isnan(targets).T)
-            if known.any()
-        ]
-        if not scores:
-            raise DataError("A score needs targets, but y has none.")
-        return float(np.mean(scores))
+        return self.scale_.score(y, self.predict(graphs), sample_weight)
 
     def _targets_to_json(self) -> Header:
         return self.scale_.to_json()

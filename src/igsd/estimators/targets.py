@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import numpy as np
+from sklearn.metrics import r2_score
 
 from igsd.errors import DataError, counted, enumerated, warn_user
 from igsd.files.arrays import Header
@@ -67,6 +68,15 @@ def codes_of(y: Any, classes: np.ndarray, num_graphs: int) -> np.ndarray:
             "those graphs out, or train with labels of that class."
         )
     return np.array([-1 if v is None else table[v] for v in values], np.int64)
+
+
+def accuracy(codes: np.ndarray, probabilities: np.ndarray, weights: Any = None) -> float:
+    """Return the share of graphs whose most probable class is theirs; codes of -1 do not count."""
+    known = codes >= 0
+    if not known.any():
+        raise DataError("A score needs labels, but y has none.")
+    hits = (probabilities.argmax(axis=1) == codes)[known]
+    return float(np.average(hits, weights=None if weights is None else np.asarray(weights)[known]))
 
 
 def _plain_labels(y: Any, num_graphs: int) -> list[Any]:
@@ -142,6 +152,31 @@ class TargetScale:
         values = outputs.astype(np.float64) * self.scale + self.mean
         return values[:, 0] if self.is_single else values
 
+    def score(self, y: Any, predicted: np.ndarray, weights: Any = None) -> float:
+        """Return the mean R^2 of predicted targets [G] or [G, t]; unknown targets do not count.
+
+        Raises ``DataError`` unless ``y`` has as many targets as the model.
+        """
+        targets = self.read_like(y, len(predicted))
+        predicted = predicted.reshape(targets.shape)
+        weights = np.ones(len(targets)) if weights is None else np.asarray(weights)
+        scores = [
+            r2_score(targets[known, i], predicted[known, i], sample_weight=weights[known])
+            for i, known in enumerate(~np.isnan(targets).T)
+            if known.any()
+        ]
+        if not scores:
+            raise DataError("A score needs targets, but y has none.")
+        return float(np.mean(scores))
+
+    def read_like(self, y: Any, num_graphs: int) -> np.ndarray:
+        """Return the targets [G, t] of ``y``; raises ``DataError`` unless they are the model's."""
+        targets, expected = read_targets(y, num_graphs)[0], len(self.mean)
+        if targets.shape[1] != expected:
+            found = targets.shape[1]
+            raise DataError(f"The model predicts {expected} targets per graph. Got y with {found}.")
+        return targets
+
     def to_json(self) -> Header:
         """Return the scale as plain values."""
         values = {"mean": self.mean.tolist(), "scale": self.scale.tolist()}
@@ -168,8 +203,8 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
         values = np.array(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(
-            "y must hold numbers, [graphs] or [graphs, targets], NaN or None where unknown: "
-            f"{error}."
+            "y must hold numbers, [graphs] or [graphs, targets], NaN or None where unknown"
+            f"{_first_text(y) or f': {error}'}."
         ) from error
     if values.ndim not in (1, 2) or 0 in values.shape:
         shape = values.shape
@@ -187,6 +222,16 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
             f"Graph {place} has {targets[place]}."
         )
     return targets, values.ndim == 1
+
+
+def _first_text(y: Any) -> str:
+    """Return which graph has the first value that is not a number, empty if none has."""
+    for place, value in enumerate(y if hasattr(y, "__iter__") else ()):
+        try:
+            np.array(value, np.float64)
+        except (TypeError, ValueError):
+            return f". Graph {place} has {value!r}"
+    return ""
 
 
 def check_known(targets: np.ndarray) -> None:

@@ -18,7 +18,6 @@ import numpy as np
 
 from igsd import processes
 from igsd.baselines import registry
-from igsd.baselines.references.molecules import has_smiles
 from igsd.errors import ConfigError, DataError, StorageError, nearest, warn_user
 from igsd.evaluation import heads, inputs, metrics, splits
 from igsd.experiments import scoring
@@ -29,6 +28,7 @@ from igsd.files.arrays import Header, read_arrays, write_arrays
 from igsd.files.atomic import write_json
 from igsd.files.cache import cache_dir, recall, store
 from igsd.files.shapes import read_json
+from igsd.graphs.chemistry import has_smiles
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Values
 
@@ -146,7 +146,7 @@ class PartsProtocol(Protocol):
         known = labels.known
         if self.name == "random":
             return splits.random_parts(known, split)
-        if not has_smiles(graphs.graph_names):
+        if not has_smiles(graphs):
             raise DataError(
                 f"A scaffold split needs the SMILES of every graph as its name; the graphs of "
                 f"{graphs.name!r} have none, or RDKit is not installed. Use --splits random."

@@ -173,17 +173,21 @@ def _write_csv(spreadsheet: bool, file: BinaryIO, chunks: Iterable[_Chunk]) -> N
     """Write the rows of all chunks, with quotes only where they are needed."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
+    quoting = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for number, columns in enumerate(chunks):
         if number == 0:
             writer.writerow(map(_as_text, columns) if spreadsheet else columns)
         plain = [v.tolist() if isinstance(v, np.ndarray) else v for v in columns.values()]
+        texts = [v for v in plain if v and not isinstance(v[0], int | float)]
+        # The csv module of Python 3.11 does not put quotes around a lone carriage return.
+        has_return = any("\r" in str(value) for values in texts for value in values)
         for row in zip(*plain, strict=True):
             # Nine digits give back exactly the same float32.
             cells = [f"{v:.9g}" if isinstance(v, float) else v for v in row]
             if spreadsheet:
-                texts = zip(row, cells, strict=True)
-                cells = [_as_text(cell) if isinstance(v, str) else cell for v, cell in texts]
-            writer.writerow(cells)
+                pairs = zip(row, cells, strict=True)
+                cells = [_as_text(cell) if isinstance(v, str) else cell for v, cell in pairs]
+            (quoting if has_return else writer).writerow(cells)
     text.flush()
     text.detach()
 

@@ -95,8 +95,8 @@ def is_chemical(graphs: GraphSet) -> bool:
 _ORDERS = {*BOND_PARTS["order"], "quadruple", "dative", "hydrogen", "ionic", "zero"}
 
 
-def is_molecular(graphs: GraphSet) -> bool:
-    """Return whether a set looks like molecules: nodes with labels, edges with orders of bonds."""
+def has_bonds(graphs: GraphSet) -> bool:
+    """Return whether nodes have labels and edges the orders of bonds as theirs."""
     if graphs.node_labels is None or graphs.edge_labels is None:
         return False
     return set(graphs.edge_label_names) <= _ORDERS or is_chemical(graphs)
@@ -304,7 +304,7 @@ def _without_valence_check(text: str) -> Any:
     return molecule
 
 
-def are_molecules(graphs: GraphSet) -> bool:
+def has_smiles(graphs: GraphSet) -> bool:
     """Return whether graphs are named by SMILES that RDKit, if it is installed, can read."""
     names = graphs.graph_names
     if not names or importlib.util.find_spec("rdkit") is None:

@@ -1,13 +1,17 @@
 """Numbers that RDKit computes from a structure: descriptors and counts of circular fragments.
 
-They cost no labels, so they serve as targets of a pre-training (Eq. semi).
+They cost no labels, so they serve as targets of a pre-training (Eq. semi) and as inputs of small
+models.
 """
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+
+from igsd.errors import DataError, need
+from igsd.graphs.chemistry import molecule_of
 
 _Column = tuple[str, Callable[[Any], Any], int | None]
 
@@ -16,6 +20,51 @@ LEFT_OUT = ("qed",)
 
 SLOW, LARGE = ("Ipc", "AvgIpc", "BCUT2D"), 300
 """Descriptors whose time grows with the cube of the atoms, and up to how many they are used."""
+
+DESCRIPTORS, FRAGMENTS, NUM_FRAGMENTS = "descriptors", "fragments", 2048
+
+
+def described(
+    smiles: Sequence[str], what: str, advance: Callable[[int], Any] = lambda count: None
+) -> np.ndarray:
+    """Return the descriptors or the fragments of molecules, as a process remembers them.
+
+    ``descriptors``: signed logarithms, [G, t] float32, NaN where RDKit cannot compute one.
+    ``fragments``: counts of circular fragments of radius 2 (ECFP4), [G, 2048] uint8. A molecule
+    whose only fault is an impossible valence is used as written. ``advance``: told after each one.
+    Raises ``DataError`` for text that is not a molecule, ``ConfigError`` without RDKit.
+    """
+    need("chem", "rdkit", "A vector of a molecule")
+    from rdkit import rdBase
+
+    of_one, width, dtype = {
+        DESCRIPTORS: (_logged_descriptors, len(descriptor_names()), np.float32),
+        FRAGMENTS: (_fragments, NUM_FRAGMENTS, np.uint8),
+    }[what]
+    rows = np.empty((len(smiles), width), dtype)
+    with rdBase.BlockLogs():
+        for row, text in zip(rows, smiles, strict=True):
+            row[:] = of_one(text)
+            advance(1)
+    return rows
+
+
+# Every split of an evaluation needs most of them again. Descriptors take milliseconds a molecule.
+@lru_cache(maxsize=100_000)
+def _logged_descriptors(text: str) -> np.ndarray:
+    return signed_log(descriptors(_molecule(text)))
+
+
+@lru_cache(maxsize=20_000)
+def _fragments(text: str) -> np.ndarray:
+    return fragment_counts(_molecule(text), NUM_FRAGMENTS)
+
+
+def _molecule(text: str) -> Any:
+    molecule = molecule_of(text)
+    if molecule is None:
+        raise DataError(f"{text!r} is not a molecule in SMILES: it has no fingerprint.")
+    return molecule
 
 
 @cache

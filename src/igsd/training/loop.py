@@ -125,6 +125,19 @@ def load_checkpoint(
     return progress
 
 
+def _check_progress(path: str | os.PathLike[str], progress: Progress, task: Task) -> None:
+    """Raise ``StorageError`` if a checkpoint is at an epoch or a step that no run has."""
+    epoch, step = progress.epoch, progress.step
+    is_within = 0 <= epoch <= task.epochs and len(progress.history) == epoch
+    # At the start of an epoch its steps may not be known yet: pseudo-labels come first.
+    most = task.num_steps(epoch) if is_within and step > 0 and epoch < task.epochs else 1
+    if not is_within or not 0 <= step < most:
+        raise StorageError(
+            f"{path} is damaged: step {step} of epoch {epoch}, after {len(progress.history)} "
+            "finished ones, is nowhere in this run. Start again in a new folder."
+        )
+
+
 def _check_state(
     state: Mapping[int, Mapping[str, torch.Tensor]],
     optimizer: torch.optim.Optimizer,
@@ -214,6 +227,7 @@ def run_training(
     if checkpoint is not None:
         found = load_checkpoint(checkpoint, task.module, optimizer, *run, stream)
         progress = found or progress
+        _check_progress(checkpoint, progress, task)
 
     def save() -> None:
         if checkpoint is not None and fabric.is_global_zero:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,11 @@ from igsd.baselines.references.molecules import (
     MoleculeDescriptors,
     MorganFingerprints,
     PretrainedMolecules,
-    has_smiles,
-    morgan_counts,
 )
 from igsd.baselines.registry import METHODS, load_model, make_method, name_of
 from igsd.errors import ConfigError, DataError
+from igsd.graphs.chemistry import has_smiles
+from igsd.graphs.descriptors import FRAGMENTS, described
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.smiles import from_smiles
 from tests.small_graphs import make_graphs
@@ -29,7 +30,7 @@ def molecules() -> GraphSet:
 
 def test_equal_molecules_have_equal_counts() -> None:
     pytest.importorskip("rdkit")
-    rows = morgan_counts(["CCO", "OCC", "c1ccccc1", "C[N+]1(C)CCC[C+](O)(C)C1"])
+    rows = described(["CCO", "OCC", "c1ccccc1", "C[N+]1(C)CCC[C+](O)(C)C1"], FRAGMENTS)
     assert (rows.shape, rows.dtype) == ((4, 2048), np.uint8)
     np.testing.assert_array_equal(rows[0], rows[1])
     # Each of the six aromatic carbons within 0, 1 and 2 bonds; the last repeats no fragment.
@@ -40,11 +41,11 @@ def test_equal_molecules_have_equal_counts() -> None:
 def test_names_that_are_no_smiles() -> None:
     pytest.importorskip("rdkit")
     with pytest.raises(DataError, match="'ethanol' is not a molecule"):
-        morgan_counts(["ethanol"])
-    assert has_smiles(["CCO", "anything"])
-    assert not has_smiles(["ethanol"])
-    assert not has_smiles(None)
-    assert not has_smiles([])
+        described(["ethanol"], FRAGMENTS)
+    graphs = make_graphs(2)
+    assert has_smiles(replace(graphs, graph_names=("CCO", "C")))
+    assert not has_smiles(replace(graphs, graph_names=("CCO", "ethanol")))
+    assert not has_smiles(graphs)
 
 
 @pytest.mark.parametrize("kind", [MorganFingerprints, MoleculeDescriptors, PretrainedMolecules])

@@ -1,0 +1,108 @@
+"""What graphs carry and a model does not see, told to its user."""
+
+import numpy as np
+
+from igsd.batches.features import CHEMISTRY, NOT_USED, FeatureMap
+from igsd.batches.links import coordinates, edge_attribute_names
+from igsd.errors import counted, enumerated, warn_user
+from igsd.graphs.build import WEIGHT
+from igsd.graphs.chemistry import ELEMENTS, has_bonds
+from igsd.graphs.datasets import find_entry
+from igsd.graphs.graphset import GraphSet
+
+_MOST_NAMES = 8
+
+
+def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
+    """Warn of what the graphs carry and the model does not see.
+
+    That the default encoder does not see bonds is no news for molecules and known data sets.
+    """
+    is_known = _is_familiar(graphs)
+    news = [text for text in features.unused if NOT_USED in text]
+    news = [text for text in news if not (is_known and text.startswith("edge label"))]
+    if news and not (is_known and coordinates(graphs) is not None):
+        warn_user(f"Of {graphs.name!r} the model does not see everything. {'. '.join(news)}.")
+
+
+def warn_of_unseen(features: FeatureMap, graphs: GraphSet) -> None:
+    """Warn of what new graphs carry and the training graphs did not."""
+    if CHEMISTRY in features.parts:
+        _warn_of_elements(graphs)
+    else:
+        _warn_of_new_parts(features, graphs)
+        _warn_of_unseen_labels(features, graphs)
+
+
+def _warn_of_new_parts(features: FeatureMap, graphs: GraphSet) -> None:
+    """Warn of attributes, weights, labels and directions that the training graphs did not have."""
+    links = features.links
+    seen = {features.edge_weight, *(() if links is None else (part.name for part in links.parts))}
+    known = {*features.attribute_names, *(name for name, _ in features.categories)}
+    carried = [
+        f"edge attribute {name!r}"
+        for place, name in enumerate(edge_attribute_names(graphs))
+        if name not in seen
+        and not (name == WEIGHT and (np.asarray(graphs.edge_attributes)[:, place] == 1).all())
+    ]
+    if features.attribute_names or not features.attribute_mean:  # otherwise columns have no names
+        names = graphs.node_attribute_names
+        carried += [f"node attribute {name!r}" for name in names if name not in known]
+    if graphs.directions is not None and not (links is not None and links.directed):
+        carried.append("edge direction")
+    if graphs.edge_labels is not None and links is None and not _is_familiar(graphs):
+        carried.append("edge label")
+    if graphs.node_labels is not None and "label" not in features.parts:
+        carried.append("node labels")
+    new = [part for part in carried if not any(part in text for text in features.unused)]
+    if new:
+        warn_user(
+            f"The graphs of {graphs.name!r} carry what those of the training did not, and the "
+            f"model does not see it: {enumerated(new, _MOST_NAMES)}. Train on graphs that carry it."
+        )
+
+
+def _warn_of_elements(graphs: GraphSet) -> None:
+    """Warn of atoms whose element has no column of its own: all of them look alike."""
+    if graphs.node_labels is None:
+        return
+    elements = [str(name).partition("|")[0] for name in graphs.node_label_names]
+    other = np.array([name not in ELEMENTS for name in elements] + [False])[graphs.node_labels]
+    if other.any():
+        found = sorted({elements[code] for code in np.unique(graphs.node_labels[other])})
+        count = len(np.unique(graphs.graph_of_node()[other]))
+        warn_user(
+            f"{counted(count, 'molecule')} of {graphs.name!r} {'has' if count == 1 else 'have'} "
+            f"elements that the model does not distinguish ({enumerated(found, _MOST_NAMES)}): "
+            "these atoms look alike to it, apart from their bonds."
+        )
+
+
+def _is_familiar(graphs: GraphSet) -> bool:
+    return find_entry(graphs.name) is not None or has_bonds(graphs)
+
+
+def _warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
+    """Warn if nodes of ``graphs`` have labels that were not seen in training."""
+    if graphs.node_labels is None or "label" not in features.parts:
+        return
+    known = set(features.label_names)
+    unknown = [code for code, name in enumerate(graphs.node_label_names) if name not in known]
+    labels = graphs.node_labels[graphs.node_labels >= 0]
+    counts = np.bincount(labels, minlength=len(graphs.node_label_names))
+    names = [graphs.node_label_names[code] for code in unknown if counts[code]]
+    unseen, labelled = int(counts[unknown].sum()), int(counts.sum())
+    if not unseen:
+        return
+    if unseen < labelled:
+        warn_user(
+            f"{unseen} of {counted(graphs.num_nodes, 'node')} of {graphs.name!r} have labels that "
+            f"the model has not seen ({enumerated(names, _MOST_NAMES)}): they count as no label."
+        )
+    else:
+        warn_user(
+            f"Not one node label of {graphs.name!r} was seen in training: it has "
+            f"{enumerated(names, _MOST_NAMES)}, the model knows "
+            f"{enumerated(features.label_names, _MOST_NAMES)}. All nodes count as without a label, "
+            "so the vectors are hardly useful. Are the labels spelled differently?"
+        )
