@@ -150,3 +150,10 @@ def test_import_of_several_sets(igsd: Run, toy: Path, tmp_path: Path) -> None:
     ):
         code, _, err = igsd("data", "import", *paths, "-o", "x.graphs")
         assert (code, message in err) == (2, True)
+
+
+def test_mutag_has_names_of_classes_and_atoms(igsd: Run) -> None:
+    _, out, _ = igsd("data", "show", "MUTAG")
+    assert "-1 (not mutagenic): 63, 1 (mutagenic): 125" in out
+    assert "0 (C): 2395" in out
+    assert "0 (aromatic)" in out

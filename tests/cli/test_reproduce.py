@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from igsd import processes
+from igsd.cli import reproduce
 from igsd.experiments import exhibits, run
 from igsd.experiments.run import Run
 from igsd.experiments.vector_protocols import VectorProtocol
@@ -48,15 +50,26 @@ def test_run_resume_and_table(igsd: Command, small: str, tmp_path: Path) -> None
 def test_budget_and_dry_run(igsd: Command, small: str, tmp_path: Path) -> None:
     code, out, err = igsd("reproduce", "table-3", "--dry-run")
     assert code == 0
-    assert out.splitlines()[0].split() == ["protocol", "time", "to", "run"]
-    assert "nested    unknown  histogram on toy, seeds 0 to 1\n" in out
-    assert "4 runs left" in out
-    assert "; 0 done already" in out
+    header, first, _, left, origin = out.splitlines()
+    assert header.split() == ["protocol", "data", "method", "runs", "about"]
+    assert first.split()[:4] == ["nested", "toy", "histogram", "2"]
+    assert "unknown" not in out
+    assert re.fullmatch(r"4 runs left, about .* with \d+ process(es)?; 0 done already", left)
+    assert "Times are estimates" in origin
     assert not (tmp_path / "results").exists()
     code, out, err = igsd("reproduce", "table-3", "--jobs", 1, "--budget", "0.000001")
     assert code == 0
     assert "The budget is used up: 4 runs left" in err
     assert "not run" in out
+
+
+def test_many_runs_are_listed_by_data_set(
+    igsd: Command, small: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reproduce, "_MOST_LINES", 1)
+    _, out, _ = igsd("reproduce", "table-3", "--dry-run")
+    assert out.splitlines()[1].split()[:5] == ["nested", "toy", "2", "methods", "4"]
+    assert "--data NAME lists the methods" in out
 
 
 def test_where_nothing_can_be_run_that_is_no_success(igsd: Command) -> None:
@@ -75,7 +88,8 @@ def test_without_a_budget_it_only_prints(igsd: Command, small: str, tmp_path: Pa
     assert code == 0
     assert "not run" in out
     again = f"igsd reproduce table-3 --data {shlex.quote(small)} --records 'a b' --jobs 1 --force"
-    assert err == f"4 runs left, duration not known yet. To run: {again}\n"
+    assert re.match("4 runs left, about .*[. ]To run: ", err)
+    assert err.endswith(f"To run: {again}\n")
     assert not (tmp_path / "a b").exists()
     assert igsd(*shlex.split(again)[1:])[0] == 0
     code, out, err = igsd("reproduce", "table-3", *options, "--budget", 0)

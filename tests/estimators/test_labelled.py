@@ -246,10 +246,14 @@ def test_calibration_tempers_probabilities_and_is_saved(tmp_path: Path) -> None:
     model.save(tmp_path / "m")
     loaded = GINClassifier.load(tmp_path / "m")
     assert loaded.calibration_ == found
+    ((rows, held),) = model.held_out_
+    assert len(rows) == found["graphs"] == len(held)
+    assert held.sum(axis=1) == pytest.approx(1.0)
     assert np.array_equal(loaded.predict_proba(graphs), model.predict_proba(graphs))
     again = small(GINClassifier, epochs=20, learning_rate=0.05).fit(graphs, y).calibrate(graphs, y)
     assert again.calibration_ == found
     assert model.fit(graphs, y).calibration_ is None
+    assert model.held_out_ == ()
 
 
 def test_calibration_needs_two_labels_of_each_class() -> None:

@@ -149,3 +149,17 @@ def test_a_setting_trains_a_network() -> None:
     assert numbers.config_.num_layers == type(numbers.config_)().num_layers
     with pytest.raises(ConfigError, match="has no intervals"):
         numbers.predict_interval(MOLECULES)
+
+
+def test_held_out_outputs_are_in_the_unit_of_the_target() -> None:
+    """The page of a run draws them over the given numbers."""
+    smiles = [*("C" * n for n in range(1, 21)), *("C" * n + "O" for n in range(1, 11))]
+    y = np.array([100.0 + 10 * len(text) for text in smiles])
+    y[::5] = np.nan
+    model = MoleculeRegressor(inputs="descriptors", models="linear").fit(smiles, y)
+    ((rows, held),) = model.held_out_
+    assert rows.tolist() == np.flatnonzero(~np.isnan(y)).tolist()
+    errors = np.sort(np.abs(held[:, 0] - y[rows]))
+    # Targets are standardised in single precision.
+    residuals = model.ensembles_[0].residuals * model.scale_.scale[0]
+    np.testing.assert_allclose(errors, residuals, rtol=1e-4, atol=1e-4)

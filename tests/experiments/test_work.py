@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from igsd.errors import ConfigError, IGSDWarning, StorageError
+from igsd.experiments import work
 from igsd.experiments.execute import Workers, execute_runs, work_on
 from igsd.experiments.exhibits import narrowed
 from igsd.experiments.records import write_record
@@ -206,6 +208,34 @@ def test_seconds_of_runs_like_it() -> None:
     assert estimates.seconds(paper, 10) == pytest.approx(5.0)
     estimates.add(Path("r/paper/A/wl/seed-0.json"), record(1.0))
     assert estimates.seconds((*batch("A", 2), *paper), 10) == pytest.approx(6.0)
+
+
+def test_published_runs_stand_in_for_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = json.loads(Path(work.__file__).with_name(work.COSTS).read_text())
+    monkeypatch.setattr(work, "probe", lambda: 2 * costs["probe"])
+    estimates = Estimates().guess()
+    assert estimates.speed == pytest.approx(2.0)
+    published, graphs = costs["runs"]["nested/MUTAG/wl"]
+    assert graphs == 188
+    assert estimates.seconds(batch("MUTAG", 0, 1), 188) == pytest.approx(4 * published)
+    rough = estimates.seconds(batch("MINE", 0), 100)
+    assert rough is not None
+    assert 0 < rough < 10_000
+    unheard = (replace(batch("MINE", 0)[0], protocol="semi", method="new", label_rate=0.3),)
+    assert estimates.seconds(unheard, 100) is not None
+    estimates.add(Path("r/nested/MUTAG/wl/seed-0.json"), record(7.0))
+    assert estimates.seconds(batch("MUTAG", 1), 188) == pytest.approx(7.0)
+
+
+def test_the_probe_is_quick_and_leaves_threads_alone() -> None:
+    threads = torch.get_num_threads()
+    assert 0.001 < work.probe() < 5.0
+    assert torch.get_num_threads() == threads
+
+
+def test_costs_are_written_from_records() -> None:
+    costs = json.loads(work.published_costs(Path(__file__).parents[2] / "results"))
+    assert costs["runs"].keys() >= {"nested/MUTAG/wl", "nested/MUTAG/molecules"}
 
 
 def test_files_that_are_no_records_are_passed_over(tmp_path: Path) -> None:

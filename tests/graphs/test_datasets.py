@@ -19,6 +19,7 @@ from igsd.graphs.datasets import (
     in_data_folder,
     in_package,
     load_dataset,
+    shown_names,
     unknown_name,
 )
 from igsd.graphs.readers.tu import read_tu
@@ -254,3 +255,13 @@ def test_list_of_data_sets(data: Path) -> None:
     assert (infos["NCI1"].graphs, infos["NCI1"].classes) == (4110, 2)
     assert infos["NCI1"].where == "downloaded when first used"
     assert all(len(info.where) < 60 or Path(info.where).exists() for info in infos.values())
+
+
+def test_classes_and_labels_have_names_for_people() -> None:
+    graphs = load_dataset("MUTAG")
+    assert shown_names(graphs, "classes") == ["not mutagenic", "mutagenic"]
+    assert shown_names(graphs, "nodes") == ["C", "N", "O", "F", "I", "Cl", "Br"]
+    assert shown_names(graphs.take([0, 1]), "edges") == ["aromatic", "single", "double", "triple"]
+    # Another set of that name, and one that the catalogue does not describe.
+    assert shown_names(replace(graphs, class_names=("a", "b")), "nodes")[0] == "0"
+    assert shown_names(replace(graphs, name="mine"), "classes") == ["-1", "1"]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import sys
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from igsd.report.render import (
     html,
     markdown,
     plain_table,
+    print_table,
     seconds_text,
     text,
 )
@@ -147,3 +150,21 @@ def test_times(seconds: float, shown: str) -> None:
 
 def test_the_anchor_of_a_path_is_that_of_its_group() -> None:
     assert anchor("a/b/c/seed-0.json") == anchor("a/b/c") == "records/a/b/c"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 160])
+def test_a_terminal_shows_every_letter_and_whole_numbers(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At 80 columns names ended in an ellipsis, and 86.4 ± 1.3 stood on two lines."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    header = ["method", "accuracy %", "std over folds", "seeds", "CPU seconds", "peak MiB"]
+    name = "IGSD, recipe molecules, view edge-drop"
+    print_table(header, [[name, "86.4 ± 1.3", "5.2", "2", "0.045", "471"]], "A title")
+    out = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= width
+    if width >= 80:
+        assert "86.4 ± 1.3" in out
+    assert (name in out) is (width == 160)

@@ -13,7 +13,7 @@ from igsd.cli.output import open_graphs, reading_of, say_note
 from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.twins import count_twins
 from igsd.graphs.build import join_sets
-from igsd.graphs.datasets import aliases, data_sets
+from igsd.graphs.datasets import aliases, data_sets, shown_names
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import Imported, import_tables, is_long, parts_folder
 from igsd.graphs.readers.table import read_smiles_table
@@ -96,7 +96,7 @@ def run_show(args: Namespace) -> int:
     """Print what is in one data set."""
     written = prepare_output(args.plot, args.data) if args.plot else None
     graphs = open_graphs(args.data, **reading_of(args))
-    lines = [*_summary_lines(summarize(graphs)), *_seen_lines(graphs), *_twin_lines(graphs)]
+    lines = [*_summary_lines(summarize(graphs), graphs), *_seen_lines(graphs), *_twin_lines(graphs)]
     lines += [("note", note) for note in graphs.notes if " not used: " not in note]
     width = max(len(key) for key, _ in lines)
     for key, text in lines:
@@ -195,9 +195,10 @@ def _import_tables(args: Namespace, tables: list[str], target: Path) -> Imported
             raise
 
 
-def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
+def _summary_lines(summary: GraphSetSummary, graphs: GraphSet) -> list[tuple[str, str]]:
     """Return the figures of a data set as (name, text)."""
-    classes = ", ".join(f"{name}: {count}" for name, count in summary.classes.items())
+    counts = _with_meaning(summary.classes, shown_names(graphs, "classes"))
+    classes = ", ".join(f"{name}: {count}" for name, count in counts.items())
     if summary.unlabelled:
         classes += f", unknown: {summary.unlabelled}"
     return [
@@ -208,8 +209,8 @@ def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
         ("edges", _spread(summary.edges)),
         ("degrees", _spread(summary.degrees)),
         ("components", _spread(summary.components)),
-        ("node labels", _labels(summary.node_labels)),
-        ("edge labels", _labels(summary.edge_labels)),
+        ("node labels", _labels(_with_meaning(summary.node_labels, shown_names(graphs, "nodes")))),
+        ("edge labels", _labels(_with_meaning(summary.edge_labels, shown_names(graphs, "edges")))),
         ("node attributes", _names(summary.node_attributes)),
         ("edge attributes", _names(summary.edge_attributes)),
         ("edge weights", summary.weights or "none"),
@@ -218,6 +219,12 @@ def _summary_lines(summary: GraphSetSummary) -> list[tuple[str, str]]:
         ("isolated nodes", str(summary.isolated_nodes)),
         ("disconnected graphs", str(summary.disconnected_graphs)),
     ]
+
+
+def _with_meaning(counts: dict[Any, int], shown: list[str]) -> dict[str, int]:
+    """Return counts with what each name means, where that is known: ``0 (C)``."""
+    pairs = zip(counts.items(), shown, strict=False)  # without labels there are no counts
+    return {str(name) if str(name) == text else f"{name} ({text})": n for (name, n), text in pairs}
 
 
 def _seen_lines(graphs: GraphSet) -> list[tuple[str, str]]:

@@ -5,13 +5,19 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from igsd.baselines.registry import load_model, note_on_vectors
+from igsd.errors import counted
 from igsd.experiments.run_folder import RunFolder
+from igsd.experiments.trained import Trained
 from igsd.files.atomic import STANDARD_OUTPUT
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.labels import GraphLabels
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.text_table import is_table
 from igsd.progress import Advance, printable, progress_bar, raw
@@ -140,3 +146,35 @@ def print_quality(model: Any) -> None:
         print_table(list(rows[0]), lines, title, [0])
     for note in model.notes_:
         say_note(note)
+
+
+def print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    """Print how well the model predicts the labels that were hidden from it."""
+    if "accuracy" in score:
+        graphs = counted(score["graphs"], "graph")
+        correct = f"{100 * score['accuracy']:.1f} % of the {graphs} with hidden labels"
+        print(f"{correct} predicted correctly")
+    elif "mae" in score:
+        pairs = zip(names, score["mae"], strict=True)
+        errors = ", ".join(f"{name} {value:.4g}" for name, value in pairs)
+        print(f"mean absolute error where labels were hidden: {errors}")
+
+
+def draw_embedding(
+    path: Path, trained: Trained, graphs: GraphSet, labels: GraphLabels | None
+) -> None:
+    """Draw the embedding, coloured by class or by the (first) number where it is known."""
+    from igsd.report.plots import embedding_plot, number_plot
+
+    title = f"{graphs.name}, with labels"
+    if labels is None:
+        title = f"{graphs.name}: {counted(len(graphs), 'graph')}"
+        plot = embedding_plot(trained.vectors, graphs.classes, graphs.class_names, title)
+    elif labels.are_classes:
+        names = tuple(trained.model.classes_.tolist())
+        codes = [names.index(value) if value in names else -1 for value in labels.y]
+        plot = embedding_plot(trained.vectors, np.array(codes), names, title)
+    else:
+        values = labels.y.reshape(len(graphs), -1)[:, 0]
+        plot = number_plot(trained.vectors, values, labels.names[0], title)
+    plot.save(path)

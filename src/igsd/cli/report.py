@@ -18,9 +18,10 @@ RECORDS = "results"
 _DESCRIPTION = """\
 Makes one HTML file from the records in RECORDS: the tables and figures of the paper with our
 results beside the paper's; for other data sets and runs a table of the methods and the picture of
-`igsd compare`; and every record behind a figure. With --run, a run folder of `igsd train` or
-`igsd evaluate --recipe` gets a section: losses, scores, a map of its embedding with the graphs and
-their nearest neighbours, and pseudo-labels.
+`igsd compare`; and every record behind a figure. Comparisons of your own come first and give the
+page its title. With --run, a run folder of `igsd train` or `igsd evaluate --recipe` gets a section:
+losses, scores, a map of its embedding with the graphs and their nearest neighbours, and
+pseudo-labels; with labels also predictions, and how reliable they are.
 
 The file loads nothing from the network, so it can be sent and kept. Nothing is trained."""
 

@@ -16,9 +16,9 @@ from igsd.experiments.execute import Workers
 from igsd.experiments.exhibits import find_exhibits, narrowed
 from igsd.experiments.records import in_words
 from igsd.experiments.run import Options
-from igsd.experiments.work import Estimates, Work, batch_protocols, batch_title, plan_exhibits
+from igsd.experiments.work import Batch, Estimates, Work, batch_protocols, plan_exhibits
 from igsd.report.records import RecordFolder
-from igsd.report.render import plain_table, text
+from igsd.report.render import print_table, text
 from igsd.report.tables import fill
 
 _DESCRIPTION = """\
@@ -48,6 +48,9 @@ NAME is one of:
 On a cluster, start `dask scheduler`, then on each machine `dask worker ADDRESS --nthreads 1
 --nworkers N`, all with the same folder for records and the same IGSD_DATA."""
 
+_MOST_LINES = 40
+"""Lines of methods that ``--dry-run`` lists; more are one line for each data set."""
+
 _EXAMPLES = """\
 examples:
   igsd reproduce table-1 --dry-run
@@ -67,7 +70,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--methods", metavar="NAME,...", help="only these methods")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0..N-1 (default: as printed)")
     running.add_running_arguments(parser, jobs="all cores")
-    parser.add_argument("--dry-run", action="store_true", help="list the runs to make, and exit")
+    help_text = "list the runs to make and about how long they take, and exit"
+    parser.add_argument("--dry-run", action="store_true", help=help_text)
     help_text = "replace broken records and those of other settings"
     parser.add_argument("--force", action="store_true", help=help_text)
     parser.add_argument("--quiet", action="store_true", help="do not show progress")
@@ -88,13 +92,13 @@ def run(args: Namespace) -> int:
     _say_problems(work)
     processes, num_failed = running.num_processes(args), 0
     if args.dry_run:
-        _list(work, Estimates.read(records), processes)
+        _list(work, Estimates.read(records).guess() if work.batches else Estimates(), processes)
         return 1 if work.is_impossible else 0
     if not only_prints:
         made = running.make_runs(args, work, options, Workers(processes, args.scheduler))
         num_failed = sum(record["status"] == "failed" for record in made.values())
     elif work.batches:
-        left = Estimates.read(records).left(work.batches, work.sizes, processes)
+        left = Estimates.read(records).guess().left(work.batches, work.sizes, processes)
         print(f"{left}. To run: {_without_budget(args)}", file=sys.stderr)
     folder = RecordFolder(records)
     for number, exhibit in enumerate(exhibits):
@@ -123,19 +127,39 @@ def _say_problems(work: Work) -> None:
 
 
 def _list(work: Work, estimates: Estimates, processes: int) -> None:
-    """Print what would be run and how long it may take."""
-    lines = []
+    """Print what would be run, a line for each group of runs, and how long it may take.
+
+    A group is a method on a data set; if there are many, a data set under a protocol.
+    """
+    by_method: dict[tuple[str, ...], list[Batch]] = {}
+    by_data: dict[tuple[str, ...], list[Batch]] = {}
     for batch in work.batches:
-        seconds = estimates.seconds(batch, work.sizes[batch[0].data])
-        took = "unknown" if seconds is None else in_words(seconds)
-        lines.append([batch_protocols(batch), took, batch_title(batch)])
+        data, name = batch[0].path(Path()).parts[-3:-1]
+        folder = batch_protocols(batch)
+        by_method.setdefault((folder, data, name), []).append(batch)
+        by_data.setdefault((folder, data), []).append(batch)
+    is_short = len(by_method) <= _MOST_LINES
+    lines = []
+    for (folder, data, *labels), batches in sorted((by_method if is_short else by_data).items()):
+        found = [estimates.seconds(batch, work.sizes[batch[0].data]) for batch in batches]
+        known = [seconds for seconds in found if seconds is not None]
+        took = in_words(sum(known)) if len(known) == len(found) else "unknown"
+        seeds = str(sum(len({run.seed for run in batch}) for batch in batches))
+        names = labels or [counted(len({batch[0].label for batch in batches}), "method")]
+        lines.append([folder, data, *names, seeds, took])
     if lines:
-        print(plain_table(["protocol", "time", "to run"], lines, left=(0, 1, 2)))
+        header = ["protocol", "data", "method" if is_short else "methods", "runs", "about"]
+        print_table(header, lines, left=(0, 1, 2))
+        if not is_short:
+            print("--data NAME lists the methods on one data set.")
     left = estimates.left(work.batches, work.sizes, processes)
     left = "nothing can be run" if work.is_impossible else left
     blocked = len(work.others) + len(work.broken)
     way_out = f"; {blocked} blocked by other files (--force replaces them)"
-    print(f"{left}; {len(work.done)} done already{way_out if blocked else ''}")
+    side = f" with {counted(processes, 'process', 'processes')}" if work.batches else ""
+    print(f"{left}{side}; {len(work.done)} done already{way_out if blocked else ''}")
+    if work.batches:
+        print(estimates.origin)
 
 
 def _without_budget(args: Namespace) -> str:

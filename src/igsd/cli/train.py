@@ -2,30 +2,41 @@
 
 import textwrap
 from argparse import Namespace
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, PRETRAINED, RUNS, choose_recipe, is_auto
-from igsd.cli.output import open_graphs, print_quality, reading_of, say_note, seen_line
+from igsd.cli.output import (
+    draw_embedding,
+    open_graphs,
+    print_hidden,
+    print_quality,
+    reading_of,
+    say_note,
+    seen_line,
+)
 from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
 from igsd.experiments.environment import is_main_process, num_processes, num_threads
 from igsd.experiments.records import data_summary
-from igsd.experiments.run_folder import CHECKPOINT, RunFolder, latest_run_folder, new_run_folder
+from igsd.experiments.run_folder import (
+    CHECKPOINT,
+    HELD_OUT,
+    RunFolder,
+    latest_run_folder,
+    new_run_folder,
+)
 from igsd.experiments.trained import Trained
 from igsd.files.columns import write_columns
 from igsd.files.models import RunMetrics, is_same_source, resume_command
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.labels import GraphLabels, check_enough
-from igsd.report.plots import embedding_plot, number_plot, pseudo_label_plot
+from igsd.report.plots import pseudo_label_plot
 from igsd.settings.fields import Settings, Values
 from igsd.settings.text import read_settings, recipe_names
 
@@ -35,7 +46,8 @@ only with --labels, which trains a model that predicts them, from as few labels 
 
 The run folder holds config.toml (every setting), model.safetensors, embeddings.npy (one row per
 graph), history.csv (losses per epoch), metrics.json and embedding.png; with --labels also
-pretraining.csv (losses of self-supervised pretraining) and pseudo_labels.csv if there are any.
+pretraining.csv (losses of self-supervised pretraining), pseudo_labels.csv and held_out.csv (what
+models that had not seen a label predict for it), as far as there are any.
 During training it also holds a checkpoint: Ctrl-C and SIGTERM save it and stop, and --resume
 continues from there to the same result as if nothing had happened. --config overrides the recipe,
 --set overrides both."""
@@ -367,7 +379,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
         if job.labels is not None and job.used is not None:
             hidden: Any = training.hidden_score(trained.model, job.graphs, job.labels, job.used)
             metrics["hidden"] = hidden
-            _print_hidden(hidden, job.labels.names)
+            print_hidden(hidden, job.labels.names)
         folder.finish(metrics)
     result = f"trained in {trained.seconds['train']:.1f} s"
     if job.config.to_json().get("epochs") == 0:
@@ -404,24 +416,14 @@ def _announce(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     print(f"{job.graphs.name}: {', '.join(parts)}{seen_line(job.graphs, job.config)}")
 
 
-def _print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    """Print how well the model predicts the labels that were hidden from it."""
-    if "accuracy" in score:
-        graphs = counted(score["graphs"], "graph")
-        correct = f"{100 * score['accuracy']:.1f} % of the {graphs} with hidden labels"
-        print(f"{correct} predicted correctly")
-    elif "mae" in score:
-        pairs = zip(names, score["mae"], strict=True)
-        errors = ", ".join(f"{name} {value:.4g}" for name, value in pairs)
-        print(f"mean absolute error where labels were hidden: {errors}")
-
-
 def write_run(
     folder: RunFolder, trained: Trained, graphs: GraphSet, labels: GraphLabels | None = None
 ) -> None:
     """Write model, embeddings, history and pictures of a training, and its pseudo-labels if any."""
     folder.write_model(trained.model, trained.vectors)
-    _draw(folder / "embedding.png", trained, graphs, labels)
+    if labels is not None and (held := training.held_out_columns(trained.model, graphs, labels)):
+        write_columns(folder / HELD_OUT, held)
+    draw_embedding(folder / "embedding.png", trained, graphs, labels)
     if not len(getattr(trained.model, "pseudo_labels_", ())):
         return
     columns = training.pseudo_label_columns(trained.model, graphs, labels)
@@ -430,19 +432,3 @@ def write_run(
     right = [None if true is None else true == guess for true, guess in pairs]
     plot = pseudo_label_plot([*columns["round"]], right, f"{graphs.name}, self-training")
     plot.save(folder / "pseudo_labels.png")
-
-
-def _draw(path: Path, trained: Trained, graphs: GraphSet, labels: GraphLabels | None) -> None:
-    """Draw the embedding, coloured by class or by the (first) number where it is known."""
-    title = f"{graphs.name}, with labels"
-    if labels is None:
-        title = f"{graphs.name}: {counted(len(graphs), 'graph')}"
-        plot = embedding_plot(trained.vectors, graphs.classes, graphs.class_names, title)
-    elif labels.are_classes:
-        names = tuple(trained.model.classes_.tolist())
-        codes = [names.index(value) if value in names else -1 for value in labels.y]
-        plot = embedding_plot(trained.vectors, np.array(codes), names, title)
-    else:
-        values = labels.y.reshape(len(graphs), -1)[:, 0]
-        plot = number_plot(trained.vectors, values, labels.names[0], title)
-    plot.save(path)

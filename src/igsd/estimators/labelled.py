@@ -1,7 +1,7 @@
 """Classifiers and regressors of graphs that learn from few labels."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -73,11 +73,13 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
 
     ``y``: one class per graph, text or whole numbers; None, NaN or -1 if there is none, by the
     rule of ``igsd.graphs.labels.drop_missing``. ``classes_``: the classes in order.
-    ``calibration_``: what ``calibrate`` found, None without it.
+    ``calibration_``: what ``calibrate`` found, None without it. ``held_out_``, after ``calibrate``
+    only: the graphs with a label, and the probabilities that models without it gave them.
     """
 
     classes_: np.ndarray
     calibration_: Header | None = None
+    held_out_: Sequence[tuple[np.ndarray, np.ndarray]] = ()
 
     def fit(self, X: Any, y: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Self:
         """Train on graphs and return self.
@@ -97,7 +99,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
                 raise DataError("eval_set needs labels, but its y has none.")
             watched = Watched(unseen, lambda outputs: _eval_accuracy(known, outputs))
         self._fit(graphs, Labels(codes, len(classes)), watched)
-        self.classes_, self.calibration_ = classes, None
+        self.classes_, self.calibration_, self.held_out_ = classes, None, ()
         return self
 
     def calibrate(self, X: Any, y: Any, folds: int = 3) -> Self:
@@ -124,7 +126,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         counts = np.bincount(codes[known], minlength=len(self.classes_))
         if folds < 2:
             raise ConfigError(f"Calibration needs at least 2 folds. Got {folds}.")
-        self.calibration_ = None
+        self.calibration_, self.held_out_ = None, ()
         if (num_folds := min(folds, int(counts.min()))) < 2:
             return self
         outputs = np.zeros((len(known), len(self.classes_)))
@@ -140,6 +142,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
             outputs[held] = model._outputs(graphs.take(known[held]))
         expected, sure = np.eye(len(self.classes_))[codes[known]], softmax(outputs, axis=1)
         power = calibrating_power(sure, expected)
+        self.held_out_ = [(known, powered(sure, power))]
         losses = (log_loss(expected, powered(sure, p)) for p in (1.0, power))
         found = {"power": power, "folds": num_folds, "graphs": len(known)}
         self.calibration_ = found | dict(zip(("before", "after"), map(float, losses), strict=True))

@@ -43,12 +43,14 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
     models, calibrates the result and says how good it is.
 
     Learned: ``ensembles_`` (one for each target), ``encoder_``, ``labelled_`` (vectors and names
-    of the molecules with a label), ``notes_``.
+    of the molecules with a label), ``notes_``. ``held_out_``, after a fit only: for each target the
+    molecules with a label, and the outputs for them of models that had not seen it.
     """
 
     ensembles_: list[Ensemble]
     encoder_: MoleculeEncoder
     notes_: tuple[str, ...]
+    held_out_: list[tuple[np.ndarray, np.ndarray]]
     _scale: InputScale
     _vectors: np.ndarray
     _names: list[str]
@@ -77,6 +79,8 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
                 part = {name: values[is_known[rows]] for name, values in scaled.items()}
                 kwargs |= {"is_class": self.is_class, "advance": advance}
                 self.ensembles_.append(fit_ensemble(part, Y[is_known], names, **kwargs))
+        pairs = zip(known, self.ensembles_, strict=True)
+        self.held_out_ = [(np.flatnonzero(rows), np.asarray(each.held)) for rows, each in pairs]
         vectors = raw["vectors"] if "vectors" in raw else self.encoder_.transform(labelled)
         self._vectors = np.asarray(vectors, np.float32)
         about = labelled.ids if labelled.ids is not None else labelled.graph_names
@@ -330,6 +334,8 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
         self.scale_ = TargetScale.fit(targets, is_single=is_single, names=tuple(target_names))
         standardised = self.scale_.standardised(targets)
         self._fit_all(graphs, [column[:, None] for column in np.asarray(standardised).T])
+        units = zip(self.held_out_, self.scale_.scale, self.scale_.mean, strict=True)
+        self.held_out_ = [(rows, held * unit + mean) for (rows, held), unit, mean in units]
         rows = ~np.isnan(targets).all(axis=1)
         self._labels = [" ".join(f"{v:g}" for v in row) for row in targets[rows]]
         return self

@@ -43,7 +43,8 @@ class Ensemble:
     ``power``: probabilities are raised to it and normalised again, which calibrates them.
     ``residuals``: sorted absolute errors of numbers that were held out, in units of the targets.
     ``score``, ``loss``: of the ensemble on held-out labels. ``metric``: what the score is.
-    ``is_judged``: whether the labels are enough to say how good it is.
+    ``is_judged``: whether the labels are enough to say how good it is. ``held``: the outputs [n, o]
+    on held-out labels, after a fit only: a file does not keep them.
     """
 
     candidates: tuple[Candidate, ...]
@@ -54,6 +55,7 @@ class Ensemble:
     loss: float
     metric: str
     is_judged: bool = True
+    held: np.ndarray | None = None
 
     @property
     def is_class(self) -> bool:
@@ -167,7 +169,8 @@ def fit_ensemble(
     metric = ("ROC-AUC" if Y.shape[1] == 2 else "accuracy") if is_class else "MAE"
     is_judged = len(Y) >= _FEWEST and (not is_class or bool(Y.sum(axis=0).min() >= 2))
     found_loss = loss(held, Y, is_class)
-    return Ensemble(candidates, models, power, residuals, own, found_loss, metric, is_judged)
+    facts = (power, residuals, own, found_loss, metric, is_judged, held)
+    return Ensemble(candidates, models, *facts)
 
 
 def conformal_width(residuals: np.ndarray, coverage: float) -> float:

@@ -19,6 +19,9 @@ from igsd.files.models import CHECKPOINT, FILE_NAME, KIND, RunMetrics, read_metr
 from igsd.limits import library_errors
 from igsd.settings.fields import Settings
 
+HELD_OUT = "held_out.csv"
+"""What models that had not seen a label predict for it."""
+
 FILES = (
     "metrics.json",
     "config.toml",
@@ -29,6 +32,7 @@ FILES = (
     "embedding.png",
     "pseudo_labels.csv",
     "pseudo_labels.png",
+    HELD_OUT,
     CHECKPOINT,
     f"{CHECKPOINT}.pretraining",
 )

@@ -154,3 +154,31 @@ def pseudo_label_columns(
     if labels is not None and labels.are_classes:
         columns["true"] = [labels.y[i] for i in found.graphs]
     return columns
+
+
+def held_out_columns(model: Any, graphs: GraphSet, labels: GraphLabels) -> Columns:
+    """Return what models that had not seen a label predict for it, by cross-validation, as columns.
+
+    Those of ``about_graphs``, ``target``, ``given`` and ``predicted``; for classes also one
+    ``p_CLASS`` per class. No columns if the model was not cross-validated.
+    """
+    from igsd.estimators.predictions import about_graphs
+
+    found = getattr(model, "held_out_", ())
+    if not found:
+        return {}
+    about, columns = about_graphs(graphs), dict[str, list[object]]()
+    names = model.classes_.tolist() if labels.are_classes else []
+    for target, (rows, outputs) in zip(labels.names, found, strict=True):
+        y = labels.y if labels.are_classes else labels.y.reshape(len(graphs), len(labels.names))
+        place = labels.names.index(target)
+        given = [y[i] if labels.are_classes else float(y[i, place]) for i in rows]
+        best = [names[code] for code in outputs.argmax(axis=1)] if names else outputs[:, 0].tolist()
+        part: dict[str, list[object]] = {
+            key: [vals[i] for i in rows] for key, vals in about.items()
+        }
+        part |= {"target": [target] * len(rows), "given": given, "predicted": best}
+        part |= {f"p_{name}": outputs[:, code].tolist() for code, name in enumerate(names)}
+        for key, values in part.items():
+            columns.setdefault(key, []).extend(values)
+    return columns

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from importlib import resources
 from pathlib import Path
 
 from igsd.errors import ConfigError, IGSDError, StorageError, counted
 from igsd.experiments.exhibits import Exhibit, data_facts, runs_of
 from igsd.experiments.records import Record, in_words, read_record, run_seconds
 from igsd.experiments.run import BROKEN, DONE, LIMIT, OTHER, STALE, Options, Run, opened
+from igsd.files.atomic import write_text
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.summary import fitting_recipe
 
 Batch = tuple[Run, ...]
 """Runs that one process makes because they have the same ``Run.fit``, low seeds first: a method is
 fitted once for the protocols that score its vectors, and a deterministic one also for all seeds."""
+
+COSTS = "costs.json"
+"""How long the published runs took, and the probe on the machine where the file was written.
+
+The records do not say which processor made them, so this assumes one like it."""
+
+Seconds = dict[tuple[str, ...], list[float]]
 
 
 @dataclass
@@ -155,9 +167,15 @@ def _sort_out(
 
 @dataclass
 class Estimates:
-    """Seconds of finished runs by (protocol, data, label), and per graph by (protocol, method)."""
+    """Seconds of finished runs by (protocol, data, label), and per graph by (protocol, method).
 
-    known: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
+    ``usual``: the same of the published runs, in seconds of this machine; empty until ``guess``.
+    ``speed``: how many times as long as there a run takes here.
+    """
+
+    known: Seconds = field(default_factory=dict)
+    usual: Seconds = field(default_factory=dict)
+    speed: float = 1.0
 
     @classmethod
     def read(cls, records: Path | None) -> Estimates:
@@ -169,21 +187,35 @@ class Estimates:
                     estimates.add(path, record)
         return estimates
 
+    def guess(self) -> Estimates:
+        """Return these estimates, completed by the published runs and a probe of this machine."""
+        costs = json.loads(resources.files("igsd.experiments").joinpath(COSTS).read_text("utf-8"))
+        self.speed, self.usual = probe() / costs["probe"], {}
+        for place, (seconds, graphs) in costs["runs"].items():
+            _add(self.usual, tuple(place.split("/")), seconds * self.speed, graphs)
+        return self
+
+    @property
+    def origin(self) -> str:
+        """Where the times come from, in words."""
+        return (
+            "Times are estimates: from the records of similar runs in the folder, where there are "
+            f"any, otherwise from the published runs, times {self.speed:.2g}, which a short probe "
+            "of this machine suggests."
+        )
+
     def add(self, path: Path, record: Record) -> None:
         """Add a record, if its run ended well."""
         if record["status"] == "ok":
-            protocol, data, label = path.parts[-4:-1]
-            seconds = run_seconds(record)
-            self.known.setdefault((protocol, data, label), []).append(seconds)
-            share = seconds / max(record["data"]["graphs"], 1)
-            self.known.setdefault((protocol, label.split("+")[0]), []).append(share)
+            _add(self.known, path.parts[-4:-1], run_seconds(record), record["data"]["graphs"])
 
     def seconds(self, batch: Batch, num_graphs: int) -> float | None:
         """Return the expected seconds of a batch, None if nothing similar was ever run.
 
         From the same run with other seeds, or from the same method on other data in proportion to
         the number of graphs, which is rough: some methods compare all pairs. Protocol ``paper``
-        takes no longer than ``nested`` does.
+        takes no longer than ``nested`` does. After ``guess``, a run that is like none is expected
+        to take as long as the others under its protocol.
         """
         found = [self._run_seconds(run, num_graphs) for run in batch]
         return None if None in found else sum(filter(None, found))
@@ -191,9 +223,13 @@ class Estimates:
     def _run_seconds(self, run: Run, num_graphs: int) -> float | None:
         for one in dict.fromkeys((run, run.fit)):
             protocol, data, label = one.path(Path()).parts[-4:-1]
-            places = {(protocol, data, label): 1, (protocol, label.split("+")[0]): num_graphs}
-            for place, factor in places.items():
-                if seen := self.known.get(place):
+            own, method = (protocol, data, label), (protocol, label.split("+")[0])
+            places = [(self.known, own, 1), (self.usual, own, 1), (self.known, method, num_graphs)]
+            places += [(self.usual, method, num_graphs), (self.usual, (protocol,), num_graphs)]
+            # Another share of labels, or another target, than any published run has.
+            places.append((self.usual, (protocol.split("-")[0],), num_graphs))
+            for known, place, factor in places:
+                if seen := known.get(place):
                     return factor * sum(seen) / len(seen)
         return None
 
@@ -211,3 +247,68 @@ class Estimates:
         unknown = sum(len(batch) for batch in batches if seconds[batch] is None)
         more = f" and {counted(unknown, 'run')} of unknown length" if unknown else ""
         return f"{runs} left, about {in_words(least)}{more}"
+
+
+def _add(found: Seconds, place: tuple[str, ...], seconds: float, num_graphs: int) -> None:
+    """Add the seconds of a run at (protocol, data, label) to what is found."""
+    protocol, _, label = place
+    share = seconds / max(num_graphs, 1)
+    found.setdefault(place, []).append(seconds)
+    found.setdefault((protocol, label.split("+")[0]), []).append(share)
+    found.setdefault((protocol,), []).append(share)
+
+
+def probe() -> float:
+    """Return the processor seconds that a fixed piece of work takes on one core of this machine.
+
+    It is dense and sparse products as in training, and support vector machines as in scoring, a
+    few tenths of a second in all. The fastest of eight rounds counts: others may use the machine.
+    """
+    import numpy as np
+    import torch
+    from scipy.sparse import random_array
+    from sklearn.svm import SVC
+    from threadpoolctl import threadpool_limits
+
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(size=(4000, 128)).astype(np.float32), rng.normal(size=(128, 128))
+    A = random_array((4000, 4000), density=0.001, format="csr", dtype=np.float32, rng=rng)
+    W, y = W.astype(np.float32) / 12, rng.integers(0, 2, 400)
+    rounds, threads = [], torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            for _ in range(8):
+                begin, H = time.process_time(), X
+                for _ in range(4):
+                    H = torch.relu(torch.from_numpy(A @ H) @ torch.from_numpy(W)).numpy()
+                for C in (0.1, 1.0, 10.0):
+                    SVC(C=C).fit(X[:400, :64], y)
+                rounds.append(time.process_time() - begin)
+    finally:
+        torch.set_num_threads(threads)
+    return min(rounds)
+
+
+def published_costs(records: Path) -> str:
+    """Return the text of the file of costs: the mean seconds of every run in a folder of records.
+
+    ``python -m igsd.experiments.work results`` writes it, on a machine like that of the records.
+    """
+    seconds, sizes = dict[str, list[float]](), dict[str, int]()
+    for path in sorted(records.glob("*/*/*/seed-*.json")):
+        record = read_record(path)
+        if record is not None and record["status"] == "ok":
+            place = path.parent.relative_to(records).as_posix()
+            seconds.setdefault(place, []).append(run_seconds(record))
+            sizes[place] = record["data"]["graphs"]
+    lines = [
+        f'    "{place}": [{sum(times) / len(times):.3g}, {sizes[place]}]'
+        for place, times in seconds.items()
+    ]
+    rows = ",\n".join(lines)
+    return f'{{\n  "probe": {probe():.3g},\n  "runs": {{\n{rows}\n  }}\n}}\n'
+
+
+if __name__ == "__main__":
+    write_text(Path(__file__).with_name(COSTS), published_costs(Path(sys.argv[1])))

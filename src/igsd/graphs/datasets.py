@@ -15,6 +15,7 @@ import tempfile
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from igsd.errors import DataError, nearest, shortened, warn_user
 from igsd.files.cache import cache_dir, recall, store
@@ -72,6 +73,8 @@ CATALOGUE = {
 }
 """The listed data sets by name; other sets of the TU collection are known by name only."""
 
+_NAMES: dict[str, dict[str, dict[str, str]]] = _CONTENT["names"]
+
 _KNOWN = CATALOGUE | {name: CatalogueEntry(name) for name in _CONTENT["other"]["names"].split()}
 _BY_LOWER_CASE = {name.lower(): entry for name, entry in _KNOWN.items()}
 _BY_LOWER_CASE |= {alias.lower(): _KNOWN[name] for alias, name in _ALIASES.items()}
@@ -85,6 +88,20 @@ def find_entry(name: str) -> CatalogueEntry | None:
 def aliases() -> dict[str, str]:
     """Return the aliases of data sets, with the name each stands for."""
     return dict(_ALIASES)
+
+
+def shown_names(graphs: GraphSet, kind: Literal["classes", "nodes", "edges"]) -> list[str]:
+    """Return the names of classes or labels for people, e.g. C for node label 0 of MUTAG.
+
+    These are the names in the set unless the catalogue says what they mean; a set of the same name
+    with classes or labels that the catalogue does not know is another one.
+    """
+    own = {"classes": graphs.class_names, "nodes": graphs.node_label_names}
+    own |= {"edges": graphs.edge_label_names}
+    known = _NAMES.get(graphs.name, {})
+    is_it = all(str(name) in table for key, table in known.items() for name in own[key])
+    table = known.get(kind, {}) if is_it else {}
+    return [table.get(str(name), str(name)) for name in own[kind]]
 
 
 def unknown_name(name: str) -> DataError:

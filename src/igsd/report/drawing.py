@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from igsd.graphs.datasets import shown_names
 from igsd.graphs.graphset import GraphSet
 from igsd.report.plots import COLOURS, GRID, QUIET, TEXT, Plot
 
@@ -24,12 +25,13 @@ def draw_graphs(graphs: GraphSet) -> Plot:
     chosen = np.unique(np.linspace(0, len(graphs) - 1, min(MOST_GRAPHS, len(graphs))).astype(int))
     side = int(np.ceil(np.sqrt(len(chosen))))
     figure = Figure(figsize=(3 * side, 3 * -(-len(chosen) // side)), dpi=130, layout="constrained")
+    classes = dict(zip(graphs.class_names, shown_names(graphs, "classes"), strict=True))
     codes = {name: code for code, name in enumerate(graphs.node_label_names)}
     for place, number in enumerate(chosen.tolist(), 1):
         (graph,) = to_networkx(graphs.take([number]))
         title = graph.graph.get("name") or f"graph {number}"
         if "label" in graph.graph:
-            title = f"{title} ({graph.graph['label']})"
+            title = f"{title} ({classes[graph.graph['label']]})"
         if len(graph) > MOST_NODES:
             degrees = sorted(graph.degree, key=lambda pair: -pair[1])
             title += f", {MOST_NODES} of {len(graph)} nodes"

@@ -107,7 +107,7 @@ class Axes:
     """Titles of the axes.
 
     ``names``: x counts 0, 1, ... and these stand below; no lines are drawn unless ``lines``.
-    ``level``: a value of y that has a line of its own; ``diagonal``: whether y = x has one.
+    ``level``: a value of y that has a line of its own; ``diagonal``: where y = x is drawn.
     """
 
     x_title: str
@@ -116,7 +116,7 @@ class Axes:
     names: Sequence[str] = ()
     level: float | None = None
     lines: bool = False
-    diagonal: bool = False
+    diagonal: tuple[float, float] | None = None
 
 
 def picture_suffix(path: str | os.PathLike[str]) -> str:
@@ -143,8 +143,8 @@ def line_plot(
             titles |= _draw_series(drawn, one, place, axes, place - (len(series) - 1) / 2)
         if axes.level is not None:
             drawn.axhline(axes.level, color=TEXT, linestyle="--", linewidth=1, zorder=1)
-        if axes.diagonal:
-            drawn.plot([0, 1], [0, 1], color=QUIET, linestyle="--", linewidth=1, zorder=1)
+        if axes.diagonal is not None:
+            drawn.plot(*[axes.diagonal] * 2, color=QUIET, linestyle="--", linewidth=1, zorder=1)
         _set_axes(drawn, series, axes)
         ticks = drawn.yaxis.get_major_formatter().format_ticks(drawn.get_yticks())
         left = (0.45 + 0.085 * max(map(len, ticks))) / size[0]
@@ -283,6 +283,7 @@ def embedding_plot(
                     name, colour = f"{words[0]} {class_names[code]}", COLOURS[code % len(COLOURS)]
                     mark = _MARKS[(code + code // 8) % len(_MARKS)]
                 label = f"{name} ({int(chosen.sum())})"
+                look["zorder"] = 1 if code < 0 else 2  # graphs with a class lie on top
                 axes.scatter(*points[chosen].T, c=colour, marker=mark, label=label, **look)
         axes.legend(loc="best", fontsize="small", framealpha=0.8)
     return plot

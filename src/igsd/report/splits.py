@@ -14,8 +14,14 @@ from igsd.report.tables import Column, Row, Table
 COMPARED = "morgan"
 """The method that others are compared with, split by split, where it is among them."""
 
+Judged = tuple[np.ndarray, np.ndarray]
+"""What was predicted [n], and what came true [n]."""
+
 _FEWEST = 30
 """Predictions that a bin of a reliability diagram needs."""
+
+_MOST_BINS, _FEWEST_ALONE = 8, 8
+"""Bins of the predictions of one run, and how many a bin needs: there are few labels."""
 
 
 def shown_labels(labels: int) -> str:
@@ -86,8 +92,8 @@ def exhibit_curves(table: Table, kind: str) -> Plot | None:
         series = []
         for title in dict.fromkeys(row.title for row in table.rows):
             by_group = {row.group: row.cells[place] for row in table.rows if row.title == title}
-            cells: list[Any] = [by_group[group] for group in groups]
-            y = [cell.mean for cell in cells]
+            cells: list[Any] = [by_group.get(group) for group in groups]
+            y = [None if cell is None else cell.mean for cell in cells]
             if any(value is not None for value in y):
                 series.append(Series(title, [float(i) for i in range(len(y))], y))
         if series:
@@ -117,8 +123,35 @@ def reliability(found: Mapping[str, Sequence[Record]], labels: int) -> Plot | No
         used = count >= _FEWEST
         x, y = p[used] / count[used], events[used] / count[used]
         series.append(Series(name, x.tolist(), y.tolist()))
-    axes = Axes("predicted probability", "share that came true", diagonal=True)
+    axes = Axes("predicted probability", "share that came true", diagonal=(0.0, 1.0))
     return line_plot(series, axes, size=(4.6, 4.2)) if series else None
+
+
+def calibration_plot(
+    judged: Mapping[str, Judged], x_title: str, y_title: str, *, are_events: bool
+) -> Plot | None:
+    """Return what came true over what was predicted, in bins of about equal size, by title.
+
+    ``are_events``: probabilities of events, 0 or 1, instead of numbers. None if there are too few.
+    """
+    series = []
+    for title, (x, y) in judged.items():
+        num_bins = min(_MOST_BINS, len(x) // _FEWEST_ALONE)
+        if num_bins < 2:
+            continue
+        bins, errors = np.array_split(np.argsort(x, kind="stable"), num_bins), []
+        for rows in bins:
+            # Of eight events that all came true it is not certain that the next will.
+            share = (y[rows].sum() + 1) / (len(rows) + 2)
+            spread = np.sqrt(share * (1 - share)) if are_events else y[rows].std(ddof=1)
+            errors.append(float(spread / np.sqrt(len(rows))))
+        at, heights = ([float(values[rows].mean()) for rows in bins] for values in (x, y))
+        series.append(Series(title, at, heights, errors))
+    if not series:
+        return None
+    points = [value for one in series for value in (*one.x, *one.y) if value is not None]
+    ends = (0.0, 1.0) if are_events else (min(points), max(points))
+    return line_plot(series, Axes(x_title, y_title, diagonal=ends), size=(4.6, 4.2))
 
 
 def _order(count: int) -> float:

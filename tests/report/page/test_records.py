@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from igsd.experiments.exhibits import Axis, exhibit_names
+from igsd.experiments.exhibits import Axis, exhibit_names, read_exhibit
 from igsd.report.page.document import make_page
 from igsd.report.page.records import (
     compare_groups,
@@ -13,10 +14,10 @@ from igsd.report.page.records import (
     shared_and_own,
     table_section,
 )
-from igsd.report.records import RecordGroup
+from igsd.report.records import RecordFolder, RecordGroup
 from igsd.report.summary import METRICS, Cell
-from igsd.report.tables import Column, Row, Table
-from tests.report.record_files import make_record, write
+from igsd.report.tables import Column, Row, Table, fill
+from tests.report.record_files import half_of_table_3, make_record, write
 
 COSTS = {"seconds": {"train": 2.0, "embed": 0.5, "evaluate": 90.0}, "peak_memory_mib": 400.4}
 
@@ -125,7 +126,7 @@ def test_the_comparison_is_that_of_the_records() -> None:
 
 def test_a_data_set_has_a_table_and_a_plot() -> None:
     made = own_section("mine<", [group("mine<", "wl"), group("mine<", "histogram")], "data-1")
-    assert made.startswith('<section id="data-1"><h2>mine&lt;</h2>')
+    assert made.startswith('<section id="data-1"><h2>mine&lt;, protocol nested, 2 seeds</h2>')
     assert made.count("<svg") == 1
     # In the table and in the plot.
     assert made.count(">WL subtree<") == 2
@@ -234,8 +235,51 @@ def test_methods_that_were_compared_stand_side_by_side(tmp_path: Path) -> None:
     made = make_page(tmp_path).partition('id="data-1"')[2].partition("</section>")[0]
     assert made.index(">IGSD<") < made.index(">WL subtree<")
     write(tmp_path, make_record("PTC", "wl", 0, {"wl": 0.9}, method="wl"))
-    # All there is of PTC is in the paper's table.
-    assert 'id="data-2"' not in make_page(tmp_path)
+    assert 'id="data-2"' in make_page(tmp_path)
+
+
+def test_a_comparison_of_ones_own_comes_first_under_its_own_title(tmp_path: Path) -> None:
+    """It came after Table 1 of the paper, whose title the page had."""
+    for name, seed in (("igsd", 0), ("wl", 0), ("wl", 1)):
+        write(tmp_path, make_record("MUTAG", name, seed, {name: 0.9}, method=name))
+    made, title = make_page(tmp_path), "MUTAG, protocol nested, 2 seeds"
+    assert f"<h1>igsd: {title}</h1>" in made
+    assert f"<h2>{title}</h2>" in made
+    assert made.index('<section id="data-1"') < made.index('<section id="table-1"')
+    write(tmp_path, make_record("PTC", "wl", 0, {"wl": 0.9}, method="wl"))
+    assert "<h1>igsd: comparisons on 2 data sets</h1>" in make_page(tmp_path)
+
+
+def test_tables_that_are_half_done_come_first_but_after_methods_of_ones_own(tmp_path: Path) -> None:
+    half_of_table_3(tmp_path)
+    # No table has a kernel with this name; it is not of the user's own either.
+    write(tmp_path, make_record("IMDB-MULTI", "ltp", 0, {"ltp": 0.9}, method="ltp"))
+    write(tmp_path, make_record("PTC", "mine_M", 0, {"mine:M": 0.9}, method="mine:M"))
+    made = make_page(tmp_path)
+    assert "run again</h1>" in made
+    names = ("data-2", "table-1", "not-run", "data-1")
+    places = [made.index(f'<section id="{name}"') for name in names]
+    assert places == sorted(places)
+    assert "<h2>PTC, protocol nested, 1 seed</h2>" in made
+
+
+def test_splits_have_their_own_title(tmp_path: Path) -> None:
+    row = {"method": "wl", "protocol": "random", "labels": 0, "splits": [0, 1]}
+    row |= {"metrics": {"roc_auc": [0.8, 0.9]}}
+    for data in ("first", "second"):
+        record = make_record(data, "wl", 0, {}, method="wl", protocol="random", rows=[row])
+        write(tmp_path, record)
+    made = make_page(tmp_path)
+    assert "<h2>first, random splits, 2 splits</h2>" in made
+    identifiers = re.findall(r' id="([^"]*)"', made)
+    assert len(identifiers) == len(set(identifiers))
+
+
+def test_a_table_of_splits_that_is_run_in_part_can_be_drawn() -> None:
+    """The page of the published records ended with a KeyError."""
+    results = Path(__file__).parents[3] / "results"
+    table = fill(read_exhibit("molecules"), RecordFolder(results))
+    assert table_section(table).startswith("<section")
 
 
 def test_a_folder_of_own_records_has_no_empty_tables_of_the_paper(tmp_path: Path) -> None:
@@ -243,7 +287,8 @@ def test_a_folder_of_own_records_has_no_empty_tables_of_the_paper(tmp_path: Path
     made = make_page(tmp_path)
     assert [name for name in exhibit_names() if f'id="{name}"' in made] == []
     assert "the paper" not in made.split("<script>")[0]
-    assert '<a href="#data-1">mine</a><span class="much"> 1 run</span>' in made
-    assert "<h1>igsd: records</h1>" in made
+    title = "mine, protocol nested, 1 seed"
+    assert f'<a href="#data-1">{title}</a><span class="much"> 1 method</span>' in made
+    assert f"<h1>igsd: {title}</h1>" in made
     write(tmp_path, make_record("MUTAG", "molecules", 0, {"igsd": 0.9}))
     assert 'id="table-1"' in make_page(tmp_path)

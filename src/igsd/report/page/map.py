@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 
 from igsd.errors import counted
 from igsd.evaluation.neighbors import nearest
+from igsd.graphs.datasets import shown_names
 from igsd.graphs.graphset import GraphSet
 from igsd.report.page.html import Html, json_block, tag
 from igsd.report.projection import Projection, project, spread_evenly
@@ -65,20 +66,26 @@ UNKNOWN = Style(0, "unknown hollow")
 
 @dataclass(frozen=True, eq=False)
 class MapClasses:
-    """Marks by class: ``codes`` [G] into ``names``, -1 where unknown."""
+    """Marks by class: ``codes`` [G] into ``names``, -1 where unknown.
+
+    ``is_given`` [G]: whether the class is a label, and not a prediction, which is hollow; None if
+    all are.
+    """
 
     codes: np.ndarray
     names: Sequence[str]
     note: str = ""
+    is_given: np.ndarray | None = None
 
     def style(self, graph: int) -> Style:
         """Return shape and class of a graph's mark."""
-        return _class_style(int(self.codes[graph]))
+        return _seen(_class_style(int(self.codes[graph])), self.is_given, graph)
 
     def text(self, graph: int) -> str:
         """Return the class of a graph in words, empty where it is unknown."""
         code = int(self.codes[graph])
-        return f"class {self.names[code]}" if code >= 0 else ""
+        kind = "class" if self.is_given is None or self.is_given[graph] else "predicted"
+        return f"{kind} {self.names[code]}" if code >= 0 else ""
 
     def legend(self, shown: np.ndarray) -> Html | None:
         """Return the marks of the classes with how many of the graphs ``shown`` each has."""
@@ -90,7 +97,16 @@ class MapClasses:
         for code in [*present[:_MOST_CLASSES], *([-1] if (codes < 0).any() else [])]:
             name = "unknown" if code < 0 else f"class {self.names[code]}"
             count = int((codes == code).sum())
-            entries.append(tag("li", sample(_class_style(code)), f"{name} ({count})"))
+            if self.is_given is None or code < 0:
+                entries.append(tag("li", sample(_class_style(code)), f"{name} ({count})"))
+                continue
+            given = int((self.is_given[shown] & (codes == code)).sum())
+            text = f"label {self.names[code]} ({given})"
+            entries.append(tag("li", sample(_class_style(code)), text))
+            if count > given:
+                hollow = _seen(_class_style(code), np.array([False]), 0)
+                text = f"predicted {self.names[code]} ({count - given})"
+                entries.append(tag("li", sample(hollow), text))
         more = len(present) - _MOST_CLASSES
         if more > 0:
             entries.append(tag("li", f"and {counted(more, 'more class', 'more classes')}"))
@@ -99,11 +115,15 @@ class MapClasses:
 
 @dataclass(frozen=True, eq=False)
 class MapNumbers:
-    """Marks by number, on a scale that works in grey: ``values`` [G], NaN where unknown."""
+    """Marks by number, on a scale that works in grey: ``values`` [G], NaN where unknown.
+
+    ``is_given``: as of ``MapClasses``.
+    """
 
     values: np.ndarray
     name: str
     note: str = ""
+    is_given: np.ndarray | None = None
 
     @cached_property
     def steps(self) -> np.ndarray:
@@ -122,12 +142,14 @@ class MapNumbers:
     def style(self, graph: int) -> Style:
         """Return shape and class of a graph's mark."""
         step = int(self.steps[graph])
-        return UNKNOWN if step < 0 else Style(0, f"v{step}")
+        return UNKNOWN if step < 0 else _seen(Style(0, f"v{step}"), self.is_given, graph)
 
     def text(self, graph: int) -> str:
         """Return the number of a graph in words, empty where it is unknown."""
         value = float(self.values[graph])
-        return "" if np.isnan(value) else f"{self.name} {value:.4g}"
+        is_given = self.is_given is None or self.is_given[graph]
+        kind = self.name if is_given else f"predicted {self.name}"
+        return "" if np.isnan(value) else f"{kind} {value:.4g}"
 
     def legend(self, shown: np.ndarray) -> Html | None:
         """Return the scale from the smallest number to the largest, the median, and unknowns."""
@@ -145,6 +167,12 @@ class MapNumbers:
         median = int(order[(len(order) - 1) // 2])
         middle = sample(self.style(median)), f"median {self.values[median]:.4g}"
         entries = [tag("li", *ends), tag("li", *middle)]
+        if self.is_given is not None:
+            given = int((self.is_given[shown] & (self.steps[shown] >= 0)).sum())
+            count = int((self.steps[shown] >= 0).sum()) - given
+            entries.append(tag("li", sample(Style(0, "v4")), f"label ({given})"))
+            if count:
+                entries.append(tag("li", sample(Style(0, "v4 hollow")), f"predicted ({count})"))
         unknown = int((self.steps[shown] < 0).sum())
         if unknown:
             entries.append(tag("li", sample(UNKNOWN), f"unknown ({unknown})"))
@@ -163,7 +191,7 @@ def map_section(
 
     ``name`` makes identifiers unique. ``texts`` describe the graphs, which may be missing.
     """
-    chosen = spread_evenly(len(vectors), MOST_GRAPHS)
+    chosen = shown_graphs(len(vectors), labels.is_given)
     shown = vectors[chosen]
     drawings: list[Drawing | None] = [None] * len(chosen)
     if graphs is not None:
@@ -185,7 +213,8 @@ def map_section(
     if len(chosen) < len(vectors):
         notes.append(
             f"The map shows {len(chosen)} of {len(vectors)} graphs, evenly spread over the data "
-            "set; neighbours are found among these."
+            f"set{', labelled graphs first' if labels.is_given is not None else ''}; neighbours "
+            "are found among these."
         )
     missing = 0 if graphs is None else drawings.count(None)
     if missing:
@@ -212,6 +241,21 @@ def map_section(
         id=f"{name}-map",
         data_source=f"{name}-data",
     )
+
+
+def shown_graphs(count: int, is_given: np.ndarray | None) -> np.ndarray:
+    """Return the graphs that a map shows, in the order in which their marks are drawn.
+
+    Of a large set as many as fit, evenly spread; graphs with a label take up to half of the room
+    first, or what the others leave, and are drawn last, on top.
+    """
+    if is_given is None:
+        return spread_evenly(count, MOST_GRAPHS)
+    given, others = np.flatnonzero(is_given), np.flatnonzero(~is_given)
+    most = max(MOST_GRAPHS // 2, MOST_GRAPHS - len(others))
+    given = given[spread_evenly(len(given), most)]
+    others = others[spread_evenly(len(others), MOST_GRAPHS - len(given))]
+    return np.concatenate([others, given])
 
 
 def map_plot(projection: Projection, styles: Sequence[Style]) -> Html:
@@ -254,6 +298,12 @@ def sample(style: Style) -> Html:
     """Return the mark of a style alone, for a legend."""
     drawn = tag("path", d=mark(style.shape, 8, 8, 4.5), class_=style.css)
     return tag("svg", drawn, viewBox="0 0 16 16", class_="sample")
+
+
+def _seen(style: Style, is_given: np.ndarray | None, graph: int) -> Style:
+    """Return the style of a mark, hollow if the class or number of the graph is predicted."""
+    is_hollow = is_given is not None and not is_given[graph] and style is not UNKNOWN
+    return style._replace(css=f"{style.css} hollow") if is_hollow else style
 
 
 def _class_style(code: int) -> Style:
@@ -341,7 +391,8 @@ def _labels(graphs: GraphSet, index: int) -> list[str]:
     if graphs.node_labels is None:
         return []
     codes = graphs.node_labels[graphs.node_ptr[index] : graphs.node_ptr[index + 1]]
-    return ["" if code < 0 else str(graphs.node_label_names[code]) for code in codes]
+    names = shown_names(graphs, "nodes")
+    return ["" if code < 0 else names[code] for code in codes]
 
 
 @cache

@@ -6,6 +6,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
+from igsd.baselines.registry import METHODS
 from igsd.errors import counted
 from igsd.evaluation import PROTOCOLS, SPLITS
 from igsd.experiments.exhibits import data_facts, exhibit_names, read_exhibit
@@ -35,23 +36,38 @@ _APART = ("kind", "test_parts", "rows", "config", "notes", "error", "seed", "sta
 Entry = tuple[str, str, str]
 """A line of the contents: identifier, title, and how much of it there is."""
 
+Part = tuple[Entry, Html]
+"""A section with its line of the contents."""
+
 
 def record_sections(path: Path) -> tuple[str, list[Entry], list[Html]]:
-    """Return title, contents and sections: the tables and figures, other runs, and the records.
+    """Return title, contents and sections: comparisons, tables and figures, and the records.
 
-    The tables of the paper are left out where no record is of one of its data sets.
+    A folder that has most of a table of the paper was made to reproduce it: the tables come first,
+    after comparisons on data or with methods of the user's own. Any other folder was made to
+    compare methods: these comparisons come first and give the page its title. The tables of the
+    paper are left out where no record is of one of its data sets.
     """
     folder = RecordFolder(path)
     groups = list(folder.groups().values())
-    title, entries, sections, shown = "igsd: records", list[Entry](), list[Html](), set[str]()
+    paper, shown, is_paper = list[Part](), set[str](), False
     if any(group.data in data_facts() for group in groups):
+        paper, shown, is_paper = _exhibits(folder)
+    comparisons = _own_data(groups, shown if is_paper else set())
+    first = [part for part, is_own in comparisons if is_own or not is_paper]
+    later = [part for part, is_own in comparisons if not is_own and is_paper]
+    title = "igsd: records"
+    if is_paper:
         title = "igsd: the paper's tables and figures, run again"
-        entries, sections, shown = _exhibits(folder)
-    own_entries, own_sections = _own_data(groups, shown)
+    elif len(first) == 1:
+        title = f"igsd: {first[0][0][1]}"
+    elif first:
+        title = f"igsd: comparisons on {len(first)} data sets"
     much = counted(sum(len(group.records) for group in groups), "record")
     much += f", {counted(len(folder.broken), 'file')} left out" if folder.broken else ""
-    entries += [*own_entries, ("records", "Records", much)]
-    return title, entries, [*sections, *own_sections, _all_records(groups, folder.broken)]
+    records = ("records", "Records", much), _all_records(groups, folder.broken)
+    parts = [*first, *paper, *later, records]
+    return title, [entry for entry, _ in parts], [section for _, section in parts]
 
 
 def table_section(table: Table) -> Html:
@@ -84,17 +100,31 @@ def table_section(table: Table) -> Html:
     return tag("section", *head, plot, above, render.html(table), below, source, id=table.name)
 
 
+def comparison_title(groups: Sequence[RecordGroup]) -> str:
+    """Return the title of a comparison of runs on one data set: protocol and number of seeds."""
+    protocol, good = groups[0].protocol, [r for group in groups for r in group.good]
+    if protocol in SPLITS:
+        splits = [len(next(iter(row["metrics"].values()))) for r in good for row in r["rows"]]
+        return f"{protocol} splits, {counted(max(splits, default=0), 'split')}"
+    seeds = counted(max(len(group.records) for group in groups), "seed")
+    return f"protocol {protocol}, {seeds}"
+
+
 def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
     """Return the section of a data set: for each protocol a table and the plot of `compare`."""
-    parts = []
-    for protocol, found in groupby(groups, key=lambda group: group.protocol):
+    parts, title = list[Html](), data
+    by_protocol = [[*found] for _, found in groupby(groups, key=lambda group: group.protocol)]
+    for found in by_protocol:
+        protocol, about = found[0].protocol, f"{data}, {comparison_title(found)}"
+        if len(by_protocol) == 1:
+            title = about
+        else:
+            parts.append(tag("h3", comparison_title(found).capitalize()))
         if protocol in SPLITS:
-            parts += _split_parts(data, protocol, [*found])
+            parts += _split_parts(about, found, f"{name}-{protocol}")
             continue
         comparison = compare_groups(data, sorted(found, key=lambda group: group.order))
-        about = f"{data}, protocol {protocol}"
-        shown = replace(comparison.table(), title=about)
-        parts += [tag("h3", f"Protocol {protocol}"), render.html(shown, detailed=False)]
+        parts.append(render.html(replace(comparison.table(), title=about), detailed=False))
         parts.append(tag("p", " ".join(_comparison_notes(comparison, protocol)), class_="note"))
         if comparison.metric == "accuracy" and comparison.has_scores():
             # The methods that were run, and the largest class, which a plot shows as a line.
@@ -103,26 +133,22 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
             drawn = inline(plot, f"{about} as a plot", f"{name}-{protocol}", "picture")
             box = scroll_box(drawn, f"{about}, the plot")
             parts.append(tag("figure", box, class_="picture"))
-    return tag("section", tag("h2", data), *parts, id=name)
+    return tag("section", tag("h2", title), *parts, id=name)
 
 
-def _split_parts(data: str, protocol: str, groups: Sequence[RecordGroup]) -> list[Html]:
+def _split_parts(about: str, groups: Sequence[RecordGroup], name: str) -> list[Html]:
     """Return the table of methods over splits of a data set, and the reliability diagram."""
     found = {group.title: list(group.good) for group in groups if group.good}
     if not found:
-        return []
+        return [tag("p", "No run has a result.", class_="missing")]
     rows: list[Any] = [row for records in found.values() for row in records[0]["rows"]]
     counts = sorted({row["labels"] for row in rows}, key=lambda count: count or 10**9)
-    table = split_table(
-        f"{data}, {protocol} splits", found, [next(iter(rows[0]["metrics"]))], counts
-    )
-    parts = [tag("h3", f"{protocol.capitalize()} splits"), render.html(table, detailed=False)]
+    table = split_table(about, found, [next(iter(rows[0]["metrics"]))], counts)
+    parts = [render.html(table, detailed=False)]
     diagram = reliability(found, counts[-1])
     if diagram is not None:
-        about = f"{data}, {protocol} splits: reliability of probabilities"
-        parts.append(
-            tag("figure", inline(diagram, about, f"{protocol}-reliability"), class_="picture")
-        )
+        drawn = inline(diagram, f"{about}: reliability of probabilities", f"{name}-reliability")
+        parts.append(tag("figure", drawn, class_="picture"))
     return parts
 
 
@@ -201,26 +227,32 @@ def shared_and_own(records: Sequence[Mapping[str, str]]) -> tuple[dict[str, str]
     return {name: records[0][name] for name in names if name not in own}, own
 
 
-def _exhibits(folder: RecordFolder) -> tuple[list[Entry], list[Html], set[str]]:
-    """Return contents and sections of tables and figures, and the places of their records."""
-    entries, sections, missing = list[Entry](), [tag("p", _KEY)], list[Html]()
-    shown: set[str] = set()
+def _exhibits(folder: RecordFolder) -> tuple[list[Part], set[str], bool]:
+    """Return the tables and figures, the places of their records, and whether one is half done.
+
+    Those without any record are named together, unless none is half done.
+    """
+    parts, missing, shown, is_paper = list[Part](), list[Html](), set[str](), False
     for name in exhibit_names():
         table = fill(read_exhibit(name), folder)
         used = {path.rpartition("/")[0] for cell in table.results for path in cell.records}
         if used:
             done = sum(cell.mean is not None for cell in table.results)
-            much = f"{done} of {sum(cell.status != NONE for cell in table.results)} cells"
-            entries.append((name, table.title, much))
-            sections.append(table_section(table))
+            total = sum(cell.status != NONE for cell in table.results)
+            is_paper = is_paper or 2 * done >= total
+            # The key to the cells stands above the first of them.
+            section = (
+                table_section(table) if parts else joined(tag("p", _KEY), table_section(table))
+            )
+            parts.append(((name, table.title, f"{done} of {total} cells"), section))
         else:
             missing.append(tag("li", f"{table.title}: ", tag("code", f"igsd reproduce {name}")))
         shown |= used
-    if missing:
+    if missing and is_paper:
         much = counted(len(missing), "table or figure", "tables and figures")
-        entries.append(("not-run", "Not run yet", much))
-        sections.append(tag("section", tag("h2", "Not run yet"), tag("ul", *missing), id="not-run"))
-    return entries, sections, shown
+        section = tag("section", tag("h2", "Not run yet"), tag("ul", *missing), id="not-run")
+        parts.append((("not-run", "Not run yet", much), section))
+    return parts, shown, is_paper
 
 
 def _figure_notes(table: Table) -> str:
@@ -236,22 +268,26 @@ def _figure_notes(table: Table) -> str:
     return " ".join(notes)
 
 
-def _own_data(groups: Sequence[RecordGroup], shown: set[str]) -> tuple[list[Entry], list[Html]]:
-    """Return contents and a section for each data set with runs that are not ``shown`` elsewhere.
+def _own_data(groups: Sequence[RecordGroup], shown: set[str]) -> list[tuple[Part, bool]]:
+    """Return a section for each data set with runs that are not ``shown`` elsewhere.
 
-    The others under the same protocol are there with them: methods are read side by side.
+    The others under the same protocol are there with them: methods are read side by side. Also
+    returns whether the data or one of the methods is the user's own.
     """
     left = {(group.data, group.protocol) for group in groups if group.place not in shown}
     by_data: dict[str, list[RecordGroup]] = {}
     for group in groups:
         if (group.data, group.protocol) in left or group.data not in data_facts():
             by_data.setdefault(group.data, []).append(group)
-    entries, sections = list[Entry](), list[Html]()
+    parts = []
     for number, (data, found) in enumerate(sorted(by_data.items()), start=1):
-        name = f"data-{number}"
-        entries.append((name, data, counted(len(found), "run")))
-        sections.append(own_section(data, found, name))
-    return entries, sections
+        name, is_one = f"data-{number}", len({group.protocol for group in found}) == 1
+        title = f"{data}, {comparison_title(found)}" if is_one else data
+        entry = (name, title, counted(len(found), "method"))
+        foreign = [g for g in found if g.method == "vectors" or g.method not in METHODS]
+        is_own = data not in data_facts() or bool(foreign)
+        parts.append(((entry, own_section(data, found, name)), is_own))
+    return parts
 
 
 def _comparison_notes(comparison: scores.Comparison, folder: str) -> list[str]:

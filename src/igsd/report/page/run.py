@@ -6,22 +6,22 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from igsd.errors import IGSDError, StorageError, enumerated, warn_user
-from igsd.experiments.run_folder import RunFolder
+from igsd.errors import IGSDError, StorageError, warn_user
+from igsd.experiments.run_folder import HELD_OUT, RunFolder
 from igsd.files.columns import read_vectors
 from igsd.files.models import FILE_NAME as MODEL
 from igsd.files.models import RunMetrics
-from igsd.graphs.build import encode_categories
+from igsd.graphs.datasets import shown_names
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.label_source import find_labels
 from igsd.graphs.open import open_data
 from igsd.report.page.charts import training_charts
 from igsd.report.page.html import Html, fact_list, flat, joined, scroll_table, tag
 from igsd.report.page.map import MapClasses, MapNumbers, map_section
+from igsd.report.page.predictions import Predictions, predictions_section, read_predictions
 from igsd.report.summary import number
 
 Histories = dict[str, list[dict[str, float]]]
@@ -33,6 +33,7 @@ class RunData:
 
     ``histories``: losses per epoch, by seed; ``pretraining``: those before the first label.
     ``pseudo_labels``: ``rounds``, ``given``, ``right`` and ``checked``, round by round.
+    ``predictions``: None without labels.
     """
 
     path: Path
@@ -43,6 +44,7 @@ class RunData:
     graphs: GraphSet | None
     missing: str
     pseudo_labels: dict[str, list[int]]
+    predictions: Predictions | None = None
 
     @property
     def data(self) -> str:
@@ -73,11 +75,18 @@ def read_run(path: str | Path) -> RunData:
     except StorageError as error:
         broken = f"There is no map. {error}"
     graphs, missing = _find_graphs(metrics, None if vectors is None else len(vectors))
-    missing = " ".join(filter(None, [broken, missing]))
-    if missing:
-        warn_user(f"Run {folder.path}: {missing}")
+    predictions, why = None, ""
+    if graphs is not None:
+        held = _rows(folder / HELD_OUT)
+        found = (folder.path, metrics, graphs, str(_source(metrics)), held)
+        predictions, why = read_predictions(*found)
+    missing = " ".join(filter(None, [broken, missing, why]))
+    unpredicted = predictions.missing if predictions is not None else ""
+    for text in filter(None, [missing, unpredicted and f"There are no predictions. {unpredicted}"]):
+        warn_user(f"Run {folder.path}: {text}")
     rounds = _pseudo_labels(folder / "pseudo_labels.csv")
-    return RunData(folder.path, metrics, histories, before, vectors, graphs, missing, rounds)
+    curves = (histories, before, vectors, graphs, missing, rounds)
+    return RunData(folder.path, metrics, *curves, predictions)
 
 
 def run_section(run: RunData, name: str, method: str) -> Html:
@@ -93,6 +102,7 @@ def run_section(run: RunData, name: str, method: str) -> Html:
         *(tag("p", f"Note: {note}") for note in run.metrics.get("notes") or ()),
         _scores(run.metrics.get("table")),
         _hidden(run.metrics.get("hidden")),
+        None if run.predictions is None else predictions_section(run.predictions, name),
         _map(run, name, method),
         training_charts(*curves, level="h3", name=name),
         tag("details", tag("summary", "About the run"), fact_list(flat(facts))),
@@ -102,36 +112,25 @@ def run_section(run: RunData, name: str, method: str) -> Html:
 
 
 def graph_labels(run: RunData) -> MapClasses | MapNumbers:
-    """Return the classes or numbers that the run learned, or else the classes of its data."""
-    unknown = MapClasses(np.full(0 if run.vectors is None else len(run.vectors), -1), [])
-    if run.graphs is None:
-        return unknown
-    learned = run.metrics.get("labels")
-    if learned is None:
-        if run.graphs.classes is None:
-            return unknown
-        return MapClasses(run.graphs.classes, [str(name) for name in run.graphs.class_names])
-    try:
-        asked, task = str(learned["source"]), cast(Any, learned["task"])
-        labels = find_labels(run.graphs, str(_source(run.metrics)), asked, task, warn=False)
-    except (IGSDError, KeyError):
-        return unknown
-    if labels.are_classes:
-        codes, names = encode_categories(labels.y)
-        return MapClasses(codes, [str(name) for name in names])
-    # The first column of numbers, with a note where there are more.
-    name, *others = labels.names
-    note = f"The colours show {name}; also learned: {enumerated(others)}." if others else ""
-    return MapNumbers(labels.y.reshape(len(labels.y), -1)[:, 0], name, note)
+    """Return the labels that the run learned and its predictions, or the classes of its data."""
+    if run.predictions is not None:
+        return run.predictions.map_labels()
+    graphs, is_labelled = run.graphs, "labels" in run.metrics
+    if graphs is None or graphs.classes is None or is_labelled:
+        return MapClasses(np.full(0 if run.vectors is None else len(run.vectors), -1), [])
+    return MapClasses(graphs.classes, shown_names(graphs, "classes"))
 
 
 def graph_texts(run: RunData, labels: MapClasses | MapNumbers, count: int) -> list[str]:
-    """Return what is said of each graph: number, line, class or number learned, and size."""
+    """Return what is said of each graph: number, line, id, class or number learned, and size."""
     graphs, texts = run.graphs, []
     for index in range(count):
-        parts = [f"graph {index}", labels.text(index)]
+        parts = [f"graph {index}"]
         if graphs is not None and graphs.lines is not None:
-            parts.insert(1, f"line {int(graphs.lines[index])}")
+            parts.append(f"line {int(graphs.lines[index])}")
+        if graphs is not None and graphs.ids is not None:
+            parts.append(str(graphs.ids[index]))
+        parts += [labels.text(index), run.predictions.text(index) if run.predictions else ""]
         if graphs is not None:
             parts.append(f"{int(graphs.node_ptr[index + 1] - graphs.node_ptr[index])} nodes")
         texts.append(", ".join(filter(None, parts)))
