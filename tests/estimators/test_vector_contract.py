@@ -10,6 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -267,6 +268,14 @@ class TestFiles:
         write_arrays(tmp_path / "m", copies, header | {"features": features})
         with pytest.raises(StorageError, match=r"damaged.*different lengths"):
             IGSD.load(tmp_path / "m")
+
+    def test_vectors_that_are_not_finite_are_not_returned(self, graphs: GraphSet) -> None:
+        model = IGSD(**TINY).fit(graphs)
+        with torch.no_grad():
+            for weights in model.network_.parameters():
+                weights.mul_(1e30)
+        with pytest.raises(DataError, match="vector of graph 0 of .* is not finite"):
+            model.transform(graphs)
 
     def test_settings_changed_after_fit_do_not_spoil_the_file(
         self, graphs: GraphSet, tmp_path: Path

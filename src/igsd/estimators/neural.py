@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from igsd.batches.batch import CHUNK_NODES, chunks
 from igsd.batches.features import FeatureMap
 from igsd.batches.unseen import warn_of_unseen, warn_of_unused
-from igsd.errors import ConfigError, ParameterError, StorageError, warn_user
+from igsd.errors import ConfigError, DataError, ParameterError, StorageError, warn_user
 from igsd.estimators.base import ConfiguredEstimator, parameter_defaults
 from igsd.files import arrays, models
 from igsd.graphs.graphset import GraphSet
@@ -208,6 +208,13 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
                 source = Source(part, self.features_, device, view=view_of(config), cache=False)
                 with torch.no_grad(), called("encoder", None, ENCODER_RULE):
                     rows = compute(Step(source, (np.arange(len(part)),))).float().cpu().numpy()
+                if not np.isfinite(rows).all():
+                    place = start + int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+                    raise DataError(
+                        f"The vector of graph {place} of {graphs.name!r} is not finite: weights of "
+                        "the model or attributes of the graph are too large. Train again with a "
+                        "smaller learning_rate, or look at that graph."
+                    )
                 yield rows
                 advance(len(rows))
 
