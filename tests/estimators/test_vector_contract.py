@@ -274,7 +274,7 @@ class TestFiles:
         with torch.no_grad():
             for weights in model.network_.parameters():
                 weights.mul_(1e30)
-        with pytest.raises(DataError, match="vector of graph 0 of .* is not finite"):
+        with pytest.raises(DataError, match=r"vector of graph 0 of .* is not finite"):
             model.transform(graphs)
 
     def test_settings_changed_after_fit_do_not_spoil_the_file(
