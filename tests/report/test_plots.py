@@ -146,7 +146,7 @@ def test_a_table_as_a_plot_says_what_is_missing(tmp_path: Path) -> None:
     ]
     published = table_plot(table("table-1", tmp_path), ["IGSD"], printed="IGSD")
     assert published is not None
-    assert published.titles["point-0-0"] == "IGSD, as published, MUTAG: 90.2 ± 0.7"
+    assert published.titles["point-0-0"] == "IGSD, as published, MUTAG, paper: 90.2 ± 0.7"
 
 
 @pytest.mark.parametrize("num_seeds", [1, 2])

@@ -252,8 +252,17 @@ def test_a_comparison_of_ones_own_comes_first_under_its_own_title(tmp_path: Path
 
 def test_tables_that_are_half_done_come_first_but_after_methods_of_ones_own(tmp_path: Path) -> None:
     half_of_table_3(tmp_path)
-    # No table has a kernel with this name; it is not of the user's own either.
-    write(tmp_path, make_record("IMDB-MULTI", "ltp", 0, {"ltp": 0.9}, method="ltp"))
+    # No table has a method with this name; it is not of the user's own either.
+    write(
+        tmp_path,
+        make_record(
+            "IMDB-MULTI",
+            "histogram-linear",
+            0,
+            {"histogram-linear": 0.9},
+            method="histogram-linear",
+        ),
+    )
     write(tmp_path, make_record("PTC", "mine_M", 0, {"mine:M": 0.9}, method="mine:M"))
     made = make_page(tmp_path)
     assert "run again</h1>" in made
