@@ -90,6 +90,10 @@ def victims() -> list[Victim]:
             file_result("out.graphs"), ("--force",), most=1,
         ),
         Victim(
+            "index", ("index", "run", "toy.graphs", "-o", "out.index", "--quiet"), ("out.index",),
+            file_result("out.index"), ("--force",), most=1,
+        ),
+        Victim(
             "pretrain", (*PRETRAIN, "--set=checkpoint_every=1", "-o", "out.model"),
             ("out.model.checkpoint", "out.model"), file_result("out.model"),
         ),
@@ -163,7 +167,7 @@ def _row(attack: Attack, materials: Path, victim: Victim, count: int) -> Row:
 
 def _is_new(folder: Path, victim: Victim) -> bool:
     """Whether a killed import has left nothing, so that it needs no --force."""
-    return victim.again == ("--force",) and not (folder / "out.graphs").exists()
+    return victim.again == ("--force",) and not (folder / victim.files[0]).exists()
 
 
 def _new_folder(attack: Attack, materials: Path, name: str) -> Path:

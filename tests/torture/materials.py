@@ -58,6 +58,7 @@ def write_materials(attack: Attack) -> Path:
     _do(folder, *train("toy.graphs", "labelled", "--labels", "labels.txt"))
     for suffix in ("npy", "csv", "parquet"):
         _do(folder, "embed", "run", "toy.graphs", "-o", f"vectors.{suffix}", "--quiet")
+    _do(folder, "index", "run", "toy.graphs", "-o", "toy.index", "--quiet")
     _do(folder, "data", "show", "MUTAG")
     death = Death("checkpoint", 2, "renamed")
     every = ("--set=epochs=4", "--set=checkpoint_every=1")

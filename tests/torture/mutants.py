@@ -231,6 +231,12 @@ KINDS = (
         "cache",
     ),
     Kind("cached data sets", "cache/datasets/*", mutate_container, ("data show MUTAG",), "cache"),
+    Kind(
+        "indices",
+        "toy.index",
+        mutate_container,
+        ("neighbors {all}/run --index {it} --query 3",),
+    ),
     Kind("vectors, .npy", "vectors.npy", mutate_bytes),
     Kind("vectors, .csv", "vectors.csv", mutate_text),
     Kind("vectors, .parquet", "vectors.parquet", mutate_bytes),
