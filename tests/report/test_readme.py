@@ -86,6 +86,11 @@ def test_what_igsd_beats_in_words(results: Path, tmp_path: Path) -> None:
         "assignment (−4.0)."
     )
     assert lines[1] == "- **IMDB-B** (not run): beats none; ties with none; loses to none."
+    page = page_with(tmp_path, "losses")
+    assert render_page(page, results)[page].splitlines()[2] == (
+        "- **MUTAG** (90.0 ± 0.0): beats 3 rows; ties with 1 row; loses to GCC (−5.0, 1 seed), WL "
+        "optimal assignment (−4.0)."
+    )
 
 
 def test_pages_of_the_documentation_have_their_plots_beside_them(

@@ -3,8 +3,8 @@
 ``python -m igsd.report.readme results README.md docs/results.md`` rewrites what stands between
 ``<!-- results: begin NAME -->`` and ``<!-- results: end -->``, any number of times in a page. NAME
 is a table or figure as ``igsd reproduce`` names it, ``summary``, a small part of Table 1,
-``standing``, what IGSD beats, ties with and loses to, or ``shipped``, what table ``molecules`` says
-about the encoder in the package. Plots go to
+``standing``, what IGSD beats, ties with and loses to (``losses``: only the last by name), or
+``shipped``, what table ``molecules`` says about the encoder in the package. Plots go to
 ``docs/figures/NAME.svg``. With ``--check`` nothing is written; the exit code is 1 where a page or a
 plot differs from the records.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from igsd.errors import IGSDError, StorageError
+from igsd.errors import IGSDError, StorageError, counted
 from igsd.experiments.exhibits import (
     data_facts,
     exhibit_names,
@@ -34,7 +34,7 @@ from igsd.report.summary import Cell, paired_by_folds, signed
 from igsd.report.tables import Row, Table, fill, run_part, under
 
 END = "<!-- results: end -->"
-SUMMARY, SHIPPED, STANDING = "summary", "shipped", "standing"
+SUMMARY, SHIPPED, STANDING, LOSSES = "summary", "shipped", "standing", "losses"
 
 _BEGIN = re.compile(r"<!-- results: begin ?([\w-]*) -->")
 _RELIABILITY = ("B3DB", 128)
@@ -84,8 +84,9 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
     """
     if name == SUMMARY:
         return markdown(summary_table(fill(read_exhibit("table-1"), folder))), None
-    if name == STANDING:
-        return standing(*(fill(read_exhibit(each), folder) for each in ("table-1", "beyond"))), None
+    if name in (STANDING, LOSSES):
+        tables = [fill(read_exhibit(each), folder) for each in ("table-1", "beyond")]
+        return standing(*tables, is_short=name == LOSSES), None
     if name == SHIPPED:
         table = fill(read_exhibit("molecules"), folder)
         groups = [f"random split, {count} labels" for count in (128, 400)]
@@ -94,7 +95,7 @@ def render_results(name: str, folder: RecordFolder) -> tuple[str, Plot | None]:
     if name not in exhibit_names():
         raise StorageError(
             f"There is no table or figure {name!r} to render; use {SUMMARY}, {STANDING}, "
-            f"{SHIPPED} or one of {', '.join(exhibit_names())}."
+            f"{LOSSES}, {SHIPPED} or one of {', '.join(exhibit_names())}."
         )
     table = fill(read_exhibit(name), folder)
     parts = [f"**{table.title}.** {table.about}"]
@@ -111,7 +112,7 @@ def split_plots(name: str, folder: RecordFolder) -> dict[str, tuple[str, Plot]]:
 
     That is the learning curves for each kind of split, and a reliability diagram.
     """
-    exhibit = None if name in (SUMMARY, SHIPPED, STANDING) else read_exhibit(name)
+    exhibit = None if name in (SUMMARY, SHIPPED, STANDING, LOSSES) else read_exhibit(name)
     if exhibit is None or not exhibit.splits:
         return {}
     table, found = fill(exhibit, folder), dict[str, tuple[str, Plot | None]]()
@@ -174,10 +175,11 @@ def summary_table(table: Table) -> Table:
     return Table("Accuracy %", table.columns, tuple(small), corner="accuracy %")
 
 
-def standing(table: Table, beyond: Table) -> str:
+def standing(table: Table, beyond: Table, *, is_short: bool = False) -> str:
     """Return in words which rows of two tables IGSD beats, ties with and loses to.
 
     Under protocol nested, paired by folds; a list with an entry for each data set of the first.
+    ``is_short``: only those that it loses to are named, the others counted.
     """
     by_data: dict[str, dict[str, Cell]] = {}
     for part in (under(table, "nested"), under(beyond, "nested")):
@@ -185,10 +187,10 @@ def standing(table: Table, beyond: Table) -> str:
             for column, cell in zip(part.columns, row.results, strict=bool(row.results)):
                 by_data.setdefault(column.title, {}).setdefault(row.title, cell)
     titles = [column.title for column in under(table, "nested").columns]
-    return "\n".join(f"- **{title}** {_standing_on(by_data[title])}" for title in titles)
+    return "\n".join(f"- **{title}** {_standing_on(by_data[title], is_short)}" for title in titles)
 
 
-def _standing_on(cells: Mapping[str, Cell]) -> str:
+def _standing_on(cells: Mapping[str, Cell], is_short: bool) -> str:
     """Return how IGSD stands among the rows of one data set, best differences first."""
     own = cells[_OWN]
     found: dict[str, list[tuple[float, str]]] = {"beats": [], "ties with": [], "loses to": []}
@@ -204,6 +206,8 @@ def _standing_on(cells: Mapping[str, Cell]) -> str:
     texts = []
     for verb, rows in found.items():
         names = [text for _, text in sorted(rows, reverse=verb != "loses to")]
+        if is_short and verb != "loses to":
+            names = [counted(len(names), "row")] if names else []
         texts.append(f"{verb} {', '.join(names) if names else 'none'}")
     return f"({own.figure}): {'; '.join(texts)}."
 
