@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, IGSDWarning, StorageError
+from igsd.files.locks import owned
 from igsd.graphs import importing
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import import_tables, is_long, parts_folder
@@ -164,6 +166,7 @@ def test_wrong_tables(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match=message):
         import_tables(source, tmp_path / "x")
     assert not (tmp_path / "x").exists()
+    assert not parts_folder(tmp_path / "x").exists()
 
 
 def test_many_rows_that_are_not_molecules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,3 +184,76 @@ def test_which_tables_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     assert [is_long(one, 1), is_long(one, 2), is_long(one * 2, 1)] == [False, True, True]
     monkeypatch.setattr(importing, "LONG", 5)
     assert is_long(one, 1)
+
+
+def test_what_is_not_a_part_is_never_removed(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    folder = parts_folder(tmp_path / "x")
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("precious")
+    with pytest.raises(StorageError, match=r"holds something else: thesis\.txt\. Move it"):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert (folder / "thesis.txt").read_text() == "precious"
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to("elsewhere")
+    with pytest.raises(StorageError, match="there is a link or a file"):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    (tmp_path / "elsewhere" / "thesis.txt").unlink()
+    (tmp_path / "elsewhere").rmdir()
+    folder.unlink()
+    (folder / "part-000001").mkdir(parents=True)
+    with pytest.raises(StorageError, match="something else: part-000001"):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+
+
+def test_a_file_that_appears_beside_the_parts_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    note = parts_folder(tmp_path / "x") / "note.txt"
+
+    def write(*arguments: object) -> None:
+        real(*arguments)  # type: ignore[arg-type]
+        note.write_text("mine")
+
+    real = importing.write_part
+    monkeypatch.setattr(importing, "write_part", write)
+    import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert [path.name for path in note.parent.iterdir()] == ["note.txt"]
+
+
+def test_tables_among_the_parts_are_refused(tmp_path: Path) -> None:
+    folder = parts_folder(tmp_path / "x")
+    folder.mkdir()
+    (folder / "a.csv").write_text("smiles\nCCO\n")
+    (tmp_path / "link.csv").symlink_to(folder / "a.csv")
+    for source in (folder / "a.csv", tmp_path / "link.csv"):
+        with pytest.raises(StorageError, match=r"csv is in .*x\.parts, the folder for the parts"):
+            import_tables([str(source)], tmp_path / "x")
+    assert (folder / "a.csv").exists()
+
+
+def test_one_import_at_a_time_writes_a_file(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    with (
+        owned(parts_folder(tmp_path / "x")),
+        pytest.raises(StorageError, match=r"x\.parts is in use: process \d+ is writing there"),
+    ):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert not parts_folder(tmp_path / "x").exists()
+
+
+def test_parts_of_another_import_are_not_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    real = importing.write_part
+
+    def write(path: Path, table: importing.TextTable, reading: importing.Reading) -> None:
+        real(path, replace(table, rows=[["CCN"]]), reading)
+
+    monkeypatch.setattr(importing, "write_part", write)
+    with pytest.raises(StorageError, match="part-000001 is a part of another import"):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert not (tmp_path / "x").exists()
