@@ -25,7 +25,7 @@ from igsd.files.locks import owned
 from igsd.files.texts import Texts
 from igsd.graphs.build import encode_categories
 from igsd.graphs.labels import drop_missing
-from igsd.graphs.readers.long_table import LongTable
+from igsd.graphs.readers.long_table import LongTable, changed
 from igsd.graphs.readers.smiles import failure_report, smiles_notes, standard_note
 from igsd.graphs.readers.standard import alike_skeletons, level_of, same_molecules, skeletons
 from igsd.graphs.readers.table import (
@@ -295,6 +295,8 @@ def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading
     lines: list[int] = []
     places: dict[tuple[int, int], int] = {}
     for number, part in enumerate(table.parts(PART) if groups else ()):
+        if not wanted.get(number, set()).issubset(part.lines):
+            raise changed(part.path)
         for row, line in zip(part.rows, part.lines, strict=True):
             if line in wanted.get(number, ()):
                 places[number, line] = len(rows)
