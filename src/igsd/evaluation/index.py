@@ -406,10 +406,20 @@ def _misfit(arrays: dict[str, np.ndarray], header: Header) -> str | None:
     for key, length in lengths.items():
         if key in arrays and len(arrays[key]) != length:
             return key
-    if not count or not (np.isfinite(arrays["scale"]) & (arrays["scale"] > 0)).all():
-        return "vectors" if not count else "scale"
+    if not count or not width:
+        return "vectors"
+    blocks = [arrays["vectors"][start : start + _BLOCK] for start in range(0, count, _BLOCK)]
+    lowest = np.min([block.min(axis=0) for block in blocks], axis=0)
+    highest = np.max([block.max(axis=0) for block in blocks], axis=0)
+    if not np.isfinite([lowest, highest]).all():
+        return "vectors"
     if not np.isfinite(arrays["mean"]).all():
         return "mean"
+    space = Space(*(arrays[key] for key in Space._fields))
+    if not (space.scale > 0).all() or not space.fits(lowest, highest, count):
+        return "scale"
+    if "lines" in arrays and arrays["lines"].min() < 0:
+        return "lines"
     classes = arrays.get("classes")
     if classes is not None and not -1 <= classes.min() <= classes.max() < len(
         header["class_names"]
