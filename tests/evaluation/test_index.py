@@ -166,6 +166,15 @@ def test_columns_that_do_not_fit(tmp_path: Path, column: str) -> None:
         Index.load(tmp_path / "w")
 
 
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / ".igsd-index-abcdefgh"
+    left.mkdir()
+    for name in ("vectors", "hnsw", ".lock"):
+        (left / name).write_bytes(b"x")
+    Index.build(vectors_like_a_network(9), tmp_path / "i")
+    assert [path.name for path in tmp_path.iterdir()] == ["i"]
+
+
 UNSOUND = {
     "tiny scale": ("scale", lambda a: a * 0 + 1e-300),
     "large scale": ("scale", lambda a: a * 1e6),

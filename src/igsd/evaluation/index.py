@@ -7,7 +7,6 @@ proposes candidates, whose distances are then computed exactly. The file is mapp
 import math
 import mmap
 import os
-import tempfile
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,7 @@ from igsd.evaluation.hnsw import build_hnsw, open_hnsw, search_hnsw
 from igsd.evaluation.neighbors import Space, checked_places, scan
 from igsd.files.arrays import Header, Stacked, read_arrays, write_arrays
 from igsd.files.atomic import check_writable
+from igsd.files.locks import working_folder
 from igsd.files.models import from_folder, from_here, identity_of
 from igsd.files.texts import Texts
 from igsd.graphs.adjacency import pointers, ranges
@@ -110,14 +110,13 @@ class Index:
         graphs, chunks, count = _chunks_of(data, model, verbose)
         if count > EXACT:
             need("search", "usearch.index", f"An index of more than {EXACT:,} vectors")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".igsd-index-") as folder:
-            vectors, space = _stored(chunks, Path(folder, "vectors"))
+        with working_folder(target.parent, ".igsd-index-", ("vectors", "hnsw")) as folder:
+            vectors, space = _stored(chunks, folder / "vectors")
             arrays: dict[str, Any] = (
                 {"vectors": vectors.stacked} | space._asdict() | _described(graphs)
             )
             if count > EXACT:
-                arrays |= _navigable(vectors, space, Path(folder, "hnsw"), jobs, verbose)
+                arrays |= _navigable(vectors, space, folder / "hnsw", jobs, verbose)
             header = {
                 "kind": KIND,
                 "version": _VERSION,
