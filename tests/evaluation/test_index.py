@@ -116,6 +116,8 @@ def test_wrong_vectors(tmp_path: Path) -> None:
         built.search(np.ones((2, 5)))
     with pytest.raises(DataError, match=r"Query 1 \(from 0\) is not"):
         built.search(np.stack([vectors[0], np.full(24, np.nan)]))
+    with pytest.raises(DataError, match=r"Query 0 .* is not"):
+        built.search(np.full((1, 24), 1e200))
     with pytest.raises(DataError, match="There is no graph 30"):
         built.search([30])
     with pytest.raises(ConfigError, match="k must be at least 1"):
