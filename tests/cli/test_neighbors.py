@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -123,6 +124,23 @@ def test_an_index_without_its_model(igsd: Run, trained: Path, toy: Path, tmp_pat
     assert igsd(*other)[0] == 0
     code, _, err = igsd("neighbors", "other", "--index", "t.index", "--query", 2)
     assert (code, "index of vectors of another model" in err) == (2, True)
+
+
+def test_a_number_of_thousands_of_digits(igsd: Run, trained: Path, toy: Path) -> None:
+    code, _, err = igsd("neighbors", trained, toy, "--query", "9" * 5000)
+    assert (code, "is not a graph of" in err, len(err) < 500) == (2, True, True)
+
+
+def test_an_index_whose_model_is_a_pipe(
+    igsd: Run, trained: Path, toy: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own"
+    own.write_bytes((trained / "model.safetensors").read_bytes())
+    assert igsd("index", own, toy, "-o", "t.index", "--quiet")[0] == 0
+    own.unlink()
+    os.mkfifo(own)
+    code, _, err = igsd("neighbors", "--index", "t.index", "--query-file", toy)
+    assert (code, "not an ordinary file" in err) == (2, True)
 
 
 def test_wrong_options_of_an_index(igsd: Run, trained: Path, toy: Path) -> None:

@@ -116,6 +116,8 @@ def test_wrong_vectors(tmp_path: Path) -> None:
         built.search(np.ones((2, 5)))
     with pytest.raises(DataError, match=r"Query 1 \(from 0\) is not"):
         built.search(np.stack([vectors[0], np.full(24, np.nan)]))
+    with pytest.raises(DataError, match=r"Query 0 .* is not"):
+        built.search(np.full((1, 24), 1e200))
     with pytest.raises(DataError, match="There is no graph 30"):
         built.search([30])
     with pytest.raises(ConfigError, match="k must be at least 1"):
@@ -164,6 +166,52 @@ def test_columns_that_do_not_fit(tmp_path: Path, column: str) -> None:
     write_arrays(tmp_path / "w", arrays, header)
     with pytest.raises(StorageError, match="does not fit the others"):
         Index.load(tmp_path / "w")
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / ".igsd-index-abcdefgh"
+    left.mkdir()
+    for name in ("vectors", "hnsw", ".lock"):
+        (left / name).write_bytes(b"x")
+    Index.build(vectors_like_a_network(9), tmp_path / "i")
+    assert [path.name for path in tmp_path.iterdir()] == ["i"]
+
+
+UNSOUND = {
+    "tiny scale": ("scale", lambda a: a * 0 + 1e-300),
+    "large scale": ("scale", lambda a: a * 1e6),
+    "scale that is no number": ("scale", lambda a: a * np.nan),
+    "other mean": ("mean", lambda a: a + 1e6),
+    "NaN": ("vectors", lambda a: a * np.nan),
+    "one NaN": ("vectors", lambda a: np.where(np.arange(len(a)) == 250, np.nan, a.T).T),
+    "large": ("vectors", lambda a: a * 0 + np.float32(3e38)),
+    "no width": ("vectors", lambda a: a[:, :0]),
+    "lines": ("lines", lambda a: a * 0 + np.iinfo(np.int64).min),
+}
+
+
+@pytest.mark.parametrize("fault", UNSOUND)
+def test_numbers_that_cannot_be_an_index(tmp_path: Path, fault: str) -> None:
+    Index.build(vectors_like_a_network(300), tmp_path / "i")
+    arrays, header = read_arrays(tmp_path / "i", "vector index")
+    arrays["lines"] = np.arange(300)
+    column, changed = UNSOUND[fault]
+    values = np.array(arrays[column])
+    arrays[column] = np.ascontiguousarray(changed(values).astype(values.dtype))
+    if fault == "no width":
+        arrays |= {key: np.array(arrays[key][:0]) for key in ("mean", "scale", "varies")}
+    write_arrays(tmp_path / "w", arrays, header)
+    with pytest.raises(StorageError, match=r"column '(vectors|scale|mean|lines)' is missing or"):
+        Index.load(tmp_path / "w")
+
+
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+def test_vectors_of_any_size_fit(tmp_path: Path, size: float) -> None:
+    one_differs = np.zeros((3000, 2), np.float32)
+    one_differs[:, 1] = 1
+    one_differs[7] += np.float32(1e-6)
+    for vectors in (vectors_like_a_network(300), one_differs, np.eye(2), np.ones((1, 3))):
+        assert len(Index.build(vectors * size, tmp_path / "i")) == len(vectors)
 
 
 @pytest.mark.usefixtures("few")

@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 
 from igsd.errors import StorageError
-from igsd.files.locks import Lock, owned
+from igsd.files.locks import Lock, owned, working_folder
 
 HOLD = """
 import sys
@@ -76,3 +76,36 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(FileLock, "acquire", acquire)
     with pytest.raises(StorageError, match=r"Read-only file system\. Choose another folder"):
         Lock(tmp_path / "x").acquire()
+
+
+WORK = """
+import os, signal, sys
+from pathlib import Path
+from igsd.files.locks import working_folder
+
+with working_folder(Path(sys.argv[1]), ".work-", ["a", "b"]) as folder:
+    (folder / "a").write_text("a")
+    print(folder.name, flush=True)
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_working_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    other = tmp_path / ".work-12345678"
+    other.mkdir()
+    (other / "thesis.txt").write_text("precious")
+    command = [sys.executable, "-c", WORK, str(tmp_path)]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as process:
+        assert process.stdout is not None
+        name = process.stdout.readline().strip()
+        with working_folder(tmp_path, ".work-", ["a", "b"]) as own:
+            assert (tmp_path / name / "a").exists()  # its owner is alive
+        assert not own.exists()
+        process.communicate("")
+    assert (tmp_path / name / "a").exists()
+    with working_folder(tmp_path, ".work-", ["a", "b"]) as own:
+        (own / "b").write_text("b")
+        assert not (tmp_path / name).exists()
+    assert list(tmp_path.iterdir()) == [other]
+    assert [path.name for path in other.iterdir()] == ["thesis.txt"]

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import gzip
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, IGSDWarning, StorageError
+from igsd.files.locks import owned
 from igsd.graphs import importing
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import import_tables, is_long, parts_folder
@@ -139,6 +142,7 @@ def test_two_processes_write_the_same_file(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
+LONG = "smiles,n\n" + "".join(f"CCO,{n * 7919 % 100_003}\n" for n in range(20_000))
 WRONG = {
     "empty.csv": (b"", "no rows"),
     "head.csv": (b"smiles,y\n", "no rows"),
@@ -148,6 +152,9 @@ WRONG = {
     "two.csv": (b"smiles,smiles_2\nCCO,CCO\nCCO,CCN\n", "several columns of SMILES"),
     "other.csv": (b"a,b\n1,2\n", "no column called smiles"),
     "cut.csv.gz": (gzip.compress(CSV.encode())[:60], "cannot be read as a table"),
+    "cut later.csv.gz": (gzip.compress(LONG.encode(), 1)[:-40], "cannot be read as a table"),
+    "quote.csv": (b'smiles,y\nCCO,1\nCCN,"2', "cannot be read as a table: unexpected end of data"),
+    "cell.csv": (b"smiles,y\nCCO,%s\n" % (b"x" * 200_000), "field larger than field limit"),
     "inf.csv": (b"smiles,n\nCCO,1\nCCN,inf\n", ""),
 }
 
@@ -161,9 +168,14 @@ def test_wrong_tables(tmp_path: Path, name: str) -> None:
         with pytest.raises(DataError, match="line 3: the target column 'n'"):
             import_tables(source, tmp_path / "x", target_columns=["n"])
         return
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=message) as found:
         import_tables(source, tmp_path / "x")
     assert not (tmp_path / "x").exists()
+    if "cannot be read" in message or "larger" in message:
+        with pytest.raises(DataError) as whole:
+            read_smiles_table(source[0])
+        assert str(found.value) == str(whole.value)
+    assert not parts_folder(tmp_path / "x").exists()
 
 
 def test_many_rows_that_are_not_molecules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,3 +193,120 @@ def test_which_tables_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monk
     assert [is_long(one, 1), is_long(one, 2), is_long(one * 2, 1)] == [False, True, True]
     monkeypatch.setattr(importing, "LONG", 5)
     assert is_long(one, 1)
+
+
+def test_what_is_not_a_part_is_never_removed(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    folder = parts_folder(tmp_path / "x")
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("precious")
+    with pytest.raises(StorageError, match=r"holds something else: thesis\.txt\. Move it"):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert (folder / "thesis.txt").read_text() == "precious"
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to("elsewhere")
+    with pytest.raises(StorageError, match="there is a link or a file"):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    (tmp_path / "elsewhere" / "thesis.txt").unlink()
+    (tmp_path / "elsewhere").rmdir()
+    folder.unlink()
+    (folder / "part-000001").mkdir(parents=True)
+    with pytest.raises(StorageError, match="something else: part-000001"):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+
+
+def test_a_file_that_appears_beside_the_parts_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    note = parts_folder(tmp_path / "x") / "note.txt"
+
+    def write(*arguments: object) -> None:
+        real(*arguments)  # type: ignore[arg-type]
+        note.write_text("mine")
+
+    real = importing.write_part
+    monkeypatch.setattr(importing, "write_part", write)
+    import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert [path.name for path in note.parent.iterdir()] == ["note.txt"]
+
+
+def test_tables_among_the_parts_are_refused(tmp_path: Path) -> None:
+    folder = parts_folder(tmp_path / "x")
+    folder.mkdir()
+    (folder / "a.csv").write_text("smiles\nCCO\n")
+    (tmp_path / "link.csv").symlink_to(folder / "a.csv")
+    for source in (folder / "a.csv", tmp_path / "link.csv"):
+        with pytest.raises(StorageError, match=r"csv is in .*x\.parts, the folder for the parts"):
+            import_tables([str(source)], tmp_path / "x")
+    assert (folder / "a.csv").exists()
+
+
+def test_one_import_at_a_time_writes_a_file(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    with (
+        owned(parts_folder(tmp_path / "x")),
+        pytest.raises(StorageError, match=r"x\.parts is in use: process \d+ is writing there"),
+    ):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert not parts_folder(tmp_path / "x").exists()
+
+
+def test_parts_of_another_import_are_not_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    real = importing.write_part
+
+    def write(path: Path, table: importing.TextTable, reading: importing.Reading) -> None:
+        real(path, replace(table, rows=[["CCN"]]), reading)
+
+    monkeypatch.setattr(importing, "write_part", write)
+    with pytest.raises(StorageError, match="part-000001 is a part of another import"):
+        import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+CHANGES = {
+    "appended": b"smiles,n\nCCO,1\nCCN,2\nCCC,3\nCCCC,4\nCCF,5\n",
+    "other header": b"n,smiles\nCCO,1\nCCN,2\nCCC,3\nCCCC,4\n",
+    "wider": b"smiles,n\nCCO,1\nCCN,2\nCCC,,\nCCCC,4\n",
+    "fewer rows": b"smiles,n\nCCO,1\nCCN,2\nCCCCCCCCC,4\n",
+    "not UTF-8": b"smiles,n\nCCO,1\nCCN,2\nCCC,\xff\nCCCC,4\n",
+    "not text": b"smiles,n\nCCO,1\nCCN,2\nCCC,\x01\nCCCC,4\n",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("keeps_time", [False, True])
+def test_a_file_that_changes_while_it_is_read(
+    tmp_path: Path, change: str, keeps_time: bool
+) -> None:
+    source = tmp_path / "c1.csv"
+    source.write_bytes(b"smiles,n\nCCO,1\nCCN,2\nCCC,3\nCCCC,4\n")
+    before = source.stat()
+
+    def begin(total: int) -> object:
+        source.write_bytes(CHANGES[change])
+        if keeps_time:
+            os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+        return lambda count: None
+
+    message = r"c1\.csv changed while it was read"
+    if keeps_time and change == "not text":  # of the same size: the change cannot be told
+        message = "line 4: the file is not text"
+    with pytest.raises(DataError, match=message):
+        import_tables([str(source)], tmp_path / "x", begin=begin)  # type: ignore[arg-type]
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_file_that_changes_between_two_parts(tmp_path: Path) -> None:
+    source = tmp_path / "c1.csv"
+    source.write_text("smiles\n" + "".join(f"{'C' * n}O\n" for n in range(1, 12)))
+
+    def advance(count: int) -> None:
+        source.write_text("smiles\n" + "".join(f"{'C' * n}N\n" for n in range(1, 12)))
+
+    with pytest.raises(DataError, match="changed while it was read"):
+        import_tables([str(source)], tmp_path / "x", begin=lambda total: advance)

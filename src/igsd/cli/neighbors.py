@@ -10,7 +10,7 @@ import numpy as np
 
 from igsd.cli.options import REPEATED, add_command, add_reading_arguments, prepare_output
 from igsd.cli.output import open_for_model, open_graphs, open_model, say_result
-from igsd.errors import ConfigError, DataError, StorageError, counted
+from igsd.errors import ConfigError, DataError, StorageError, counted, shortened
 from igsd.evaluation.index import Index
 from igsd.evaluation.neighbors import nearest
 from igsd.files.atomic import known_suffix
@@ -45,6 +45,8 @@ examples:
   igsd neighbors molecules table.csv --query "CC(=O)Oc1ccccc1C(=O)O" --query-file mine.csv -k 10
   igsd neighbors molecules table.csv --query-file mine.smi -o neighbors.csv
   igsd neighbors --index table.index --query-file mine.smi -o neighbors.csv"""
+
+_MOST_DIGITS = 20  # Python refuses to read a number of thousands
 
 
 def add_parser(commands: Any) -> None:
@@ -247,7 +249,7 @@ def _find(query: str, graphs: GraphSet | Index) -> int | None:
 
     None for the SMILES of another molecule; raises ``DataError`` for anything else.
     """
-    if query.isdecimal() and int(query) < len(graphs):
+    if query.isdecimal() and len(query) < _MOST_DIGITS and int(query) < len(graphs):
         return int(query)
     for names in (graphs.ids, graphs.graph_names):
         if names is not None and query in names:
@@ -262,8 +264,8 @@ def _find(query: str, graphs: GraphSet | Index) -> int | None:
     if graphs.graph_names is not None:
         others += ", or the name of a graph or any other SMILES"
     raise DataError(
-        f"--query {query} is not a graph of {graphs.name!r}. It must be a number from 0 to "
-        f"{len(graphs) - 1}{others}."
+        f"--query {shortened(query)} is not a graph of {graphs.name!r}. It must be a number from 0 "
+        f"to {len(graphs) - 1}{others}."
     )
 
 

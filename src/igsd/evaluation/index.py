@@ -7,7 +7,6 @@ proposes candidates, whose distances are then computed exactly. The file is mapp
 import math
 import mmap
 import os
-import tempfile
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,7 @@ from igsd.evaluation.hnsw import build_hnsw, open_hnsw, search_hnsw
 from igsd.evaluation.neighbors import Space, checked_places, scan
 from igsd.files.arrays import Header, Stacked, read_arrays, write_arrays
 from igsd.files.atomic import check_writable
+from igsd.files.locks import working_folder
 from igsd.files.models import from_folder, from_here, identity_of
 from igsd.files.texts import Texts
 from igsd.graphs.adjacency import pointers, ranges
@@ -110,14 +110,13 @@ class Index:
         graphs, chunks, count = _chunks_of(data, model, verbose)
         if count > EXACT:
             need("search", "usearch.index", f"An index of more than {EXACT:,} vectors")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".igsd-index-") as folder:
-            vectors, space = _stored(chunks, Path(folder, "vectors"))
+        with working_folder(target.parent, ".igsd-index-", ("vectors", "hnsw")) as folder:
+            vectors, space = _stored(chunks, folder / "vectors")
             arrays: dict[str, Any] = (
                 {"vectors": vectors.stacked} | space._asdict() | _described(graphs)
             )
             if count > EXACT:
-                arrays |= _navigable(vectors, space, Path(folder, "hnsw"), jobs, verbose)
+                arrays |= _navigable(vectors, space, folder / "hnsw", jobs, verbose)
             header = {
                 "kind": KIND,
                 "version": _VERSION,
@@ -166,9 +165,11 @@ class Index:
         places = checked_places(queries, len(self), k)
         rows = self.vectors[places] if places is not None else queries
         asked, width = self.space.asked(rows), min(k, len(self) - (places is not None))
-        if not np.isfinite(asked).all():
-            wrong = int(np.argmin(np.isfinite(asked).all(axis=1)))
-            raise DataError(f"Queries must be finite numbers. Query {wrong} (from 0) is not.")
+        with np.errstate(over="ignore"):
+            is_sound = np.isfinite(np.square(asked).sum(axis=1))
+        if not is_sound.all():
+            which = f"Query {int(np.argmin(is_sound))} (from 0) is not."
+            raise DataError(f"Queries must be finite numbers, also when squared. {which}")
         if self.is_exact or exact or not width:
             return self._scan(asked, width, places)
         indices = np.empty((len(asked), width), np.int64)
@@ -406,10 +407,20 @@ def _misfit(arrays: dict[str, np.ndarray], header: Header) -> str | None:
     for key, length in lengths.items():
         if key in arrays and len(arrays[key]) != length:
             return key
-    if not count or not (np.isfinite(arrays["scale"]) & (arrays["scale"] > 0)).all():
-        return "vectors" if not count else "scale"
+    if not count or not width:
+        return "vectors"
+    blocks = [arrays["vectors"][start : start + _BLOCK] for start in range(0, count, _BLOCK)]
+    lowest = np.min([block.min(axis=0) for block in blocks], axis=0)
+    highest = np.max([block.max(axis=0) for block in blocks], axis=0)
+    if not np.isfinite([lowest, highest]).all():
+        return "vectors"
     if not np.isfinite(arrays["mean"]).all():
         return "mean"
+    space = Space(*(arrays[key] for key in Space._fields))
+    if not (space.scale > 0).all() or not space.fits(lowest, highest, count):
+        return "scale"
+    if "lines" in arrays and arrays["lines"].min() < 0:
+        return "lines"
     classes = arrays.get("classes")
     if classes is not None and not -1 <= classes.min() <= classes.max() < len(
         header["class_names"]

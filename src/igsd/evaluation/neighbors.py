@@ -75,6 +75,15 @@ class Space(NamedTuple):
         scale = deviation[varies]
         return cls((values[:, varies] / scale).mean(axis=0), scale, varies)
 
+    def fits(self, lowest: np.ndarray, highest: np.ndarray, count: int) -> bool:
+        """Return whether ``count`` vectors with these extremes [d] can have this scaling.
+
+        Numbers of unit variance around 0 have an extreme from 1 to sqrt(count); rounding aside.
+        """
+        with np.errstate(all="ignore"):
+            ends = np.abs(self.scaled(np.stack([lowest, highest]))).max(axis=0)
+        return bool(((ends > 0.9) & (ends < 1.1 * np.sqrt(count))).all())
+
     def scaled(self, vectors: np.ndarray) -> np.ndarray:
         """Return vectors in this space, float64."""
         rows = np.asarray(vectors, np.float64)[:, self.varies] / self.scale

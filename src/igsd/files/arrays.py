@@ -215,6 +215,8 @@ def _read_table(source: Path, kind: str) -> tuple[Header, int, int]:
         raise StorageError(f"There is no {kind} at {source}.")
     if source.is_dir():
         raise StorageError(f"{source} is a folder, not a {kind} file.")
+    if not source.is_file():  # opening a pipe would wait for a writer
+        raise StorageError(f"{source} is not an ordinary file, so it cannot hold a {kind}.")
     refuse_pickle(source)
     try:
         size = source.stat().st_size

@@ -1,8 +1,10 @@
 """Locks: one process at a time writes somewhere. The system frees a lock when its owner dies."""
 
 import contextlib
+import glob
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -65,6 +67,32 @@ def owned(folder: Path, parent: str | os.PathLike[str] | None = None) -> Iterato
         if parent is not None:
             with contextlib.suppress(OSError):
                 os.rmdir(parent)
+
+
+@contextlib.contextmanager
+def working_folder(parent: Path, prefix: str, files: Sequence[str]) -> Iterator[Path]:
+    """Yield a new folder in ``parent`` for these files, which are removed with it at the end.
+
+    Folders of the same prefix that killed processes left there are removed, too.
+    """
+
+    def clear(folder: Path) -> None:
+        for name in files:
+            (folder / name).unlink(missing_ok=True)
+
+    parent.mkdir(parents=True, exist_ok=True)
+    for abandoned in parent.glob(f"{glob.escape(prefix)}????????"):
+        # Fails if its owner is alive, or is another user.
+        with contextlib.suppress(OSError, StorageError):
+            if abandoned.is_dir() and not abandoned.is_symlink():
+                with owned(abandoned):
+                    clear(abandoned)
+    folder = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
+    with owned(folder):
+        try:
+            yield folder
+        finally:
+            clear(folder)
 
 
 def _owner(path: Path) -> str:

@@ -8,7 +8,7 @@ writes of the same molecules.
 
 import hashlib
 import json
-import shutil
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -19,10 +19,13 @@ import numpy as np
 
 from igsd.errors import DataError, StorageError, counted, enumerated, need, warn_user
 from igsd.files.arrays import Header, Stacked, read_arrays, write_arrays
+from igsd.files.atomic import remove_abandoned
+from igsd.files.bounded import split_sheet
+from igsd.files.locks import owned
 from igsd.files.texts import Texts
 from igsd.graphs.build import encode_categories
 from igsd.graphs.labels import drop_missing
-from igsd.graphs.readers.long_table import LongTable
+from igsd.graphs.readers.long_table import LongTable, changed
 from igsd.graphs.readers.smiles import failure_report, smiles_notes, standard_note
 from igsd.graphs.readers.standard import alike_skeletons, level_of, same_molecules, skeletons
 from igsd.graphs.readers.table import (
@@ -45,6 +48,9 @@ LONG = 1 << 20
 """Bytes of a table from which on it is read in parts."""
 
 _KIND, _MOST_NOTES, _MOST_SHOWN = "part of a set", 1000, 5
+_NAME = re.compile(r"part-\d{6,}")
+# A part, one that was being written when its process was killed, and the lock.
+_OWN = re.compile(rf"{_NAME.pattern}|\.{_NAME.pattern}\..{{8}}~|\.lock")
 _RECODED = {
     "node_labels": "node_label_names",
     "edge_labels": "edge_label_names",
@@ -85,9 +91,12 @@ def import_tables(
 
     The options are those of ``read_smiles_table``. ``jobs``: processes that parse. ``begin(total)``
     is told the number of rows, and returns what is told how many more are done. Parts stay in the
-    folder ``TARGET.parts`` until the file is written.
+    folder ``TARGET.parts`` until the file is written; raises ``StorageError`` if it holds anything
+    else, or if another process imports to it.
     """
     need("chem", "rdkit", "Reading SMILES")
+    folder = parts_folder(target)
+    _check_folder(folder, sources)
     table = LongTable.open(sources)
     smiles = smiles_column or table.guess_smiles()
     table.sample.column(smiles)
@@ -101,19 +110,21 @@ def import_tables(
     stem = Path(sources[0]) if len(sources) == 1 else target
     name = stem.name.split(".")[0]
     reading = Reading(smiles, label, tuple(targets), level_of(standardise), name)
-    folder = parts_folder(target)
-    paths: list[Path] = []
     advance = begin(table.num_rows)
-    for block in _blocks(table.parts(PART), 2 * jobs):
-        numbered = [(folder / f"part-{len(paths) + n:06}", part) for n, part in enumerate(block, 1)]
-        jobs_left = [
-            (path, part, reading) for path, part in numbered if not _is_done(path, part, reading)
-        ]
-        map_folds(write_part, jobs_left, min(jobs, max(len(jobs_left), 1)))
-        paths += [path for path, _ in numbered]
-        advance(sum(len(part.rows) for part in block))
-    imported = _join(paths, target, table, reading)
-    shutil.rmtree(folder, ignore_errors=True)
+    with owned(folder):
+        remove_abandoned(folder)
+        keys: dict[Path, str] = {}
+        for block in _blocks(table.parts(PART), 2 * jobs):
+            jobs_left = []
+            for part in block:
+                path = folder / f"part-{len(keys) + 1:06}"
+                keys[path] = part_key(part, reading)
+                if not _is_done(path, keys[path]):
+                    jobs_left.append((path, part, reading))
+            map_folds(write_part, jobs_left, min(jobs, max(len(jobs_left), 1)))
+            advance(sum(len(part.rows) for part in block))
+        imported = _join(keys, target, table, reading)
+        _remove_parts(folder)
     return imported
 
 
@@ -121,6 +132,45 @@ def parts_folder(target: Path) -> Path:
     """Return the folder in which parts are kept while a file is made."""
     # Absolute: processes that are kept for reuse may have started in another folder.
     return target.with_name(f"{target.name}.parts").absolute()
+
+
+def _check_folder(folder: Path, sources: Sequence[str]) -> None:
+    """Raise ``StorageError`` if the folder of parts is a link, or holds anything but parts."""
+    for source in sources:
+        path, _ = split_sheet(source)
+        if folder in path.absolute().parents or folder.resolve() in path.resolve().parents:
+            raise StorageError(
+                f"{source} is in {folder}, the folder for the parts of the import, which is "
+                "removed at the end. Move the file, or write to another name with -o."
+            )
+    if not folder.is_symlink() and not folder.exists():
+        return
+    way_out = "Move it, or write to another name with -o."
+    if folder.is_symlink() or not folder.is_dir():
+        raise StorageError(
+            f"The parts of the import go to the folder {folder}, but there is a link or a file of "
+            f"that name. {way_out}"
+        )
+    try:
+        others = [
+            path.name
+            for path in sorted(folder.iterdir())
+            if not _OWN.fullmatch(path.name) or path.is_symlink() or not path.is_file()
+        ]
+    except OSError as error:
+        raise StorageError(f"Cannot read {folder}: {error.strerror}. {way_out}") from error
+    if others:
+        raise StorageError(
+            f"The parts of the import go to the folder {folder}, but it holds something else: "
+            f"{enumerated(others, _MOST_SHOWN)}. {way_out}"
+        )
+
+
+def _remove_parts(folder: Path) -> None:
+    """Remove the parts of a folder, and nothing else; its lock removes it if it is empty."""
+    for path in folder.iterdir():
+        if _NAME.fullmatch(path.name):
+            path.unlink()
 
 
 def write_part(path: Path, table: TextTable, reading: Reading) -> None:
@@ -171,16 +221,21 @@ class _PartHeader(TypedDict, total=False):
     kept: Required[int]
 
 
-def _read_part(path: Path) -> tuple[dict[str, np.ndarray], Header]:
-    return read_arrays(path, _KIND, needs_checksum=True, header_type=_PartHeader)
+def _read_part(path: Path, key: str) -> tuple[dict[str, np.ndarray], Header]:
+    """Return (arrays, header) of a part; raises ``StorageError`` if it has another key."""
+    arrays, header = read_arrays(path, _KIND, needs_checksum=True, header_type=_PartHeader)
+    if header["key"] != key:
+        raise StorageError(f"{path} is a part of another import. Import the table again.")
+    return arrays, header
 
 
-def _is_done(path: Path, table: TextTable, reading: Reading) -> bool:
-    """Return whether a part is there, whole, and of these rows."""
+def _is_done(path: Path, key: str) -> bool:
+    """Return whether a part is there, whole, and has this key."""
     try:
-        return bool(_read_part(path)[1]["key"] == part_key(table, reading))
+        _read_part(path, key)
     except StorageError:
         return False
+    return True
 
 
 def _blocks(parts: Iterator[TextTable], size: int) -> Iterator[list[TextTable]]:
@@ -188,14 +243,15 @@ def _blocks(parts: Iterator[TextTable], size: int) -> Iterator[list[TextTable]]:
         yield block
 
 
-def _join(paths: Sequence[Path], target: Path, table: LongTable, reading: Reading) -> Imported:
-    """Write the columns of all parts to one file."""
-    headers = [_read_part(path)[1] for path in paths]
-    filled = [(path, header) for path, header in zip(paths, headers, strict=True) if header["kept"]]
+def _join(keys: dict[Path, str], target: Path, table: LongTable, reading: Reading) -> Imported:
+    """Write the columns of all parts, which have these keys, to one file."""
+    headers = [_read_part(path, key)[1] for path, key in keys.items()]
+    filled = [(path, header) for path, header in zip(keys, headers, strict=True) if header["kept"]]
     failures, doubtful = (
         _failures(headers, kind, len(table.sources) > 1) for kind in ("failures", "doubtful")
     )
     if not filled:
+        _remove_parts(parts_folder(target))  # there is nothing to continue
         report = failure_report(failures[:_MOST_NOTES], table.num_rows, reading.name)
         raise DataError(f"{table.sources[0]}: {report}")
     total = sum(header["kept"] for header in headers)
@@ -239,6 +295,8 @@ def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading
     lines: list[int] = []
     places: dict[tuple[int, int], int] = {}
     for number, part in enumerate(table.parts(PART) if groups else ()):
+        if not wanted.get(number, set()).issubset(part.lines):
+            raise changed(part.path)
         for row, line in zip(part.rows, part.lines, strict=True):
             if line in wanted.get(number, ()):
                 places[number, line] = len(rows)
@@ -268,8 +326,8 @@ class _Parts:
 
     def read(self, column: str) -> Iterator[np.ndarray]:
         """Yield a column of every part."""
-        for path in self.paths:
-            yield np.asarray(_read_part(path)[0][column])
+        for path, header in zip(self.paths, self.headers, strict=True):
+            yield np.asarray(_read_part(path, header["key"])[0][column])
 
     def columns(self) -> tuple[dict[str, Any], Header]:
         """Return every column of the set to be written, and the names behind recoded ones."""
@@ -307,7 +365,7 @@ class _Parts:
             stop = done + self.headers[number]["kept"]
             own = wanted[(wanted >= done) & (wanted < stop)].tolist()
             if own:
-                part, _ = _read_part(path)
+                part, _ = _read_part(path, self.headers[number]["key"])
                 texts = Texts(part["graph_names"], part["graph_names_ptr"])
                 names |= {graph: texts[graph - done] for graph in own}
                 places |= {graph: (number, int(part["lines"][graph - done])) for graph in own}

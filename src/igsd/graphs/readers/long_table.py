@@ -5,6 +5,7 @@ first pass finds out what depends on all rows: which columns are numbers, decima
 encoding. The rules are those of ``read_text_table`` and ``read_smiles_table``.
 """
 
+import contextlib
 import csv
 import gzip
 import io
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from igsd.errors import DataError, enumerated
 from igsd.files.arrays import refuse_pickle
@@ -111,6 +112,7 @@ class LongTable:
     notes: tuple[str, ...]
     _facts: list[_Column]
     _codecs: dict[str, str] = field(default_factory=dict)
+    _seen: dict[str, "_Seen"] = field(default_factory=dict)
 
     @classmethod
     def open(cls, sources: Sequence[str]) -> "LongTable":
@@ -161,16 +163,28 @@ class LongTable:
         return guess_smiles(self.sample)
 
     def parts(self, size: int) -> Iterator[TextTable]:
-        """Yield the rows of all files in tables of at most ``size`` rows of one file."""
+        """Yield the rows of all files in tables of at most ``size`` rows of one file.
+
+        Raises ``DataError`` if a file is not what the first pass has seen.
+        """
         places = [
             place
             for place, facts in enumerate(self._facts)
             if facts.is_decimal and not facts.all_thousands
         ]
         for source in self.sources:
-            opened = self._open(source)
-            rows, done = iter(opened.rows), 0
-            while block := list(islice(rows, size)):
+            with self._unchanged(source) as seen:
+                opened, done = self._open(source), 0
+                if opened.columns != seen.columns:
+                    raise changed(source)
+            while True:
+                with self._unchanged(source):
+                    block = list(islice(opened.rows, size))
+                    is_wide = any(len(row) > len(seen.columns) for row, _ in block)
+                    if is_wide or (not block and done != seen.num_rows):
+                        raise changed(source)
+                if not block:
+                    break
                 cells = [row[: len(self.columns)] for row, _ in block]
                 for row in cells if places else ():
                     for place in places:
@@ -191,6 +205,22 @@ class LongTable:
                     failures,
                 )
 
+    @contextlib.contextmanager
+    def _unchanged(self, source: str) -> Iterator["_Seen"]:
+        """Yield what the first pass saw of a file; raises ``DataError`` if the file has changed.
+
+        An error inside the block is then reported as the change that caused it.
+        """
+        seen = self._seen[source]
+        try:
+            yield seen
+        except (DataError, UnicodeDecodeError) as error:
+            if isinstance(error, UnicodeDecodeError) or _state_of(source) != seen.state:
+                raise changed(source) from error
+            raise
+        if _state_of(source) != seen.state:
+            raise changed(source)
+
     def _pairs(self) -> Iterator[tuple[str, _Column]]:
         return zip(self.columns, self._facts, strict=True)
 
@@ -199,7 +229,7 @@ class LongTable:
     ) -> tuple["_Opened", list[str]]:
         """See all rows of a file; return it with a note on its encoding, if any."""
         notes: list[str] = []
-        before = self.num_rows
+        before, state = self.num_rows, _state_of(source)
         try:
             found = self._see(source, rows, lines)
         except UnicodeDecodeError as error:
@@ -216,6 +246,9 @@ class LongTable:
                 f"{source} has no rows; a first line with the names of the columns and at least "
                 "one row were expected."
             )
+        if _state_of(source) != state:
+            raise changed(source)
+        self._seen[source] = _Seen(state, found.columns, self.num_rows - before)
         return found, notes
 
     def _see(self, source: str, rows: list[list[str]], lines: list[int]) -> "_Opened":
@@ -259,12 +292,12 @@ class LongTable:
             return _open_parquet(path)
         if source == STANDARD_INPUT or suffix not in _TEXTS:
             table = read_text_table(source)
-            pairs = list(zip(table.rows, table.lines, strict=True))
+            pairs = zip(table.rows, table.lines, strict=True)
             return _Opened(table.columns, pairs, table.molecules, table.notes, table.failures)
-        try:
-            return self._open_text(source, path, suffix)
-        except (OSError, EOFError, zlib.error, csv.Error) as error:
-            raise DataError(f"{source} cannot be read as a table: {error}.") from error
+        with _readable(source):
+            opened = self._open_text(source, path, suffix)
+        opened.rows = _readable_rows(source, opened.rows)
+        return opened
 
     def _open_text(self, source: str, path: Path, suffix: str) -> "_Opened":
         with _unpacked(path) as file:
@@ -285,12 +318,48 @@ def _cells(row: list[str], places: Sequence[int]) -> list[str]:
     return [row[place] if place < len(row) else "" for place in places]
 
 
+class _Seen(NamedTuple):
+    """What the first pass saw of a file."""
+
+    state: tuple[int, ...]
+    columns: list[str]
+    num_rows: int
+
+
+def _state_of(source: str) -> tuple[int, ...]:
+    """Return what changes with a file; nothing for standard input, or if it is gone."""
+    try:
+        status = split_sheet(source)[0].stat()
+    except OSError:
+        return ()
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def changed(source: str | Path) -> DataError:
+    """Return the error for a file that is not what it was in the first pass."""
+    return DataError(f"{source} changed while it was read. Import it when nothing writes to it.")
+
+
+@contextlib.contextmanager
+def _readable(source: str) -> Iterator[None]:
+    """Raise ``DataError`` for what the readers of text and gzip raise inside the block."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, csv.Error) as error:
+        raise DataError(f"{source} cannot be read as a table: {error}.") from error
+
+
+def _readable_rows(source: str, rows: Iterator[Row]) -> Iterator[Row]:
+    with _readable(source):
+        yield from rows
+
+
 @dataclass
 class _Opened:
     """A file whose rows are still to be read, once."""
 
     columns: list[str]
-    rows: Any
+    rows: Iterator[Row]
     molecules: str = ""
     notes: tuple[str, ...] = ()
     failures: Any = field(default_factory=dict)
