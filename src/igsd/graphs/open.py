@@ -174,7 +174,7 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
                 "a data set. `igsd data list` shows the names."
             )
         return load_dataset(shown, progress=progress)
-    from igsd.graphs.readers import files  # not needed to open a data set by its name
+    from igsd.graphs.readers import file_labels, files  # not needed to open a data set by its name
 
     if path.is_dir():
         # A folder that happens to have the name of a data set, such as runs/MUTAG.
@@ -201,6 +201,6 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
     raise DataError(
         f"igsd cannot read {path}. Accepted are a TU folder or zip, a table of molecules (.csv, "
         ".tsv, .smi, .sdf, .mol, also .gz; .xlsx, .parquet), files of networks "
-        f"({', '.join(files.SUFFIXES)}) or a folder of them, a file written by `igsd data import` "
-        "or `GraphSet.save`, and the name of a data set. Pickles are never opened."
+        f"({', '.join(file_labels.SUFFIXES)}) or a folder of them, a file written by `igsd data "
+        "import` or `GraphSet.save`, and the name of a data set. Pickles are never opened."
     )

@@ -15,7 +15,7 @@ from scipy import sparse
 from igsd.errors import DataError, StorageError
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.open import as_graphset, open_data
-from igsd.graphs.readers import files
+from igsd.graphs.readers import file_labels, files
 from igsd.graphs.readers.files import matrix_graph
 
 
@@ -65,6 +65,10 @@ def test_every_format_gives_the_same_graph(kind: str, tmp_path: Path) -> None:
     assert (len(alone), alone.name) == (1, "g4")
 
 
+def test_every_format_has_its_ending() -> None:
+    assert tuple(files._PARSERS) == file_labels.SUFFIXES
+
+
 def test_labels_of_a_folder(tmp_path: Path) -> None:
     for n in (4, 5, 6):
         nx.write_graphml(network(n), tmp_path / f"g{n}.graphml")
@@ -84,7 +88,9 @@ def test_labels_of_a_folder(tmp_path: Path) -> None:
         ("file,label\ng4,b\n", "has no row for g5.graphml"),
         ("file,label\ng4,b\ng5,a\ng7,a\n", "names g7, and there are no such files"),
         ("file,label\ng4,b\ng4,a\ng5,a\n", "gives the file g4 two labels"),
-        ("name,class\ng4,b\n", "must have the columns file and label"),
+        ("name,class,age\ng4,b,1\n", "must have the columns file and label"),
+        ("g4,b\ng5,a\n", "must have the columns file and label, named in its first line"),
+        ("file,label\ng4.gml,b\ng5,a\n", "names g4.gml, and there are no such files"),
         ("file,label\ng4\n", "a row of 1 cells"),
     ],
 )
@@ -94,6 +100,66 @@ def test_labels_that_do_not_fit(text: str, message: str, tmp_path: Path) -> None
     (tmp_path / "labels.csv").write_text(text)
     with pytest.raises(DataError, match=message):
         open_data(tmp_path)
+
+
+def test_only_the_ending_is_left_out_of_a_name(tmp_path: Path) -> None:
+    """The label of team.11 once became that of every file called team."""
+    for n in range(4):
+        nx.write_graphml(network(4 + n), tmp_path / f"team.0{n}.graphml{'.gz' if n == 3 else ''}")
+    labels = tmp_path / "labels.csv"
+    for ending in ("", ".graphml"):
+        rows = [f"team.0{n}{ending},{'abca'[n]}\n" for n in range(3)]
+        labels.write_text("file,label\n" + "".join(rows) + "team.03,a\n")
+        graphs = open_data(tmp_path)
+        assert graphs.classes is not None
+        assert [graphs.class_names[c] for c in graphs.classes] == list("abca")
+    labels.write_text("file,label\nteam,a\n")
+    with pytest.raises(DataError, match="names team, and there are no such files"):
+        open_data(tmp_path)
+
+
+def test_two_files_that_differ_in_the_ending(tmp_path: Path) -> None:
+    nx.write_graphml(network(4), tmp_path / "net.graphml")
+    nx.write_gml(network(5), tmp_path / "net.gml")
+    labels = tmp_path / "labels.csv"
+    labels.write_text("file,label\nnet,a\n")
+    message = "net, which is ambiguous: there are net.gml, net.graphml. Give the ending"
+    with pytest.raises(DataError, match=message):
+        open_data(tmp_path)
+    labels.write_text("file,label\nnet.graphml,a\n")
+    with pytest.raises(DataError, match=r"has no row for net\.gml"):
+        open_data(tmp_path)
+    labels.write_text("file,label\nnet.graphml,a\nnet.gml,b\n")
+    graphs = open_data(tmp_path)
+    assert graphs.classes is not None
+    assert (graphs.graph_names, graphs.classes.tolist()) == (("net.gml", "net.graphml"), [1, 0])
+
+
+def test_a_label_of_a_file_is_that_of_all_its_graphs(tmp_path: Path) -> None:
+    two = [nx.node_link_data(network(n), edges="edges") for n in (4, 5)]
+    (tmp_path / "two.json").write_text(json.dumps(two))
+    nx.write_gml(network(5), tmp_path / "one.gml")
+    for text in ("one,a\ntwo.json,b\n", "one,a\ntwo,b\n", "one,a\ntwo.json:0,b\ntwo.json:1,b\n"):
+        (tmp_path / "labels.csv").write_text("file,label\n" + text)
+        graphs = open_data(tmp_path)
+        assert graphs.classes is not None
+        assert graphs.classes.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("header", ["filename,label", "file,kind", "name;kind", "Network\tclub"])
+def test_labels_by_file_under_any_header(header: str, tmp_path: Path) -> None:
+    """Each line was once taken as a label."""
+    folder, labels = tmp_path / "nets", tmp_path / "l.csv"
+    folder.mkdir()
+    for n in (4, 5, 6):
+        nx.write_graphml(network(n), folder / f"g{n}.graphml")
+    mark = next(mark for mark in ",;\t" if mark in header)
+    rows = (("g5", "a"), ("g4.graphml", "b"), ("g6", ""))
+    labels.write_text("\n".join([header, *map(mark.join, rows)]))
+    assert find_labels(open_data(folder), str(folder), str(labels)).y == ["b", "a", None]
+    labels.write_text("name,kind,age\ng4,b,1\ng5,a,2\ng6,a,3\n")
+    with pytest.raises(DataError, match="must have the columns file and label"):
+        find_labels(open_data(folder), str(folder), str(labels))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "edgelist", "csv.gz", "edges"])

@@ -13,7 +13,6 @@ Nothing that is read can run code: pickles are refused, and so are XML entities,
 to gigabytes.
 """
 
-import csv
 import hashlib
 import io
 import json
@@ -27,12 +26,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from igsd.errors import DataError, enumerated
+from igsd.errors import DataError
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import read_bounded
 from igsd.files.cache import cache_dir, recall, store
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.readers.cells import rows_of_text
+from igsd.graphs.readers.file_labels import file_and_stem, read_file_labels
 from igsd.graphs.readers.networkx import from_networkx
 
 LABELS = "labels.csv"
@@ -46,7 +47,7 @@ _COLUMNS = {
 """The names that the columns of an edge list may have."""
 
 
-_READER_VERSION = 1
+_READER_VERSION = 2
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
 
 _FEWEST_CACHED = 20
@@ -67,7 +68,7 @@ def is_network_file(path: Path) -> bool:
     if start.startswith(b"\x1f\x8b"):
         return False
     header = start.decode("utf-8-sig", "replace").splitlines()[:1]
-    return bool(header) and len(_ends(_cells(header[0], _separator(header[0])))) >= 2
+    return bool(header) and len(_ends(rows_of_text(header[0])[0])) >= 2
 
 
 def network_files(folder: Path) -> list[Path]:
@@ -126,52 +127,8 @@ def _parsed(path: Path, files: list[Path], progress: Progress | None) -> GraphSe
         for graph, label in zip(items, classes, strict=True):
             graph.graph.pop("y", None)
             graph.graph["label"] = label or None
-    graphs = from_networkx(items, name=path.name if is_folder else path.name.split(".")[0])
+    graphs = from_networkx(items, name=path.name if is_folder else file_and_stem(path.name)[1])
     return replace(graphs, notes=graphs.notes + notes)
-
-
-def read_file_labels(path: Path, names: Iterable[str]) -> list[str]:
-    """Return the label of each graph, by its file, from a CSV with the columns file and label.
-
-    Raises ``DataError`` for other columns, a repeated or unknown file and a graph without a row; an
-    empty cell means no label.
-    """
-    rows = _rows(read_bounded(path).decode("utf-8-sig"))
-    header = [cell.lower() for cell in rows[0]] if rows else []
-    if "file" not in header or "label" not in header:
-        raise DataError(
-            f"{path} must have the columns file and label. Its first line is: "
-            f"{', '.join(rows[0]) if rows else 'missing'}."
-        )
-    file, label = header.index("file"), header.index("label")
-    found: dict[str, str] = {}
-    for row in rows[1:]:
-        if len(row) <= max(file, label):
-            raise DataError(f"{path} has a row of {len(row)} cells: {', '.join(row)}.")
-        if found.setdefault(Path(row[file]).name, row[label]) != row[label]:
-            raise DataError(f"{path} gives the file {row[file]} two labels.")
-    stems = {Path(name).name.split(".")[0]: value for name, value in found.items()}
-    keys = list(names)
-    missing = [k for k in keys if k not in found and k.split(".")[0] not in stems]
-    if missing:
-        raise DataError(
-            f"{path} has no row for {enumerated(missing)}. Add one for each graph, with an empty "
-            "label if it is unknown."
-        )
-    known = {*keys, *(key.split(".")[0] for key in keys)}
-    if unknown := [name for name in found if name not in known and name.split(".")[0] not in known]:
-        raise DataError(f"{path} names {enumerated(unknown)}, and there are no such files.")
-    return [found.get(key, stems.get(key.split(".")[0], "")) for key in keys]
-
-
-def has_file_column(path: Path) -> bool:
-    """Return whether a file of labels has a header with the columns file and label."""
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            line = file.readline(4096)
-    except (OSError, UnicodeDecodeError):
-        return False
-    return {"file", "label"} <= {cell.lower() for cell in _cells(line, _separator(line))}
 
 
 def _read_file(path: Path) -> list[Any]:
@@ -254,7 +211,7 @@ def _node_link(content: bytes) -> list[Any]:
 def _edge_list(content: bytes) -> list[Any]:
     import networkx as nx
 
-    rows = _rows(content.decode("utf-8-sig"))
+    rows = rows_of_text(content.decode("utf-8-sig"))
     if not rows:
         return []
     places = _ends([cell.lower() for cell in rows[0]])
@@ -272,23 +229,6 @@ def _edge_list(content: bytes) -> list[Any]:
         data = {name: value for name, value in data.items() if value is not None}
         graph.add_edge(row[places["source"]], row[places["target"]], **data)
     return list(graphs.values())
-
-
-def _rows(text: str) -> list[list[str]]:
-    """Return the cells of every line of a table that is not empty and not a comment."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", "%"))]
-    separator = _separator(lines[0]) if lines else ","
-    return [_cells(line, separator) for line in lines]
-
-
-def _separator(line: str) -> str:
-    return next((mark for mark in ("\t", ",", ";", "|") if mark in line), " ")
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    if separator == " ":
-        return line.split()
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
 
 
 def _ends(header: list[str]) -> dict[str, int]:
@@ -332,7 +272,6 @@ _PARSERS: dict[str, tuple[str, Callable[[bytes], list[Any]]]] = {
     ".npz": ("a sparse matrix of SciPy", _sparse_matrix),
     ".npy": ("adjacency matrices of NumPy", _dense_matrix),
 }
-SUFFIXES = tuple(dict.fromkeys(_PARSERS))
 
 
 def _drop_names(graphs: list[Any]) -> tuple[str, ...]:
