@@ -137,6 +137,18 @@ def test_import_of_several_tables(igsd: Run, tmp_path: Path) -> None:
     assert code == 2
 
 
+def test_import_of_several_networks(igsd: Run, tmp_path: Path) -> None:
+    for n in (4, 5, 6):
+        graph = nx.cycle_graph(n)
+        nx.set_node_attributes(graph, {v: f"club {n - v % 2}" for v in graph}, "club")
+        nx.write_graphml(graph, tmp_path / f"net_{n}.graphml")
+    code, out, _ = igsd("data", "import", tmp_path / "net_*.graphml", "-o", tmp_path / "all.graphs")
+    assert (code, "3 graphs" in out) == (0, True)
+    graphs = GraphSet.load(tmp_path / "all.graphs")
+    assert graphs.name == "all"
+    assert graphs.node_category_names == (("club 3", "club 4", "club 5", "club 6"),)
+
+
 def test_import_of_several_sets(igsd: Run, toy: Path, tmp_path: Path) -> None:
     assert igsd("data", "import", toy, "-o", "again.graphs")[0] == 0
     code, out, _ = igsd("data", "import", toy, "again.graphs", "-o", "both.graphs")

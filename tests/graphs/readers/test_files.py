@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from igsd.errors import DataError, StorageError
+from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.open import as_graphset, open_data
 from igsd.graphs.readers import file_labels, files
@@ -160,6 +161,44 @@ def test_labels_by_file_under_any_header(header: str, tmp_path: Path) -> None:
     labels.write_text("name,kind,age\ng4,b,1\ng5,a,2\ng6,a,3\n")
     with pytest.raises(DataError, match="must have the columns file and label"):
         find_labels(open_data(folder), str(folder), str(labels))
+
+
+def test_several_files_are_one_set(tmp_path: Path) -> None:
+    """Sets of one file each could not be joined: their texts have different codes."""
+    one, two = network(4), network(5)
+    one.nodes[0]["club"] = "z"
+    nx.write_graphml(one, tmp_path / "one.graphml")
+    nx.write_gml(two, tmp_path / "two.gml")
+    for kind in (str, Path):
+        graphs = open_data([kind(tmp_path / "two.gml"), kind(tmp_path / "one.graphml")])
+        assert graphs.graph_names == ("two.gml", "one.graphml")
+        assert graphs.node_category_names == ((), ("x", "y", "z"))
+    (tmp_path / "more").mkdir()
+    nx.write_gml(two, tmp_path / "more" / "two.gml")
+    paths = [tmp_path / "two.gml", tmp_path / "more" / "two.gml"]
+    assert open_data(paths).graph_names == tuple(map(str, paths))
+    (tmp_path / "labels.csv").write_text("file,label\none,a\ntwo,b\n")
+    with pytest.warns(IGSDWarning, match=r"labels\.csv was not read"):
+        open_data(paths)
+    with pytest.raises(DataError, match=r"There is no file .*none\.gml"):
+        open_data([tmp_path / "two.gml", tmp_path / "none.gml"])
+    (tmp_path / "molecules.csv").write_text("smiles\nCCO\n")
+    with pytest.raises(DataError, match=r"molecules\.csv: not a file of networks"):
+        open_data([tmp_path / "two.gml", tmp_path / "molecules.csv"])
+
+
+def test_what_a_folder_holds_besides_is_named(tmp_path: Path) -> None:
+    nx.write_gml(network(), tmp_path / "one.gml")
+    (tmp_path / ".hidden").touch()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_data(tmp_path)
+    for name in ("notes.txt", "README"):
+        (tmp_path / name).write_text("text")
+    (tmp_path / "notes.csv").write_text("day,text\n1,a\n")
+    (tmp_path / "more").mkdir()
+    with pytest.warns(IGSDWarning, match=r"Not read in .*: README, more/, notes.csv, notes.txt"):
+        assert len(open_data(tmp_path)) == 1
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "edgelist", "csv.gz", "edges"])
