@@ -137,6 +137,21 @@ def test_import_of_several_tables(igsd: Run, tmp_path: Path) -> None:
     assert code == 2
 
 
+def test_show_weights_that_are_negative_or_zero(igsd: Run, tmp_path: Path) -> None:
+    for n in (4, 5):
+        graph = nx.cycle_graph(n)
+        nx.set_edge_attributes(graph, {(u, v): float(u) for u, v in graph.edges}, "weight")
+        nx.write_graphml(graph, tmp_path / f"net_{n}.graphml")
+    code, out, _ = igsd("data", "show", tmp_path)
+    assert (code, "4 edges not used: a weight of 0 counts as no edge" in out) == (0, True)
+    graph.edges[1, 2]["weight"] = -2.0
+    nx.write_graphml(graph, tmp_path / "net_5.graphml")
+    code, out, _ = igsd("data", "show", tmp_path)
+    assert code == 0
+    assert "net_5.graphml, has weight -2. Use absolute values" in out
+    assert "edge weights" in out
+
+
 def test_import_of_several_networks(igsd: Run, tmp_path: Path) -> None:
     for n in (4, 5, 6):
         graph = nx.cycle_graph(n)

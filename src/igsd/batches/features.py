@@ -97,7 +97,8 @@ class FeatureMap:
         """
         parts = choose_parts(graphs, nodes, attributes)
         weight = weight_name(graphs, edge_weight)
-        graphs = weighted(graphs, weight)
+        all_edges, graphs = graphs.num_edges, weighted(graphs, weight)
+        num_zero = all_edges - graphs.num_edges
         weight = (
             "" if graphs.adjacency.weight is None else weight
         )  # all are 1: as if there were none
@@ -116,6 +117,8 @@ class FeatureMap:
         values = _columns_of(graphs, numbers)
         deviation = values.std(axis=0)
         notes = [note for note in graphs.notes if NOT_USED in note]
+        if num_zero:
+            notes.append(f"{counted(num_zero, 'edge')}{NOT_USED}a weight of 0 counts as no edge")
         if graphs.node_labels is not None and "label" not in parts and parts != (CHEMISTRY,):
             notes.append(f"node labels{_LEFT_OUT}node_features={nodes!r}")
         return cls(

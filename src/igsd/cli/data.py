@@ -237,7 +237,10 @@ def _seen_lines(graphs: GraphSet) -> list[tuple[str, str]]:
     from igsd.training.fit import fit_features
 
     recipe = fitting_recipe(graphs)
-    features = fit_features(graphs, load_recipe(recipe, Config))
+    try:
+        features = fit_features(graphs, load_recipe(recipe, Config))
+    except DataError as error:  # such as a negative weight: what there is can be shown all the same
+        return [("recipe", recipe), ("not usable", str(error))]
     lines = [("recipe", recipe), ("seen", features.used)]
     return lines + [("not seen", text) for text in features.unused]
 

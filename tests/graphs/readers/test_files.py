@@ -201,6 +201,20 @@ def test_what_a_folder_holds_besides_is_named(tmp_path: Path) -> None:
         assert len(open_data(tmp_path)) == 1
 
 
+def test_the_file_of_a_wrong_number_is_named(tmp_path: Path) -> None:
+    nx.write_gml(network(), tmp_path / "a.gml")
+    bad = network()
+    bad.edges[1, 2]["weight"] = float("nan")
+    nx.write_graphml(bad, tmp_path / "b.graphml")
+    message = r"edge between nodes 1 and 2 of graph 1 of '.*', b\.graphml, has weight nan"
+    with pytest.raises(DataError, match=message):
+        open_data(tmp_path)
+    bad.edges[1, 2]["weight"], bad.nodes[3]["age"] = 1.0, float("inf")
+    nx.write_graphml(bad, tmp_path / "b.graphml")
+    with pytest.raises(DataError, match=r"node 3 of graph 1 of '.*', b\.graphml, has age inf"):
+        open_data(tmp_path)
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "edgelist", "csv.gz", "edges"])
 def test_one_file_with_a_column_of_graphs(suffix: str, tmp_path: Path) -> None:
     mark = "\t" if suffix == "tsv" else ","
