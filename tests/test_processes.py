@@ -396,8 +396,10 @@ def test_errors_come_back() -> None:
         run_measured(fail, "data")
     with pytest.raises(TrainingError, match="ZeroDivisionError: by zero"):
         run_measured(fail, "else")
-    with pytest.raises(TrainingError, match="exit code 7"):
+    with pytest.raises(TrainingError, match=r"exit code 7\). It exited"):
         run_measured(fail, "dead")
+    with pytest.raises(TrainingError, match=r"called sys.exit\(3\)"):
+        run_measured(sys.exit, 3)
 
 
 def _threads(number):

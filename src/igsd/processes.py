@@ -230,9 +230,10 @@ def _watch(receiver: Any, child: Any, memory_gib: float | None, seconds: float |
 
 def _died(child: Any) -> TrainingError:
     child.join()
+    killed = child.exitcode is not None and child.exitcode < 0
+    why = "The system may have killed it because memory ran out." if killed else "It exited."
     return TrainingError(
-        f"The process of a method ended without a result (exit code {child.exitcode}). The system "
-        "may have killed it because memory ran out."
+        f"The process of a method ended without a result (exit code {child.exitcode}). {why}"
     )
 
 
@@ -241,6 +242,7 @@ def _child(
 ) -> None:
     """Send the result of the function; igsd errors are sent as they are, others as text."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    sys.stdout = sys.stderr  # what a method prints is no part of a table or of JSON
     try:
         for name in modules:
             with contextlib.suppress(ImportError):  # the method says which extra it misses
@@ -252,6 +254,8 @@ def _child(
         sender.send(Measured(value, time.perf_counter() - start, peak_bytes()))
     except IGSDError as error:
         sender.send(error)
+    except SystemExit as error:
+        sender.send(TrainingError(f"The method called sys.exit({error.code!r})."))
     except Exception as error:
         sender.send(TrainingError(f"The method failed: {type(error).__name__}: {error}"))
 

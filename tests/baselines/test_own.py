@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,15 @@ def test_a_class_with_fit_and_transform_is_a_method(graphs: GraphSet) -> None:
     assert model.get_feature_names_out().tolist() == ["sizes0", "sizes1"]
     assert name_of(model) == "mine:Sizes"
     np.testing.assert_array_equal(clone(model).fit_transform(graphs), vectors)
+
+
+def test_a_class_stands_for_its_name(graphs: GraphSet, write_module: Write) -> None:
+    expected = igsd.make_method("mine:Sizes").fit_transform(graphs)
+    own = sys.modules["mine"].Sizes
+    np.testing.assert_array_equal(igsd.make_method(own).fit_transform(graphs), expected)
+    write_module("leaves", "import sys\nsys.exit(5)\n")
+    with pytest.raises(ConfigError, match=r"'leaves:X' cannot be imported: SystemExit"):
+        igsd.make_method("leaves:X")
 
 
 def test_parameters_with_plain_defaults_are_settings() -> None:

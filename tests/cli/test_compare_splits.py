@@ -43,6 +43,9 @@ def test_compare_on_the_same_splits(igsd: Run, table: Path, tmp_path: Path) -> N
     assert (tmp_path / "runs" / "compare-t+active-scaffold.png").exists()
     record = tmp_path / "runs" / "records" / "scaffold" / "t+active" / "morgan" / "seed-0.json"
     assert list(json.loads(record.read_text())["test_parts"]) == ["0", "1"]
+    command = ("compare", table, "--labels", "active", "--splits", "scaffold", *QUICK)
+    code, out, err = igsd(*command, "--methods", "morgan,descriptors", "--seeds", "1")
+    assert [line.split()[-2] for line in out.splitlines()[2:]] == ["1", "1"]  # the same split
 
 
 def test_numbers_of_labels_and_metrics(igsd: Run, table: Path) -> None:

@@ -34,6 +34,7 @@ def test_a_model_and_its_graphs(igsd: Run, trained: Path, toy: Path, tmp_path: P
         more = ["-k", 2] if command == "outliers" else []
         code, out, err = igsd(command, trained, toy, "-o", "t.csv", "--plot", "p.svg", *more)
         assert (code, "picture: p.svg" in out) == (0, True), err
+        assert command == "map" or out.splitlines()[1].split()[0] in ("cluster", "rank")
         rows = rows_of(tmp_path / "t.csv")
         assert sorted(int(row["graph"]) for row in rows) == list(range(8))
         assert (tmp_path / "p.svg").read_text().startswith("<?xml")

@@ -144,6 +144,11 @@ def test_vectors_made_elsewhere(igsd: Run, toy: Path, tmp_path: Path, in_process
     np.save(tmp_path / "mine.npy", rows[:7])
     code, _, err = igsd(*command)
     assert (code, "holds 7 vectors, but 'TOY' has 8 graphs" in err) == (2, True)
+    np.save(tmp_path / "wl.npy", np.ones((8, 2)))
+    code, _, err = igsd("compare", toy, "--methods", "wl", "--vectors", "wl.npy")
+    assert (code, "called wl, which is the name of a method" in err) == (2, True)
+    code, _, err = igsd("compare", toy, "--methods", "")
+    assert (code, "Got none" in err) == (2, True)
     code, _, err = igsd("compare", toy, "--methods", "vectors")
     assert (code, "--vectors FILE" in err) == (2, True)
 
@@ -158,6 +163,16 @@ def test_vectors_are_matched_by_id(tmp_path: Path) -> None:
         vectors_for(str(path), graphs)
     path.write_text("id,x,y\nc,3,0\na,1,0\na,2,0\n")
     with pytest.raises(DataError, match="no row for 'b'"):
+        vectors_for(str(path), graphs)
+
+
+def test_vectors_of_graphs_without_ids_are_matched_by_number(tmp_path: Path) -> None:
+    """The column was ignored, and rows were taken in the order of the file."""
+    graphs, path = make_graphs(3), tmp_path / "v.csv"
+    path.write_text("id,x,y\n2,3,0\n0,1,0\n1,2,0\n")
+    assert vectors_for(str(path), graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("id,x,y\nm0,1,0\nm1,2,0\nm2,3,0\n")
+    with pytest.raises(DataError, match=r"numbers of the graphs.*Without its column 'id'"):
         vectors_for(str(path), graphs)
 
 

@@ -224,13 +224,15 @@ def method(name: str, task: str = "vectors") -> Method:
     raise ConfigError(f"There is no method {name!r}. {hint}{more}")
 
 
-def make_method(name: str, *, random_state: Any = 0, **parameters: Any) -> Any:
+def make_method(name: str | type, *, random_state: Any = 0, **parameters: Any) -> Any:
     """Return an unfitted estimator of vectors by a method, with some parameters changed.
 
     ``name``: one of ``igsd compare --help``, or ``module:Class`` of your own with ``fit`` and
-    ``transform``.
+    ``transform``, or that class itself.
     Raises ``ConfigError`` for an unknown method, or a parameter that it does not have.
     """
+    if isinstance(name, type):
+        name = f"{name.__module__}:{name.__qualname__}"
     chosen = method(name)
     estimator = chosen.estimator()
     known = set(inspect.signature(estimator.__init__).parameters) - {"self"}

@@ -32,7 +32,7 @@ def warn_of_unseen(features: FeatureMap, graphs: GraphSet) -> None:
         _warn_of_elements(graphs)
     else:
         _warn_of_new_parts(features, graphs)
-        _warn_of_unseen_labels(features, graphs)
+        warn_of_unseen_labels(features, graphs)
 
 
 def _warn_of_new_parts(features: FeatureMap, graphs: GraphSet) -> None:
@@ -85,7 +85,7 @@ def _is_familiar(graphs: GraphSet) -> bool:
     return find_entry(graphs.name) is not None or has_bonds(graphs)
 
 
-def _warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
+def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
     """Warn if nodes of ``graphs`` have labels that were not seen in training."""
     if graphs.node_labels is None or "label" not in features.parts:
         return

@@ -8,6 +8,7 @@ from igsd.cli.options import add_command
 from igsd.cli.output import say_note
 from igsd.errors import counted
 from igsd.evaluation.clusters import Clusters, cluster
+from igsd.files.atomic import STANDARD_OUTPUT
 from igsd.report.render import print_table
 
 _DESCRIPTION = f"""\
@@ -44,12 +45,12 @@ def run(args: Namespace) -> int:
     columns = found.columns()
     if not clusters.sizes:
         say_note(f"no {args.min_size} graphs are dense enough to make a cluster: try --min-size 2.")
+    if args.output != STANDARD_OUTPUT:
+        _print(clusters, columns, found.name)
     if args.output:
         added = {"cluster": clusters.labels.tolist(), "strength": clusters.strengths.tolist()}
         what = f"{counted(len(clusters.sizes), 'cluster')}, {clusters.num_noise} graphs in none"
         exploring.write_table(args, columns | added, what)
-    else:
-        _print(clusters, columns, found.name)
     if args.plot:
         from igsd.report.plots import embedding_plot
 

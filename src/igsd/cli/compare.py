@@ -86,13 +86,14 @@ def run(args: Namespace) -> int:
     running.check_running(args)
     compare_splits.check_options(args)
     if args.splits is not None:
-        names = compare_splits.parse_methods(args.methods or compare_splits.DEFAULT_METHODS)
+        usual = compare_splits.DEFAULT_METHODS
+        names = compare_splits.parse_methods(usual if args.methods is None else args.methods)
         plot, failed = compare_splits.compare_splits(args, names)
         data = plain_name(running.open_graphs(args.data, args).name)
         place = Path(args.plot or Path(options.RUNS) / f"compare-{data}-{args.splits}.png")
         print(f"{compare_splits.draw(plot, place)}, records: {args.records}", file=sys.stderr)
         return int(failed)
-    args.methods = args.methods or DEFAULT_METHODS
+    args.methods = DEFAULT_METHODS if args.methods is None else args.methods
     comparison = compare(args, running.parse_methods(args.methods))
     print(f"{_draw(args.plot, comparison)}, records: {args.records}", file=sys.stderr)
     return int(comparison.failed())

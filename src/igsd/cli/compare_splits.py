@@ -23,6 +23,7 @@ from igsd.report.summary import is_good
 
 DEFAULT_METHODS = "morgan,descriptors,pretrained,igsd,untrained"
 
+_OF_SPLITS = ("splits", "train_sizes", "test_sizes")
 Found = dict[str, list[Record]]
 """The records of each method by its title in the table."""
 
@@ -63,12 +64,26 @@ def compare_splits(args: Namespace, names: Sequence[str]) -> tuple[Plot | None, 
     firsts = [*runs.values()]
     records = running.records_of(args, firsts, graphs, *running.plan(args, firsts, graphs))
     found = {title: [records[run]] for title, run in runs.items() if run in records}
-    good = {t: r for t, r in found.items() if is_good(r[0])}
+    good = {t: [_first_splits(r[0], args.seeds)] for t, r in found.items() if is_good(r[0])}
     for title, (record,) in found.items():
         if title not in good:
             say_note(f"{title}: {record.get('word') or record['error']}")
     plot = _shown(args, graphs, labels, good) if good else None
     return plot, len(good) < len(runs)
+
+
+def _first_splits(record: Record, count: int) -> Record:
+    """Return a record with the scores of its first splits alone: it may hold more."""
+    rows: list[Any] = list(record["rows"])
+    for number, row in enumerate(rows):
+        kept = [place for place, split in enumerate(row["splits"]) if split < count]
+        if len(kept) < len(row["splits"]):
+            metrics = {name: [v[i] for i in kept] for name, v in row["metrics"].items()}
+            first = {key: [row[key][i] for i in kept] for key in _OF_SPLITS if key in row}
+            rest = {key: value for key, value in row.items() if key != "calibration"}
+            rows[number] = rest | first | {"metrics": metrics}
+    trimmed: Any = dict(record) | {"rows": rows}
+    return trimmed
 
 
 def score_model(args: Namespace) -> int:

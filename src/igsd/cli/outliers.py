@@ -9,6 +9,7 @@ from igsd.cli import exploring
 from igsd.cli.options import add_command
 from igsd.errors import ConfigError, counted
 from igsd.evaluation.clusters import outliers
+from igsd.files.atomic import STANDARD_OUTPUT
 from igsd.report.render import print_table
 
 _DESCRIPTION = f"""\
@@ -47,9 +48,7 @@ def run(args: Namespace) -> int:
     about = {key: [v[g] for g in ranking.graphs] for key, v in found.columns().items()}
     ranks = list(range(1, len(ranking.graphs) + 1))
     columns = about | {"rank": ranks, "distance": ranking.distances.tolist()}
-    if args.output:
-        exploring.write_table(args, columns, f"{counted(len(ranks), 'graph')} by their distance")
-    else:
+    if args.output != STANDARD_OUTPUT:
         header = ["rank", "distance", *about]
         rows = zip(*(columns[key][: args.top] for key in header), strict=True)
         lines = [
@@ -58,6 +57,8 @@ def run(args: Namespace) -> int:
         ]
         left = [i for i, key in enumerate(header) if key in ("class", "id", "name")]
         print_table(header, lines, f"farthest from the others in {found.name}", left)
+    if args.output:
+        exploring.write_table(args, columns, f"{counted(len(ranks), 'graph')} by their distance")
     if args.plot:
         from igsd.report.plots import number_plot
 

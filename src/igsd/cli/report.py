@@ -35,7 +35,7 @@ examples:
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "report", run, _DESCRIPTION, _EXAMPLES)
-    text = f"folder of records (default: {RECORDS}; may be missing if --run is given)"
+    text = f"folder of records (default: {RECORDS}; may be left out if --run is given)"
     parser.add_argument("records", metavar="RECORDS", nargs="?", help=text)
     parser.add_argument("-o", "--output", metavar="FILE.html", required=True, help="the page")
     text = "a run folder to show; can be repeated"

@@ -144,9 +144,9 @@ def _list(work: Work, estimates: Estimates, processes: int) -> None:
         found = [estimates.seconds(batch, work.sizes[batch[0].data]) for batch in batches]
         known = [seconds for seconds in found if seconds is not None]
         took = in_words(sum(known)) if len(known) == len(found) else "unknown"
-        seeds = str(sum(len({run.seed for run in batch}) for batch in batches))
+        num_runs = str(sum(map(len, batches)))
         names = labels or [counted(len({batch[0].label for batch in batches}), "method")]
-        lines.append([folder, data, *names, seeds, took])
+        lines.append([folder, data, *names, num_runs, took])
     if lines:
         header = ["protocol", "data", "method" if is_short else "methods", "runs", "about"]
         print_table(header, lines, left=(0, 1, 2))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from igsd.baselines.registry import method, method_names, setting_names
+from igsd.baselines.registry import METHODS, method, method_names, setting_names
 from igsd.cli.options import Time, choose_recipe, names_in, written_settings
 from igsd.cli.output import shown_opening
 from igsd.errors import ConfigError, counted, nearest
@@ -198,6 +198,10 @@ def vector_runs(args: Namespace, graphs: GraphSet, **kwargs: Any) -> list[Run]:
         name = plain_name(Path(path).stem)
         if name in found:
             raise ConfigError(f"Two files of --vectors are called {name}: rename one of them.")
+        if name in METHODS:
+            raise ConfigError(
+                f"{path} would be a row called {name}, which is the name of a method: rename it."
+            )
         vectors_for(path, graphs)
         place, recipe = str(Path(path).expanduser()), choose_recipe(args.recipe, graphs)
         fixed = (("vectors_path", place), ("vectors_checksum", checksum_of(path)))

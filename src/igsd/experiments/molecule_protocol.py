@@ -164,8 +164,9 @@ class PartsProtocol(Protocol):
         """
         labels, (name, task) = labels_of(graphs, run.target), self.learner(run)
         kept, config = _Kept.find(run, graphs, options), run.config()
-        begin, used = time.perf_counter(), scoring.cpu_seconds()
+        used = scoring.cpu_seconds()
         X, seconds = _vectors(run, graphs) if task == "vectors" else (None, {})
+        begin = time.perf_counter()
         head = registry.head_of(registry.build(name, config, task), "linear")
 
         def learner(split: int) -> Any:

@@ -158,17 +158,17 @@ def _imported(module: str, subject: str) -> Any:
                 f"{subject} cannot be imported: there is no module {top!r}. Install it, or run "
                 f"igsd in the folder that holds {top}.py."
             ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _broken(subject, error) from error
     sys.path.append(here)  # last, so that no installed module is hidden; child processes get it
     importlib.invalidate_caches()
     try:
         return importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _broken(subject, error) from error
 
 
-def _broken(subject: str, error: Exception) -> ConfigError:
+def _broken(subject: str, error: BaseException) -> ConfigError:
     return ConfigError(f"{subject} cannot be imported: {what_was_raised(error)}.")
 
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from igsd.errors import IGSDWarning, StorageError
 from igsd.estimators import IGSD
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.networkx import from_networkx
 from tests.small_graphs import TINY, make_graphs
 
 
@@ -66,6 +69,17 @@ def test_a_label_never_seen_is_not_counted() -> None:
     )
     with pytest.warns(IGSDWarning, match="Not one node label"):
         assert histogram.transform(other).tolist() == [[0, 0, 1, 0, 0, 0]]
+
+
+def test_its_own_graphs_are_no_news() -> None:
+    """It counts no weights or directions, and said that its training graphs had none of them."""
+    graph = nx.DiGraph([(0, 1, {"weight": 2.0}), (1, 2, {"weight": 3.0})])
+    graphs = from_networkx([graph, graph])
+    with pytest.warns(IGSDWarning, match="does not use the edge weights"):
+        model = LabelDegreeHistogram().fit(graphs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.transform(graphs)
 
 
 def test_an_igsd_model_is_no_histogram(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.batches.features import FeatureMap
-from igsd.batches.unseen import warn_of_unseen
+from igsd.batches.unseen import warn_of_unseen_labels
 from igsd.estimators.base import settings_as_parameters
 from igsd.evaluation.heads import HEADS
 from igsd.graphs.graphset import GraphSet
@@ -44,7 +44,7 @@ class LabelDegreeHistogram(ShallowEstimator):
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         features = self.features_
-        warn_of_unseen(features, graphs)
+        warn_of_unseen_labels(features, graphs)
         codes, width = features.transform(graphs).codes, features.dim
         cells = graphs.graph_of_node()[:, None] * width + codes
         counts = np.bincount(cells[codes >= 0], minlength=len(graphs) * width)

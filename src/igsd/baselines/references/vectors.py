@@ -25,8 +25,8 @@ class VectorsConfig(Settings):
 class FileVectors(ShallowEstimator):
     """Vectors from a file (.npy, .csv, .parquet), one row per graph of the whole set.
 
-    A table with a column ``id`` is matched by the ids of the graphs, if they have any; everything
-    else is taken in the order of the graphs.
+    A table with a column ``id`` is matched by the ids of the graphs, or by their numbers from 0 if
+    they have none; everything else is taken in the order of the graphs.
     """
 
     def _fit(self, graphs: GraphSet) -> None:
@@ -61,14 +61,19 @@ def vectors_for(path: str, graphs: GraphSet) -> np.ndarray:
     Raises ``DataError`` if the file has not one row for each graph.
     """
     vectors, ids = read_vectors(path).astype(np.float32), vector_ids(path)
-    if ids is not None and graphs.ids is not None:
-        rows = {name: row for row, name in enumerate(ids)}
-        missing = [name for name in graphs.ids if name not in rows]
+    if ids is not None:
+        names = graphs.ids or tuple(map(str, range(len(graphs))))
+        rows = {str(name): row for row, name in enumerate(ids)}
+        missing = [name for name in names if name not in rows]
         if len(rows) < len(ids) or missing:
             what = f"no row for {missing[0]!r}" if missing else "the same id more than once"
-            raise DataError(f"{path} is matched by id with {graphs.name!r}, but has {what}.")
+            kind = "id" if graphs.ids else "the numbers of the graphs, from 0, as ids"
+            raise DataError(
+                f"{path} is matched by {kind} with {graphs.name!r}, but has {what}. Without its "
+                "column 'id', rows are taken in the order of the graphs."
+            )
         if len(ids) == len(graphs):
-            return vectors[[rows[name] for name in graphs.ids]]
+            return vectors[[rows[name] for name in names]]
     if len(vectors) != len(graphs):
         raise DataError(
             f"{path} holds {len(vectors)} vectors, but {graphs.name!r} has {len(graphs)} graphs. "
