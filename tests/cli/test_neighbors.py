@@ -44,7 +44,7 @@ def test_text_stands_flush_left(igsd: Run, trained: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("query", [-1, 8, "m3"])
 def test_a_query_that_is_not_there(igsd: Run, trained: Path, toy: Path, query: object) -> None:
     code, _, err = igsd("neighbors", trained, toy, f"--query={query}")
-    assert (code, "a number from 0 to 7.\n" in err) == (2, True)
+    assert (code, "a number from 0 to 7. --query-file" in err) == (2, True)
 
 
 def test_a_molecule_by_its_id_or_its_name(igsd: Run, tmp_path: Path) -> None:
