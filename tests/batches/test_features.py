@@ -322,6 +322,14 @@ def test_a_value_not_seen_in_training_has_its_own_column() -> None:
     assert x.tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1], [1, 0, 0]]
 
 
+@pytest.mark.parametrize("name", ["club", "age"])
+def test_graphs_without_an_attribute_of_training(name: str) -> None:
+    features = FeatureMap.fit(members(), "attributes", attributes=name)
+    message = f"has no node attribute '{name}', which the model was trained on; there are: none"
+    with pytest.raises(DataError, match=message):
+        features.transform(from_networkx([nx.path_graph(5)]))
+
+
 def test_attributes_are_found_by_name() -> None:
     graphs = members()
     assert graphs.node_attributes is not None

@@ -137,6 +137,33 @@ def test_import_of_several_tables(igsd: Run, tmp_path: Path) -> None:
     assert code == 2
 
 
+def test_show_weights_that_are_negative_or_zero(igsd: Run, tmp_path: Path) -> None:
+    for n in (4, 5):
+        graph = nx.cycle_graph(n)
+        nx.set_edge_attributes(graph, {(u, v): float(u) for u, v in graph.edges}, "weight")
+        nx.write_graphml(graph, tmp_path / f"net_{n}.graphml")
+    code, out, _ = igsd("data", "show", tmp_path)
+    assert (code, "4 edges not used: a weight of 0 counts as no edge" in out) == (0, True)
+    graph.edges[1, 2]["weight"] = -2.0
+    nx.write_graphml(graph, tmp_path / "net_5.graphml")
+    code, out, _ = igsd("data", "show", tmp_path)
+    assert code == 0
+    assert "net_5.graphml, has weight -2. Use absolute values" in out
+    assert "edge weights" in out
+
+
+def test_import_of_several_networks(igsd: Run, tmp_path: Path) -> None:
+    for n in (4, 5, 6):
+        graph = nx.cycle_graph(n)
+        nx.set_node_attributes(graph, {v: f"club {n - v % 2}" for v in graph}, "club")
+        nx.write_graphml(graph, tmp_path / f"net_{n}.graphml")
+    code, out, _ = igsd("data", "import", tmp_path / "net_*.graphml", "-o", tmp_path / "all.graphs")
+    assert (code, "3 graphs" in out) == (0, True)
+    graphs = GraphSet.load(tmp_path / "all.graphs")
+    assert graphs.name == "all"
+    assert graphs.node_category_names == (("club 3", "club 4", "club 5", "club 6"),)
+
+
 def test_import_of_several_sets(igsd: Run, toy: Path, tmp_path: Path) -> None:
     assert igsd("data", "import", toy, "-o", "again.graphs")[0] == 0
     code, out, _ = igsd("data", "import", toy, "again.graphs", "-o", "both.graphs")

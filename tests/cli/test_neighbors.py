@@ -45,7 +45,7 @@ def test_text_stands_flush_left(igsd: Run, trained: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("query", [-1, 8, "m3"])
 def test_a_query_that_is_not_there(igsd: Run, trained: Path, toy: Path, query: object) -> None:
     code, _, err = igsd("neighbors", trained, toy, f"--query={query}")
-    assert (code, "a number from 0 to 7.\n" in err) == (2, True)
+    assert (code, "a number from 0 to 7. --query-file" in err) == (2, True)
 
 
 def test_a_molecule_by_its_id_or_its_name(igsd: Run, tmp_path: Path) -> None:
@@ -92,8 +92,16 @@ def test_wrong_options(igsd: Run, trained: Path, toy: Path) -> None:
 def test_a_file_without_its_ending() -> None:
     graphs = replace(make_graphs(3), graph_names=("ring_7.graphml", "a.b.graphml", "a.c.graphml"))
     assert _find("ring_7", graphs) == _find("ring_7.graphml", graphs) == 0
-    with pytest.raises(DataError, match="--query a_b is not a graph"):
-        _find("a_b", graphs)
+    assert (_find("a.b", graphs), _find("a.c", graphs)) == (1, 2)
+    for query in ("a_b", "a", "CCO", "elsewhere/new.graphml"):
+        with pytest.raises(
+            DataError, match=f"--query {query} is not a graph.*--query-file"
+        ) as info:
+            _find(query, graphs)
+        assert "SMILES" not in str(info.value)
+    graphs = replace(graphs, graph_names=("a.gml", "b.gml", "a.graphml"))
+    with pytest.raises(DataError, match=r"--query a may be any of a\.gml, a\.graphml"):
+        _find("a", graphs)
 
 
 def test_an_index_answers_as_the_data_do(igsd: Run, tmp_path: Path) -> None:

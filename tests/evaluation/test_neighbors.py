@@ -46,6 +46,12 @@ def test_a_query_outside_the_set(query: int) -> None:
         nearest_graphs(np.ones((4, 2)), query, 1)
 
 
+@pytest.mark.parametrize("queries", [[3, "net_004"], [1, 2.5], (0, None)])
+def test_numbers_among_other_queries(queries: object) -> None:
+    with pytest.raises(DataError, match="Queries must be of one kind: numbers of graphs"):
+        neighbors(np.ones((4, 2)), queries)
+
+
 def test_no_neighbours_asked_for() -> None:
     with pytest.raises(ConfigError, match="k must be at least 1"):
         nearest_graphs(np.ones((4, 2)), 0, 0)

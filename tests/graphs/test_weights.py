@@ -55,6 +55,8 @@ def test_what_is_refused() -> None:
         DataError, match=r"between nodes 1 and 2 of graph 0 of 'path' has weight -2"
     ):
         weighted(path(1.0, -2.0), "weight")
+    with pytest.raises(DataError, match=r"--set edge_weight=none"):
+        weighted(path(1.0, -2.0), "weight")
     with pytest.raises(DataError, match="must be finite"):
         path(1.0, float("nan"))
     with pytest.raises(DataError, match=r"'distance' is not an edge attribute.*weight"):

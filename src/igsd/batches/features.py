@@ -97,7 +97,8 @@ class FeatureMap:
         """
         parts = choose_parts(graphs, nodes, attributes)
         weight = weight_name(graphs, edge_weight)
-        graphs = weighted(graphs, weight)
+        all_edges, graphs = graphs.num_edges, weighted(graphs, weight)
+        num_zero = all_edges - graphs.num_edges
         weight = (
             "" if graphs.adjacency.weight is None else weight
         )  # all are 1: as if there were none
@@ -116,6 +117,8 @@ class FeatureMap:
         values = _columns_of(graphs, numbers)
         deviation = values.std(axis=0)
         notes = [note for note in graphs.notes if NOT_USED in note]
+        if num_zero:
+            notes.append(f"{counted(num_zero, 'edge')}{NOT_USED}a weight of 0 counts as no edge")
         if graphs.node_labels is not None and "label" not in parts and parts != (CHEMISTRY,):
             notes.append(f"node labels{_LEFT_OUT}node_features={nodes!r}")
         return cls(
@@ -271,7 +274,9 @@ class FeatureMap:
     def _standardised(self, graphs: GraphSet) -> np.ndarray:
         width = len(self.attribute_mean)
         if self.attribute_names:
-            values = _columns_of(graphs, [_found(graphs, name) for name in self.attribute_names])
+            values = _columns_of(
+                graphs, [_found(graphs, name, in_training=True) for name in self.attribute_names]
+            )
         elif graphs.node_attributes is None or graphs.node_attributes.shape[1] != width:
             found = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
             raise DataError(
@@ -304,23 +309,27 @@ def _columns_of(graphs: GraphSet, names: list[str]) -> np.ndarray:
     return np.asarray(graphs.node_attributes)[:, places].astype(np.float64)
 
 
-def _found(graphs: GraphSet, name: str) -> str:
-    """Return the name of a node attribute; raises ``DataError`` if the graphs have none such."""
+def _found(graphs: GraphSet, name: str, *, in_training: bool = False) -> str:
+    """Return the name of a node attribute; raises ``DataError`` if the graphs have none such.
+
+    ``in_training``: a model was trained on it, and these are other graphs.
+    """
     names = _names_of(graphs)
     if name in names:
         return name
     notes = [note for note in graphs.notes if f"node attribute {name!r}" in note]
     there = enumerated(names, 12) if names else "none"
     hint = f"{notes[0]}." if notes else did_you_mean(name, names)
-    raise DataError(
-        f"The node attribute {name!r} is not usable in {graphs.name!r}, where there are: {there}. "
-        f"{hint}".rstrip()
-    )
+    what = f"The node attribute {name!r} is not usable in {graphs.name!r}, where"
+    if in_training:
+        what = f"{graphs.name!r} has no node attribute {name!r}, which the model was trained on;"
+        hint = f"{hint} Give every node one, or train a model on graphs like these.".lstrip()
+    raise DataError(f"{what} there are: {there}. {hint}".rstrip())
 
 
 def _value_codes(graphs: GraphSet, name: str, values: tuple[Name, ...]) -> np.ndarray:
     """Return the place of each node's value among ``values``, the last one if it is not there."""
-    own = _kinds_of(graphs)[_found(graphs, name)]
+    own = _kinds_of(graphs)[_found(graphs, name, in_training=True)]
     known = {value: code for code, value in enumerate(values)}
     if not own:  # numbers where training saw texts
         return np.full(graphs.num_nodes, len(values), np.int64)

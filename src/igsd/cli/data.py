@@ -5,6 +5,7 @@ import glob
 import os
 from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from igsd.graphs.build import join_sets
 from igsd.graphs.datasets import aliases, data_sets, shown_names
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import Imported, import_tables, is_long, parts_folder
+from igsd.graphs.open import open_data
+from igsd.graphs.readers.files import is_network_file
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.graphs.readers.text_table import is_table
 from igsd.graphs.summary import GraphSetSummary, Spread, fitting_recipe, summarize
@@ -165,6 +168,8 @@ def _opened(args: Namespace, paths: list[str]) -> GraphSet:
         targets = names_in(args.target_columns) if args.target_columns else None
         columns = (args.smiles_column, args.label_column, targets)
         return read_smiles_table(paths[0], *columns, standardise=args.standardise)
+    if len(paths) > 1 and all(os.path.isfile(p) and is_network_file(Path(p)) for p in paths):
+        return replace(open_data(paths, **reading_of(args)), name=Path(args.output).stem)
     sets = [open_graphs(path, quiet=args.quiet, **reading_of(args)) for path in paths]
     return sets[0] if len(sets) == 1 else join_sets(sets, name=Path(args.output).stem)
 
@@ -232,7 +237,10 @@ def _seen_lines(graphs: GraphSet) -> list[tuple[str, str]]:
     from igsd.training.fit import fit_features
 
     recipe = fitting_recipe(graphs)
-    features = fit_features(graphs, load_recipe(recipe, Config))
+    try:
+        features = fit_features(graphs, load_recipe(recipe, Config))
+    except DataError as error:  # such as a negative weight: what there is can be shown all the same
+        return [("recipe", recipe), ("not usable", str(error))]
     lines = [("recipe", recipe), ("seen", features.used)]
     return lines + [("not seen", text) for text in features.unused]
 

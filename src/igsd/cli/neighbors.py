@@ -10,13 +10,15 @@ import numpy as np
 
 from igsd.cli.options import REPEATED, add_command, add_reading_arguments, prepare_output
 from igsd.cli.output import open_for_model, open_graphs, open_model, say_result
-from igsd.errors import ConfigError, DataError, StorageError, counted, shortened
+from igsd.errors import ConfigError, DataError, StorageError, counted, enumerated, shortened
 from igsd.evaluation.index import Index
 from igsd.evaluation.neighbors import nearest
 from igsd.files.atomic import known_suffix
 from igsd.files.columns import write_columns
+from igsd.graphs.chemistry import has_bonds
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import open_data
+from igsd.graphs.readers.file_labels import file_and_stem, names_by_stem
 from igsd.report.render import print_table
 
 _DESCRIPTION = """\
@@ -254,19 +256,35 @@ def _find(query: str, graphs: GraphSet | Index) -> int | None:
     for names in (graphs.ids, graphs.graph_names):
         if names is not None and query in names:
             return names.index(query)
-    if graphs.graph_names is not None and _is_molecule(query):
+    names, are_molecules = graphs.graph_names or (), _are_molecules(graphs)
+    if are_molecules and _is_molecule(query):
         return None
     # A graph from a folder is called as its file, with the ending.
-    stems = [str(name).split(".")[0] for name in graphs.graph_names or ()]
-    if stems.count(query) == 1:
-        return stems.index(query)
+    asked = {query, *names_by_stem(names).get(query, ())}
+    found = [place for place, name in enumerate(names) if file_and_stem(name)[0] in asked]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise DataError(
+            f"--query {shortened(query)} may be any of {enumerated([names[place] for place in found])}. Give "
+            "the whole name, or the number from 0."
+        )
     others = "" if graphs.ids is None else ", or an id of the table"
     if graphs.graph_names is not None:
-        others += ", or the name of a graph or any other SMILES"
+        others += ", or the name of a graph" + (" or any other SMILES" if are_molecules else "")
+    hint = "" if are_molecules else " --query-file FILE takes other graphs as queries."
     raise DataError(
         f"--query {shortened(query)} is not a graph of {graphs.name!r}. It must be a number from 0 "
-        f"to {len(graphs) - 1}{others}."
+        f"to {len(graphs) - 1}{others}.{hint}"
     )
+
+
+def _are_molecules(graphs: GraphSet | Index) -> bool:
+    """Return whether the graphs are called by their SMILES, as those of a table of molecules."""
+    if isinstance(graphs, GraphSet) and has_bonds(graphs):
+        return graphs.graph_names is not None
+    names = graphs.graph_names or ()
+    return any(names[place] and _is_molecule(names[place]) for place in range(min(3, len(names))))
 
 
 def _is_molecule(text: str) -> bool:

@@ -186,8 +186,8 @@ def methods_text() -> str:
 
 _HEADER = """\
 settings of IGSD (for --set KEY=VALUE and TOML files), with their defaults:
-the recipe changes some of them; without --recipe it is the one that suits DATA, molecules or
-social. The values in use are in config.toml of the run folder and in every record."""
+the recipe changes some of them; without --recipe it is the one that suits DATA: molecules, social
+or networks. The values in use are in config.toml of the run folder and in every record."""
 
 
 def settings_table() -> str:

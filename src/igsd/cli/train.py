@@ -82,7 +82,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--force", action="store_true", help="replace the run in RUN")
     group = parser.add_argument_group("to learn from labels, however few")
     text = "a column of the table DATA, a target of the data set, `class` for its classes, or a "
-    text += "file with one label per line, for each graph or each row of the table. Empty cells, "
+    text += "file with one label per line, for each graph or each row of the table, or with the "
+    text += "columns file and label, for graphs that come from files. Empty cells, "
     text += "?, -, NA, N/A, #N/A, nan, none and null mean no label; so does -1 beside two or more "
     text += "other classes that are all whole numbers >= 0. The model is for `igsd predict`"
     group.add_argument("--labels", metavar="COLUMN|FILE", help=text)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError, DataError, shortened
 
 _ENTRIES = 8_000_000
 """Distances that are held at one time."""
@@ -144,12 +144,22 @@ def scan(
 
 
 def places_of(queries: Any) -> np.ndarray | None:
-    """Return queries that are numbers of graphs as an array, otherwise None."""
+    """Return queries that are numbers of graphs as an array, otherwise None.
+
+    Raises ``DataError`` for numbers among other things.
+    """
     if isinstance(queries, int | np.integer) and not isinstance(queries, bool):
         queries = [queries]
     if isinstance(queries, list | tuple | range | np.ndarray) and len(queries):
         first = queries[0]
         if isinstance(first, int | np.integer) and not isinstance(first, bool):
+            for query in () if isinstance(queries, np.ndarray) else queries:
+                if not isinstance(query, int | np.integer) or isinstance(query, bool):
+                    raise DataError(
+                        "Queries must be of one kind: numbers of graphs, graphs or vectors. Got "
+                        f"the number {first} and {shortened(repr(query))}. The number of a graph "
+                        "is its place in graph_names of its set."
+                    )
             return np.asarray(queries, np.int64)
     return None
 

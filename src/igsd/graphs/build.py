@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, counted
+from igsd.errors import DataError, counted, shortened
 from igsd.graphs.adjacency import Adjacency, pointers
 from igsd.graphs.graphset import (
     CATEGORIES,
@@ -209,17 +209,34 @@ def _check_columns(
                 f"The column {key!r} of {name!r} must have {rows[kind]} rows. Got {len(values)}."
             )
     nodes, edges = columns.get("node_attributes"), columns["edge_attributes"]
+    names = columns.get("graph_names")
     if (bad := first_not_finite(nodes)) is not None:
         graph = int(np.searchsorted(node_ptr, bad, side="right") - 1)
+        what = _not_finite(np.asarray(nodes)[bad], columns.get("node_attribute_names"))
         raise DataError(
-            f"node_attributes of {name!r} must be finite, but node {bad - node_ptr[graph]} of "
-            f"graph {graph} has {np.asarray(nodes)[bad].tolist()}. Fill in or remove such values."
+            f"Node attributes must be finite, but node {bad - node_ptr[graph]} of "
+            f"{titled(graph, names, name)} has {what}. Fill in or remove such values."
         )
     if (bad := first_not_finite(edges)) is not None:
+        graph = int(np.searchsorted(node_ptr, source[bad], side="right") - 1)
+        ends = [int(side[bad] - node_ptr[graph]) for side in (source, target)]
+        what = _not_finite(edges[bad], columns.get("edge_attribute_names"))
         raise DataError(
-            f"Edge attributes of {name!r} must be finite, but edge {bad} (counted from 0, between "
-            f"nodes {source[bad]} and {target[bad]}) has {edges[bad].tolist()}."
+            f"Edge attributes must be finite, but the edge between nodes {ends[0]} and {ends[1]} "
+            f"of {titled(graph, names, name)} has {what}. Fill in or remove such values."
         )
+
+
+def titled(graph: int, names: Sequence[str] | None, name: str) -> str:
+    """Return how a message calls a graph of the set ``name``: its number, and its name if any."""
+    own = names[graph] if names is not None else ""
+    return f"graph {graph} of {name!r}" + (f", {shortened(str(own))}," if own else "")
+
+
+def _not_finite(values: np.ndarray, names: Sequence[str] | None) -> str:
+    """Return the first number that is not finite, behind the name of its attribute if any."""
+    place = int(np.flatnonzero(~np.isfinite(values))[0])
+    return f"{names[place]} {values[place]}" if names else str(values.tolist())
 
 
 def first_not_finite(table: np.ndarray | None) -> int | None:

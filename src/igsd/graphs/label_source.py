@@ -22,13 +22,14 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
     """Return the labels in a text or ``.npy`` file, one per graph, called as the file.
 
     The file has one for each graph or, if ``data`` is a table, for each of its rows, of which those
-    that are not molecules are left out. A CSV with the columns file and label gives the label of
-    each graph by the name of its file. Any other text file may have the name of the column in a
-    first line. Raises ``DataError`` for any other number of lines, and if it is ambiguous.
+    that are not molecules are left out. A table with the columns file and label, or of two columns
+    of which the first names graphs, gives the label of each graph by the name of its file. Any
+    other text file may have the name of the column in a first line. Raises ``DataError`` for any
+    other number of lines, and if it is ambiguous.
     """
-    from igsd.graphs.readers.files import has_file_column, read_file_labels
+    from igsd.graphs.readers.file_labels import has_file_column, read_file_labels
 
-    if graphs.graph_names is not None and has_file_column(path):
+    if graphs.graph_names is not None and has_file_column(path, graphs.graph_names):
         texts = read_file_labels(path, graphs.graph_names)
         return labels.LabelTexts((path.stem,), [texts])
     is_array = path.suffix.lower() == ".npy"

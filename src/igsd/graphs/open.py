@@ -12,6 +12,7 @@ from igsd.files.arrays import read_header, refuse_pickle
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.readers.file_labels import SUFFIXES
 from igsd.graphs.readers.smiles import from_smiles
 from igsd.graphs.readers.standard import check_standardised, level_of
 from igsd.graphs.readers.table import guess_smiles, read_smiles_table
@@ -22,14 +23,17 @@ from igsd.settings import own
 _ACCEPTED = (
     "Accepted are a GraphSet, a DataFrame with SMILES, and a list of NetworkX, igraph or DGL "
     "graphs, of PyG Data objects, of adjacency matrices (SciPy, NumPy), of SMILES strings, of "
-    "RDKit molecules or of parts of a GraphSet."
+    "RDKit molecules, of paths of files of networks or of parts of a GraphSet."
 )
+
+_SMILES = "SMILES string"
 
 _READERS = {
     "GraphSet": "build:join_sets",
     "NetworkX graph": "readers.networkx:from_networkx",
     "PyG Data": "readers.pyg:from_pyg",
-    "SMILES string": "readers.smiles:from_smiles",
+    _SMILES: "readers.smiles:from_smiles",
+    "path of a file of networks": "readers.files:from_network_files",
     "igraph graph": "readers.files:from_igraph",
     "DGL graph": "readers.files:from_dgl",
     "matrix": "readers.files:from_matrices",
@@ -88,8 +92,11 @@ def _kind(item: Any) -> str | None:
     """Return the kind of graph that an object is, or None."""
     if isinstance(item, GraphSet):
         return "GraphSet"
-    if isinstance(item, str):
-        return "SMILES string"
+    if isinstance(item, str | os.PathLike):
+        text = os.fspath(item)
+        if isinstance(text, str) and text.lower().removesuffix(".gz").endswith(SUFFIXES):
+            return "path of a file of networks"
+        return _SMILES if isinstance(item, str) else None
     if hasattr(item, "GetNumAtoms") and hasattr(item, "GetBonds"):
         return "RDKit molecule"
     if hasattr(item, "is_directed") and hasattr(item, "add_nodes_from"):
@@ -119,9 +126,9 @@ def open_data(
     .tsv, .txt, .smi, .sdf, .mol, also .gz; .xlsx, .parquet; ``-`` for standard input), a DataFrame
     of molecules, a file of networks or a folder of them (``igsd.graphs.readers.files``), or the
     name of a data set; an existing path takes precedence over a name. A list of NetworkX, igraph or
-    DGL graphs, PyTorch Geometric ``Data`` objects, adjacency matrices, SMILES strings or RDKit
-    molecules becomes a set. Raises ``StorageError`` for a pickle, whatever its suffix, and
-    ``DataError`` for anything else.
+    DGL graphs, PyTorch Geometric ``Data`` objects, adjacency matrices, SMILES strings, RDKit
+    molecules or paths of files of networks becomes a set. Raises ``StorageError`` for a pickle,
+    whatever its suffix, and ``DataError`` for anything else.
 
     ``smiles_column``: which column of a table holds the molecules, if its name does not tell.
     ``standardise``: ``neutral`` (also True) keeps the largest fragment of each molecule without
@@ -137,7 +144,7 @@ def open_data(
             f"smiles_column={smiles_column!r} names a column of a table, but the graphs do not "
             "come from a table. Leave it out."
         )
-    if level and isinstance(data, list | tuple) and data and isinstance(data[0], str):
+    if level and isinstance(data, list | tuple) and data and _kind(data[0]) == _SMILES:
         return from_smiles(data, standardise=level)
     if not isinstance(data, str | os.PathLike):
         return check_standardised(as_graphset(data), level)
@@ -201,6 +208,6 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
     raise DataError(
         f"igsd cannot read {path}. Accepted are a TU folder or zip, a table of molecules (.csv, "
         ".tsv, .smi, .sdf, .mol, also .gz; .xlsx, .parquet), files of networks "
-        f"({', '.join(files.SUFFIXES)}) or a folder of them, a file written by `igsd data import` "
+        f"({', '.join(SUFFIXES)}) or a folder of them, a file written by `igsd data import` "
         "or `GraphSet.save`, and the name of a data set. Pickles are never opened."
     )

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from igsd.errors import DataError, did_you_mean
-from igsd.graphs.build import WEIGHT
+from igsd.graphs.build import WEIGHT, titled
 from igsd.graphs.graphset import GraphSet
 
 NONE = "none"
@@ -57,12 +57,13 @@ def weighted(graphs: GraphSet, name: str) -> GraphSet:
     w = np.asarray(graphs.edge_attributes[:, graphs.edge_attribute_names.index(name)], np.float64)
     rows, columns = graphs.adjacency.rows(), graphs.adjacency.global_columns(graphs.node_ptr)
     if (bad := np.flatnonzero(w < 0)).size:
-        entry, graph = int(bad[0]), graphs.graph_of_node()[rows[bad[0]]]
+        entry, graph = int(bad[0]), int(graphs.graph_of_node()[rows[bad[0]]])
         ends = [int(side[entry] - graphs.node_ptr[graph]) for side in (rows, columns)]
         raise DataError(
             f"A weight must not be negative: the edge between nodes {ends[0]} and {ends[1]} of "
-            f"graph {graph} of {graphs.name!r} has {name} {w[entry]:g}. Use absolute values, keep "
-            "the sign in an edge label, or leave the weights out with edge_weight=None."
+            f"{titled(graph, graphs.graph_names, graphs.name)} has {name} {w[entry]:g}. Use "
+            "absolute values, keep the sign in an edge label, or leave the weights out with "
+            "edge_weight=None (in the command line --set edge_weight=none)."
         )
     mirror = np.lexsort((rows, columns))
     w = 0.5 * (w + w[mirror])

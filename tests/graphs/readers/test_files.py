@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +13,10 @@ import pytest
 import torch
 from scipy import sparse
 
-from igsd.errors import DataError, StorageError
+from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.open import as_graphset, open_data
-from igsd.graphs.readers import files
+from igsd.graphs.readers import file_labels, files
 from igsd.graphs.readers.files import matrix_graph
 
 
@@ -65,6 +66,10 @@ def test_every_format_gives_the_same_graph(kind: str, tmp_path: Path) -> None:
     assert (len(alone), alone.name) == (1, "g4")
 
 
+def test_every_format_has_its_ending() -> None:
+    assert tuple(files._PARSERS) == file_labels.SUFFIXES
+
+
 def test_labels_of_a_folder(tmp_path: Path) -> None:
     for n in (4, 5, 6):
         nx.write_graphml(network(n), tmp_path / f"g{n}.graphml")
@@ -84,7 +89,9 @@ def test_labels_of_a_folder(tmp_path: Path) -> None:
         ("file,label\ng4,b\n", "has no row for g5.graphml"),
         ("file,label\ng4,b\ng5,a\ng7,a\n", "names g7, and there are no such files"),
         ("file,label\ng4,b\ng4,a\ng5,a\n", "gives the file g4 two labels"),
-        ("name,class\ng4,b\n", "must have the columns file and label"),
+        ("name,class,age\ng4,b,1\n", "must have the columns file and label"),
+        ("g4,b\ng5,a\n", "must have the columns file and label, named in its first line"),
+        ("file,label\ng4.gml,b\ng5,a\n", "names g4.gml, and there are no such files"),
         ("file,label\ng4\n", "a row of 1 cells"),
     ],
 )
@@ -93,6 +100,118 @@ def test_labels_that_do_not_fit(text: str, message: str, tmp_path: Path) -> None
         nx.write_graphml(network(n), tmp_path / f"g{n}.graphml")
     (tmp_path / "labels.csv").write_text(text)
     with pytest.raises(DataError, match=message):
+        open_data(tmp_path)
+
+
+def test_only_the_ending_is_left_out_of_a_name(tmp_path: Path) -> None:
+    """The label of team.11 once became that of every file called team."""
+    for n in range(4):
+        nx.write_graphml(network(4 + n), tmp_path / f"team.0{n}.graphml{'.gz' if n == 3 else ''}")
+    labels = tmp_path / "labels.csv"
+    for ending in ("", ".graphml"):
+        rows = [f"team.0{n}{ending},{'abca'[n]}\n" for n in range(3)]
+        labels.write_text("file,label\n" + "".join(rows) + "team.03,a\n")
+        graphs = open_data(tmp_path)
+        assert graphs.classes is not None
+        assert [graphs.class_names[c] for c in graphs.classes] == list("abca")
+    labels.write_text("file,label\nteam,a\n")
+    with pytest.raises(DataError, match="names team, and there are no such files"):
+        open_data(tmp_path)
+
+
+def test_two_files_that_differ_in_the_ending(tmp_path: Path) -> None:
+    nx.write_graphml(network(4), tmp_path / "net.graphml")
+    nx.write_gml(network(5), tmp_path / "net.gml")
+    labels = tmp_path / "labels.csv"
+    labels.write_text("file,label\nnet,a\n")
+    message = "net, which is ambiguous: there are net.gml, net.graphml. Give the ending"
+    with pytest.raises(DataError, match=message):
+        open_data(tmp_path)
+    labels.write_text("file,label\nnet.graphml,a\n")
+    with pytest.raises(DataError, match=r"has no row for net\.gml"):
+        open_data(tmp_path)
+    labels.write_text("file,label\nnet.graphml,a\nnet.gml,b\n")
+    graphs = open_data(tmp_path)
+    assert graphs.classes is not None
+    assert (graphs.graph_names, graphs.classes.tolist()) == (("net.gml", "net.graphml"), [1, 0])
+
+
+def test_a_label_of_a_file_is_that_of_all_its_graphs(tmp_path: Path) -> None:
+    two = [nx.node_link_data(network(n), edges="edges") for n in (4, 5)]
+    (tmp_path / "two.json").write_text(json.dumps(two))
+    nx.write_gml(network(5), tmp_path / "one.gml")
+    for text in ("one,a\ntwo.json,b\n", "one,a\ntwo,b\n", "one,a\ntwo.json:0,b\ntwo.json:1,b\n"):
+        (tmp_path / "labels.csv").write_text("file,label\n" + text)
+        graphs = open_data(tmp_path)
+        assert graphs.classes is not None
+        assert graphs.classes.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("header", ["filename,label", "file,kind", "name;kind", "Network\tclub"])
+def test_labels_by_file_under_any_header(header: str, tmp_path: Path) -> None:
+    """Each line was once taken as a label."""
+    folder, labels = tmp_path / "nets", tmp_path / "l.csv"
+    folder.mkdir()
+    for n in (4, 5, 6):
+        nx.write_graphml(network(n), folder / f"g{n}.graphml")
+    mark = next(mark for mark in ",;\t" if mark in header)
+    rows = (("g5", "a"), ("g4.graphml", "b"), ("g6", ""))
+    labels.write_text("\n".join([header, *map(mark.join, rows)]))
+    assert find_labels(open_data(folder), str(folder), str(labels)).y == ["b", "a", None]
+    labels.write_text("name,kind,age\ng4,b,1\ng5,a,2\ng6,a,3\n")
+    with pytest.raises(DataError, match="must have the columns file and label"):
+        find_labels(open_data(folder), str(folder), str(labels))
+
+
+def test_several_files_are_one_set(tmp_path: Path) -> None:
+    """Sets of one file each could not be joined: their texts have different codes."""
+    one, two = network(4), network(5)
+    one.nodes[0]["club"] = "z"
+    nx.write_graphml(one, tmp_path / "one.graphml")
+    nx.write_gml(two, tmp_path / "two.gml")
+    for kind in (str, Path):
+        graphs = open_data([kind(tmp_path / "two.gml"), kind(tmp_path / "one.graphml")])
+        assert graphs.graph_names == ("two.gml", "one.graphml")
+        assert graphs.node_category_names == ((), ("x", "y", "z"))
+    (tmp_path / "more").mkdir()
+    nx.write_gml(two, tmp_path / "more" / "two.gml")
+    paths = [tmp_path / "two.gml", tmp_path / "more" / "two.gml"]
+    assert open_data(paths).graph_names == tuple(map(str, paths))
+    (tmp_path / "labels.csv").write_text("file,label\none,a\ntwo,b\n")
+    with pytest.warns(IGSDWarning, match=r"labels\.csv was not read"):
+        open_data(paths)
+    with pytest.raises(DataError, match=r"There is no file .*none\.gml"):
+        open_data([tmp_path / "two.gml", tmp_path / "none.gml"])
+    (tmp_path / "molecules.csv").write_text("smiles\nCCO\n")
+    with pytest.raises(DataError, match=r"molecules\.csv: not a file of networks"):
+        open_data([tmp_path / "two.gml", tmp_path / "molecules.csv"])
+
+
+def test_what_a_folder_holds_besides_is_named(tmp_path: Path) -> None:
+    nx.write_gml(network(), tmp_path / "one.gml")
+    (tmp_path / ".hidden").touch()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_data(tmp_path)
+    for name in ("notes.txt", "README"):
+        (tmp_path / name).write_text("text")
+    (tmp_path / "notes.csv").write_text("day,text\n1,a\n")
+    (tmp_path / "more").mkdir()
+    with pytest.warns(IGSDWarning, match=r"Not read in .*: README, more/, notes.csv, notes.txt"):
+        assert len(open_data(tmp_path)) == 1
+
+
+def test_the_file_of_a_wrong_number_is_named(tmp_path: Path) -> None:
+    nx.write_gml(network(), tmp_path / "a.gml")
+    bad = network()
+    bad.edges[1, 2]["weight"] = float("nan")
+    nx.write_graphml(bad, tmp_path / "b.graphml")
+    message = r"edge between nodes 1 and 2 of graph 1 of '.*', b\.graphml, has weight nan"
+    with pytest.raises(DataError, match=message):
+        open_data(tmp_path)
+    bad.edges[1, 2]["weight"], bad.nodes[3]["age"] = 1.0, float("inf")
+    nx.write_graphml(bad, tmp_path / "b.graphml")
+    with pytest.raises(DataError, match=r"node 3 of graph 1 of '.*', b\.graphml, has age inf"):
         open_data(tmp_path)
 
 

@@ -1,5 +1,6 @@
 """How the text of a table is read, whole or in parts: encoding, commas in numbers, SMILES lines."""
 
+import csv
 import re
 from collections.abc import Sequence
 
@@ -41,3 +42,16 @@ def smiles_and_name(line: str) -> list[str]:
     """
     found = re.fullmatch(r"(\S+(?:\s+\|[^|]*\|)?)\s*(.*)", line)
     return [line, ""] if found is None else [found[1], found[2]]
+
+
+def rows_of_text(text: str) -> list[list[str]]:
+    """Return the cells of every line of a table that is not empty and not a comment.
+
+    The first line tells the separator: a tab, comma, semicolon or bar, otherwise blanks.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", "%"))]
+    mark = next((mark for mark in "\t,;|" if lines and mark in lines[0]), None)
+    if mark is None:
+        return [line.split() for line in lines]
+    rows = (next(csv.reader([line], delimiter=mark), []) for line in lines)
+    return [[cell.strip() for cell in row] for row in rows]

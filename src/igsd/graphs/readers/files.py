@@ -13,13 +13,12 @@ Nothing that is read can run code: pickles are refused, and so are XML entities,
 to gigabytes.
 """
 
-import csv
 import hashlib
 import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from igsd.errors import DataError, enumerated
+from igsd.errors import DataError, enumerated, warn_user
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import read_bounded
 from igsd.files.cache import cache_dir, recall, store
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.readers.cells import rows_of_text
+from igsd.graphs.readers.file_labels import SUFFIXES, file_and_stem, read_file_labels
 from igsd.graphs.readers.networkx import from_networkx
 
 LABELS = "labels.csv"
@@ -46,7 +47,7 @@ _COLUMNS = {
 """The names that the columns of an edge list may have."""
 
 
-_READER_VERSION = 1
+_READER_VERSION = 2
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
 
 _FEWEST_CACHED = 20
@@ -67,7 +68,7 @@ def is_network_file(path: Path) -> bool:
     if start.startswith(b"\x1f\x8b"):
         return False
     header = start.decode("utf-8-sig", "replace").splitlines()[:1]
-    return bool(header) and len(_ends(_cells(header[0], _separator(header[0])))) >= 2
+    return bool(header) and len(_ends(rows_of_text(header[0])[0])) >= 2
 
 
 def network_files(folder: Path) -> list[Path]:
@@ -81,18 +82,61 @@ def read_networks(path: Path, *, progress: Progress | None = None) -> GraphSet:
     """Return the graphs of a file, or of all files of a folder; raises ``DataError`` naming a file.
 
     ``progress`` is called with (files done, files in all). A folder of many files is kept in the
-    cache as one, found by the content of its files.
+    cache as one, found by the content of its files. Warns of what else is in the folder.
     """
-    files = network_files(path) if path.is_dir() else [path]
+    if not path.is_dir():
+        return _parsed([path], file_and_stem(path.name)[1])
+    files = network_files(path)
+    _warn_of_others(path, files)
     if len(files) < _FEWEST_CACHED:
-        return _parsed(path, files, progress)
+        return _parsed(files, path.name, path, progress)
     what = f"The cached copy of {path}"
     cached = cache_dir() / "datasets" / f"networks-{_content_digest(path, files)[:40]}.graphs"
     if (found := recall(cached, what, GraphSet.load)) is not None:
         return found
-    graphs = _parsed(path, files, progress)
+    graphs = _parsed(files, path.name, path, progress)
     store(cached, str(path), graphs.save)
     return graphs
+
+
+def from_network_files(paths: Iterable[str | os.PathLike[str]], *, name: str = UNNAMED) -> GraphSet:
+    """Return the graphs of several files as one set, as those of a folder, in the order given.
+
+    Labels of their folder are not read, which a warning says. Raises ``DataError`` for a path that
+    is not that of a file of networks.
+    """
+    files = [Path(path).expanduser() for path in paths]
+    if missing := [str(file) for file in files if not file.is_file()]:
+        raise DataError(f"There is no file {enumerated(missing)}. Correct the path.")
+    if others := [str(file) for file in files if not is_network_file(file)]:
+        raise DataError(
+            f"{enumerated(others)}: not a file of networks; a table needs the columns source and "
+            "target. Open a table of molecules by itself."
+        )
+    for folder in dict.fromkeys(file.parent for file in files):
+        if (folder / LABELS).is_file():
+            warn_user(
+                f"{folder / LABELS} was not read: it is for the whole folder. Open the folder, or "
+                "give these files labels of their own."
+            )
+    return _parsed(files, name, is_several=True)
+
+
+def _warn_of_others(folder: Path, files: list[Path]) -> None:
+    """Warn of what lies in a folder of networks and is not read, except hidden files."""
+    known = {LABELS, *(file.name for file in files)}
+    found = [path for path in folder.iterdir() if path.name not in known]
+    names = [
+        f"{path.name}/" if path.is_dir() else path.name
+        for path in sorted(found, key=lambda path: _natural(path.name))
+        if not path.name.startswith(".")
+    ]
+    if names:
+        warn_user(
+            f"Not read in {folder}: {enumerated(names)}. Read are files of networks "
+            f"({', '.join(SUFFIXES)}; tables with the columns source and target), not folders "
+            "inside."
+        )
 
 
 def _content_digest(folder: Path, files: list[Path]) -> str:
@@ -106,72 +150,38 @@ def _content_digest(folder: Path, files: list[Path]) -> str:
     return digest.hexdigest()
 
 
-def _parsed(path: Path, files: list[Path], progress: Progress | None) -> GraphSet:
-    is_folder = path.is_dir()
+def _parsed(
+    files: Sequence[Path],
+    name: str,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+    *,
+    is_several: bool = False,
+) -> GraphSet:
+    """Return the graphs of files, with the labels of a folder; several are named by their files."""
+    is_several = is_several or folder is not None
+    is_repeated = len({file.name for file in files}) < len(files)
     items: list[Any] = []
     for place, file in enumerate(files):
         found = _read_file(file)
+        title = str(file) if is_repeated else file.name
         for number, graph in enumerate(found):
             own = graph.graph.get("name") or number
             if len(found) == 1:
-                graph.graph["name"] = file.name
+                graph.graph["name"] = title
             else:
-                graph.graph["name"] = f"{file.name}:{own}" if is_folder else str(own)
+                graph.graph["name"] = f"{title}:{own}" if is_several else str(own)
         items += found
-        if progress is not None and is_folder:
+        if progress is not None:
             progress(place + 1, len(files))
     notes = _drop_names(items)
-    if is_folder and (labels := path / LABELS).is_file():
+    if folder is not None and (labels := folder / LABELS).is_file():
         classes = read_file_labels(labels, [graph.graph["name"] for graph in items])
         for graph, label in zip(items, classes, strict=True):
             graph.graph.pop("y", None)
             graph.graph["label"] = label or None
-    graphs = from_networkx(items, name=path.name if is_folder else path.name.split(".")[0])
+    graphs = from_networkx(items, name=name)
     return replace(graphs, notes=graphs.notes + notes)
-
-
-def read_file_labels(path: Path, names: Iterable[str]) -> list[str]:
-    """Return the label of each graph, by its file, from a CSV with the columns file and label.
-
-    Raises ``DataError`` for other columns, a repeated or unknown file and a graph without a row; an
-    empty cell means no label.
-    """
-    rows = _rows(read_bounded(path).decode("utf-8-sig"))
-    header = [cell.lower() for cell in rows[0]] if rows else []
-    if "file" not in header or "label" not in header:
-        raise DataError(
-            f"{path} must have the columns file and label. Its first line is: "
-            f"{', '.join(rows[0]) if rows else 'missing'}."
-        )
-    file, label = header.index("file"), header.index("label")
-    found: dict[str, str] = {}
-    for row in rows[1:]:
-        if len(row) <= max(file, label):
-            raise DataError(f"{path} has a row of {len(row)} cells: {', '.join(row)}.")
-        if found.setdefault(Path(row[file]).name, row[label]) != row[label]:
-            raise DataError(f"{path} gives the file {row[file]} two labels.")
-    stems = {Path(name).name.split(".")[0]: value for name, value in found.items()}
-    keys = list(names)
-    missing = [k for k in keys if k not in found and k.split(".")[0] not in stems]
-    if missing:
-        raise DataError(
-            f"{path} has no row for {enumerated(missing)}. Add one for each graph, with an empty "
-            "label if it is unknown."
-        )
-    known = {*keys, *(key.split(".")[0] for key in keys)}
-    if unknown := [name for name in found if name not in known and name.split(".")[0] not in known]:
-        raise DataError(f"{path} names {enumerated(unknown)}, and there are no such files.")
-    return [found.get(key, stems.get(key.split(".")[0], "")) for key in keys]
-
-
-def has_file_column(path: Path) -> bool:
-    """Return whether a file of labels has a header with the columns file and label."""
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            line = file.readline(4096)
-    except (OSError, UnicodeDecodeError):
-        return False
-    return {"file", "label"} <= {cell.lower() for cell in _cells(line, _separator(line))}
 
 
 def _read_file(path: Path) -> list[Any]:
@@ -254,7 +264,7 @@ def _node_link(content: bytes) -> list[Any]:
 def _edge_list(content: bytes) -> list[Any]:
     import networkx as nx
 
-    rows = _rows(content.decode("utf-8-sig"))
+    rows = rows_of_text(content.decode("utf-8-sig"))
     if not rows:
         return []
     places = _ends([cell.lower() for cell in rows[0]])
@@ -272,23 +282,6 @@ def _edge_list(content: bytes) -> list[Any]:
         data = {name: value for name, value in data.items() if value is not None}
         graph.add_edge(row[places["source"]], row[places["target"]], **data)
     return list(graphs.values())
-
-
-def _rows(text: str) -> list[list[str]]:
-    """Return the cells of every line of a table that is not empty and not a comment."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", "%"))]
-    separator = _separator(lines[0]) if lines else ","
-    return [_cells(line, separator) for line in lines]
-
-
-def _separator(line: str) -> str:
-    return next((mark for mark in ("\t", ",", ";", "|") if mark in line), " ")
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    if separator == " ":
-        return line.split()
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator), [])]
 
 
 def _ends(header: list[str]) -> dict[str, int]:
@@ -332,7 +325,6 @@ _PARSERS: dict[str, tuple[str, Callable[[bytes], list[Any]]]] = {
     ".npz": ("a sparse matrix of SciPy", _sparse_matrix),
     ".npy": ("adjacency matrices of NumPy", _dense_matrix),
 }
-SUFFIXES = tuple(dict.fromkeys(_PARSERS))
 
 
 def _drop_names(graphs: list[Any]) -> tuple[str, ...]:

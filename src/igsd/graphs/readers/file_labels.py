@@ -1,0 +1,128 @@
+"""Labels of graphs by the names of their files: a table with the columns file and label."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from igsd.errors import DataError, enumerated
+from igsd.files.bounded import read_bounded
+from igsd.graphs.readers.cells import rows_of_text
+
+SUFFIXES = (
+    ".graphml",
+    ".gml",
+    ".gexf",
+    ".net",
+    ".pajek",
+    ".json",
+    ".edgelist",
+    ".edges",
+    ".csv",
+    ".tsv",
+    ".npz",
+    ".npy",
+)
+"""The endings of files of networks, each also followed by .gz."""
+
+_NAME = re.compile(
+    rf"(?P<stem>.+?)(?:{'|'.join(map(re.escape, SUFFIXES))})(?:\.gz)?(?P<own>:.*)?", re.I | re.S
+)
+
+
+def file_and_stem(name: str) -> tuple[str, str]:
+    """Return the file of a graph and its name without the ending, both ``name`` if it has none.
+
+    Only a known ending is removed: of ``team.00.graphml`` the stem is ``team.00``. A graph of a
+    file of several, ``file.json:3``, is of ``file.json``.
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return name, name
+    return name.removesuffix(found["own"] or ""), found["stem"]
+
+
+def names_by_stem(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the different files of graphs by their names without the ending."""
+    found: dict[str, list[str]] = {}
+    for file, stem in dict.fromkeys(map(file_and_stem, names)):
+        found.setdefault(stem, []).append(file)
+    return found
+
+
+def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
+    """Return the label of each graph, by its file, from a table with the columns file and label.
+
+    The two columns of a table of two may have any names. A file is named in full, or without its
+    ending if no other has the same name. Raises ``DataError`` for other columns, a name that is
+    ambiguous, repeated with another label or unknown, and a graph without a row; an empty cell
+    means no label.
+    """
+    rows = rows_of_text(_text(path))
+    header = [cell.lower() for cell in rows[0]] if rows else []
+    if {"file", "label"} <= set(header):
+        file, label = header.index("file"), header.index("label")
+    elif len(header) == 2 and not _names_graph(rows[0][0], names):
+        file, label = 0, 1
+    else:
+        raise DataError(
+            f"{path} must have the columns file and label, named in its first line. Its first line "
+            f"is: {', '.join(rows[0]) if rows else 'missing'}."
+        )
+    stems = names_by_stem(names)
+    files = {one for several in stems.values() for one in several}
+    exact, given, unknown = set(names), dict[str, str](), []
+    for row in rows[1:]:
+        if len(row) <= max(file, label):
+            raise DataError(f"{path} has a row of {len(row)} cells: {', '.join(row)}.")
+        asked = row[file] if row[file] in exact else Path(row[file]).name
+        if asked not in exact and asked not in files:
+            found = stems.get(asked, [])
+            if len(found) > 1:
+                raise DataError(
+                    f"{path} names {asked}, which is ambiguous: there are {enumerated(found)}. "
+                    "Give the ending too."
+                )
+            if not found:
+                unknown.append(asked)
+                continue
+            asked = found[0]
+        if given.setdefault(asked, row[label]) != row[label]:
+            raise DataError(f"{path} gives the file {row[file]} two labels.")
+    if unknown:
+        raise DataError(f"{path} names {enumerated(unknown)}, and there are no such files.")
+    labels = [given.get(name, given.get(file_and_stem(name)[0])) for name in names]
+    if missing := [name for name, found in zip(names, labels, strict=True) if found is None]:
+        raise DataError(
+            f"{path} has no row for {enumerated(missing)}. Add one for each graph, with an empty "
+            "label if it is unknown."
+        )
+    return [found or "" for found in labels]
+
+
+def has_file_column(path: Path, names: Sequence[str]) -> bool:
+    """Return whether a file of labels is a table that names graphs by their files.
+
+    It has the columns file and label, or several columns of which the first names mostly graphs.
+    """
+    try:
+        rows = rows_of_text(_text(path))
+    except (OSError, DataError):
+        return False
+    if not rows or len(rows[0]) < 2:
+        return False
+    if {"file", "label"} <= {cell.lower() for cell in rows[0]}:
+        return True
+    known = {*names, *(part for name in names for part in file_and_stem(name))}
+    hits = sum(row[0] in known or Path(row[0]).name in known for row in rows[1:])
+    return 2 * hits > len(rows) - 1
+
+
+def _names_graph(cell: str, names: Sequence[str]) -> bool:
+    return any(cell in (name, *file_and_stem(name)) for name in names)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bounded(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} must be text in UTF-8. Save it as such.") from error
