@@ -266,8 +266,9 @@ def _find(query: str, graphs: GraphSet | Index) -> int | None:
         return found[0]
     if found:
         raise DataError(
-            f"--query {shortened(query)} may be any of {enumerated([names[place] for place in found])}. Give "
-            "the whole name, or the number from 0."
+            f"--query {shortened(query)} may be any of "
+            f"{enumerated([names[place] for place in found])}. Give the whole name, or the number "
+            "from 0."
         )
     others = "" if graphs.ids is None else ", or an id of the table"
     if graphs.graph_names is not None:
