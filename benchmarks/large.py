@@ -68,7 +68,7 @@ def _fit_rows() -> list[Row]:
         )
         share, peak = run.cpu / aim, run.peak / FIT_MEMORY
         found += [
-            Row(f"fit / {aim:g} s", data, run.cpu, aim, share, None, "s", note),
+            Row(f"fit / {aim:g} s", data, run.cpu, aim, share, 1.0, "s", note, True),
             Row("fit: peak / 3 GiB", data, run.peak, FIT_MEMORY, peak, 1.0, "MiB", note, True),
         ]
     sizes = " and ".join(f"{nodes:,}" for nodes in FITS)
