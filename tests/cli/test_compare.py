@@ -10,6 +10,7 @@ import pytest
 from igsd import processes
 from igsd.baselines.registry import method_names
 from igsd.errors import TrainingError
+from igsd.files.locks import Lock
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
 from tests.experiments.method_stand_in import in_process
@@ -31,6 +32,21 @@ def test_every_method_in_one_table(igsd: Run, toy: Path, in_process: Made) -> No
     assert code == 0, err
     assert [name.split("+")[0] for name in table_of(out)] == [*method_names(), "majority"]
     assert all(float(cells[0]) <= 100 for cells in table_of(out).values())
+
+
+def test_runs_that_another_command_makes_are_named(
+    igsd: Run, toy: Path, tmp_path: Path, in_process: Made
+) -> None:
+    """The row was missing without a word."""
+    folder = tmp_path / "rec" / "nested" / "TOY" / "wl"
+    folder.mkdir(parents=True)
+    lock = Lock(folder / ".seed-0.json.running")
+    assert lock.acquire()
+    command = ["compare", toy, "--methods", "histogram,wl", "--records", "rec", *FAST]
+    _, out, err = igsd(*command)
+    lock.release()
+    assert "another command is making 1 run (first: wl on TOY, seed 0)" in err
+    assert list(table_of(out)) == ["histogram", "majority"]
 
 
 def test_finished_runs_are_skipped(igsd: Run, toy: Path, tmp_path: Path, in_process: Made) -> None:

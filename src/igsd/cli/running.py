@@ -12,11 +12,11 @@ from typing import Any, Self
 
 from igsd.baselines.registry import METHODS, method, method_names, setting_names
 from igsd.cli.options import Time, choose_recipe, names_in, written_settings
-from igsd.cli.output import shown_opening
+from igsd.cli.output import say_note, shown_opening
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
-from igsd.experiments.execute import Display, Workers, check_address, execute_runs
+from igsd.experiments.execute import Display, Workers, check_address, execute_runs, lock_path
 from igsd.experiments.records import Record, make_records_folder, plain_name
 from igsd.experiments.run import Options, Run, opened
 from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
@@ -274,6 +274,13 @@ def records_of(
     workers, more = spread_out(args, num_runs, graphs)
     new = make_runs(args, work, replace(options, **more), workers)
     found = {run: new.get(run) or run.finished(options) for run in runs}
+    marks = {run: lock_path((run,), options) for run, record in found.items() if record is None}
+    taken = [run for run, mark in marks.items() if mark is not None and mark.exists()]
+    if taken:
+        say_note(
+            f"another command is making {counted(len(taken), 'run')} (first: {taken[0]}), which "
+            "the table lacks. Give this command again when it has ended."
+        )
     return {run: record for run, record in found.items() if record is not None}
 
 
