@@ -32,7 +32,7 @@ def test_a_run_that_is_named_twice_is_shown_once(igsd: Run, trained: Path, tmp_p
 
 
 def test_only_the_usual_folder_of_records_may_be_missing(igsd: Run, trained: Path) -> None:
-    assert "results; may be missing if --run" in " ".join(igsd("report", "-h")[1].split())
+    assert "results; may be left out if --run" in " ".join(igsd("report", "-h")[1].split())
     code, _, err = igsd("report", "none", "-o", "page.html", "--run", trained)
     assert (code, "There is no folder none" in err) == (2, True)
 
