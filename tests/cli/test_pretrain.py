@@ -10,6 +10,7 @@ pytest.importorskip("rdkit")
 from igsd.baselines.registry import load_model
 from igsd.errors import StorageError
 from igsd.files.columns import read_vectors
+from igsd.files.locks import Lock
 from igsd.training import loop
 from tests.cli.conftest import Run
 from tests.graphs.test_chemistry import DRUGS
@@ -41,6 +42,23 @@ def test_an_encoder_from_a_table(igsd: Run, corpus: str, tmp_path: Path) -> None
     assert igsd("embed", "encoder", corpus, "-o", "v.npy", "--quiet")[0] == 0
     expected = load_model(tmp_path / "encoder").transform(DRUGS)
     assert np.array_equal(read_vectors(tmp_path / "v.npy"), expected)
+
+
+def test_a_finished_encoder_is_replaced_only_on_request(
+    igsd: Run, corpus: str, tmp_path: Path
+) -> None:
+    """It was replaced without a word, and two commands wrote one file."""
+    (tmp_path / "encoder").write_bytes(b"precious")
+    code, _, err = igsd("pretrain", corpus, "-o", "encoder", *SMALL)
+    assert (code, "encoder exists. Choose another name" in err) == (2, True)
+    assert (tmp_path / "encoder").read_bytes() == b"precious"
+    lock = Lock(tmp_path / ".encoder.lock")
+    assert lock.acquire()
+    code, _, err = igsd("pretrain", corpus, "-o", "encoder", *SMALL, "--force")
+    assert (code, "is in use" in err) == (2, True)
+    lock.release()
+    assert igsd("pretrain", corpus, "-o", "encoder", *SMALL, "--force")[0] == 0
+    assert not (tmp_path / ".encoder.lock").exists()
 
 
 def test_an_interrupted_run_ends_with_the_same_weights(

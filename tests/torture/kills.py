@@ -95,7 +95,7 @@ def victims() -> list[Victim]:
         ),
         Victim(
             "pretrain", (*PRETRAIN, "--set=checkpoint_every=1", "-o", "out.model"),
-            ("out.model.checkpoint", "out.model"), file_result("out.model"),
+            ("out.model.checkpoint", "out.model"), file_result("out.model"), ("--force",),
         ),
         Victim(
             "compare", ("compare", "toy.graphs", "--methods", "histogram", *runs), ("seed-",),
@@ -167,7 +167,9 @@ def _row(attack: Attack, materials: Path, victim: Victim, count: int) -> Row:
 
 def _is_new(folder: Path, victim: Victim) -> bool:
     """Whether a killed import has left nothing, so that it needs no --force."""
-    return victim.again == ("--force",) and not (folder / victim.files[0]).exists()
+    return victim.again == ("--force",) and not any(
+        (folder / name).exists() for name in victim.files
+    )
 
 
 def _new_folder(attack: Attack, materials: Path, name: str) -> Path:

@@ -6,8 +6,9 @@ from typing import Any
 
 from igsd.cli.options import add_command, add_model_and_data, prepare_output
 from igsd.cli.output import open_for_model, open_model
-from igsd.errors import ConfigError, StorageError, counted
+from igsd.errors import ConfigError, counted
 from igsd.evaluation.index import EXACT, Index
+from igsd.files.locks import only_writer
 
 _DESCRIPTION = f"""\
 Writes the vectors of the graphs of DATA to FILE, ready to be searched by `igsd neighbors --index
@@ -42,14 +43,11 @@ def run(args: Namespace) -> int:
     """Write the index and return the exit code."""
     if args.jobs < 1:
         raise ConfigError(f"--jobs must be at least 1. Got {args.jobs}.")
-    if Path(args.output).exists() and not args.force:
-        raise StorageError(
-            f"{args.output} exists. Choose another name, or replace it with --force."
-        )
     written = prepare_output(args.output, args.model, args.data)
-    model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
-    kwargs = {"source": args.model, "jobs": args.jobs, "verbose": not args.quiet}
-    index = Index.build(graphs, args.output, model=model, **kwargs)
+    with only_writer(Path(args.output), may_replace=args.force):
+        model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
+        kwargs = {"source": args.model, "jobs": args.jobs, "verbose": not args.quiet}
+        index = Index.build(graphs, args.output, model=model, **kwargs)
     written()
     vectors = f"{counted(len(index), 'vector')} of {counted(index.vectors.shape[1], 'number')}"
     print(f"{vectors}, {'exact' if index.is_exact else 'approximate'} search: {args.output}")

@@ -1,12 +1,15 @@
 """``igsd pretrain``: an encoder of molecules from a corpus of SMILES."""
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any
 
 from igsd.cli.options import add_command, add_settings_files, prepare_output, written_settings
 from igsd.cli.output import say_note
 from igsd.errors import counted
+from igsd.experiments.environment import is_main_process
+from igsd.files.locks import only_writer
 from igsd.progress import progress_bar
 
 _DESCRIPTION = """\
@@ -34,20 +37,33 @@ def add_parser(commands: Any) -> None:
         "--start", metavar="FILE", help="begin with the weights of an encoder of this command"
     )
     add_settings_files(parser)
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
 def run(args: argparse.Namespace) -> int:
     """Train, write the encoder and return the exit code."""
-    from itertools import islice
-
-    from igsd.estimators.molecules import MoleculeEncoder
-    from igsd.graphs.corpus import corpus_texts, read_corpus
     from igsd.settings.igsd import PretrainConfig
 
     config = PretrainConfig().updated(written_settings(args))
     written = prepare_output(args.output, *args.corpus)
     checkpoint = Path(f"{args.output}.checkpoint")
+    # A checkpoint beside a file is that of a run which was stopped while it wrote the file.
+    may_replace = args.force or checkpoint.exists()
+    writer = only_writer(Path(args.output), may_replace=may_replace)
+    with writer if is_main_process() else contextlib.nullcontext():
+        _pretrain(args, config, checkpoint)
+    written()
+    return 0
+
+
+def _pretrain(args: argparse.Namespace, config: Any, checkpoint: Path) -> None:
+    """Read the corpus, train, write the encoder and say what it is."""
+    from itertools import islice
+
+    from igsd.estimators.molecules import MoleculeEncoder
+    from igsd.graphs.corpus import corpus_texts, read_corpus
+
     texts = list(islice(corpus_texts(args.corpus), args.most))
     with progress_bar("reading", len(texts), shown=not args.quiet) as advance:
         corpus = read_corpus(
@@ -65,7 +81,5 @@ def run(args: argparse.Namespace) -> int:
     model.fit_corpus(corpus, start)
     model.save(args.output)
     checkpoint.unlink(missing_ok=True)
-    written()
     width = counted(model.n_features_out_, "number")
     print(f"vectors of {width}, from {counted(len(corpus.graphs), 'molecule')}: {args.output}")
-    return 0

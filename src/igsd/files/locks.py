@@ -70,6 +70,28 @@ def owned(folder: Path, parent: str | os.PathLike[str] | None = None) -> Iterato
 
 
 @contextlib.contextmanager
+def only_writer(path: Path, *, may_replace: bool) -> Iterator[None]:
+    """Keep other commands from writing the file ``path`` inside the block.
+
+    Raises ``StorageError`` if another process is writing it, and if it exists and may not be
+    replaced.
+    """
+    lock = Lock(path.with_name(f".{path.name}.lock"))
+    if not lock.acquire():
+        raise StorageError(
+            f"{path} is in use: {_owner(lock.path)} is writing it. Wait until it has ended, or "
+            "choose another name with -o."
+        )
+    try:
+        lock.path.write_text(f"{os.getpid()}\n")
+        if path.exists() and not may_replace:
+            raise StorageError(f"{path} exists. Choose another name, or replace it with --force.")
+        yield
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
 def working_folder(parent: Path, prefix: str, files: Sequence[str]) -> Iterator[Path]:
     """Yield a new folder in ``parent`` for these files, which are removed with it at the end.
 
