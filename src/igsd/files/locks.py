@@ -53,17 +53,10 @@ def owned(folder: Path, parent: str | os.PathLike[str] | None = None) -> Iterato
     The folder is created if needed. At the end it is removed if it is empty, and so is ``parent``.
     Raises ``StorageError`` if another process owns it.
     """
-    lock = Lock(folder / ".lock")
-    if not lock.acquire():
-        raise StorageError(
-            f"{folder} is in use: {_owner(lock.path)} is writing there. Wait until it has ended, "
-            "or choose another folder with -o."
-        )
     try:
-        lock.path.write_text(f"{os.getpid()}\n")
-        yield
+        with _held(Lock(folder / ".lock"), folder, "folder"):
+            yield
     finally:
-        lock.release()
         if parent is not None:
             with contextlib.suppress(OSError):
                 os.rmdir(parent)
@@ -76,16 +69,25 @@ def only_writer(path: Path, *, may_replace: bool) -> Iterator[None]:
     Raises ``StorageError`` if another process is writing it, and if it exists and may not be
     replaced.
     """
-    lock = Lock(path.with_name(f".{path.name}.lock"))
+    with _held(Lock(path.with_name(f".{path.name}.lock")), path, "name"):
+        if path.exists() and not may_replace:
+            raise StorageError(f"{path} exists. Choose another name, or replace it with --force.")
+        yield
+
+
+@contextlib.contextmanager
+def _held(lock: Lock, path: Path, other: str) -> Iterator[None]:
+    """Hold the lock on ``path`` inside the block; raises ``StorageError`` if another process does.
+
+    ``other``: what a user can choose instead.
+    """
     if not lock.acquire():
         raise StorageError(
-            f"{path} is in use: {_owner(lock.path)} is writing it. Wait until it has ended, or "
-            "choose another name with -o."
+            f"{path} is in use: {_owner(lock.path)} is writing there. Wait until it has ended, or "
+            f"choose another {other} with -o."
         )
     try:
         lock.path.write_text(f"{os.getpid()}\n")
-        if path.exists() and not may_replace:
-            raise StorageError(f"{path} exists. Choose another name, or replace it with --force.")
         yield
     finally:
         lock.release()
