@@ -15,7 +15,7 @@ from igsd.evaluation.index import Index
 from igsd.evaluation.neighbors import nearest
 from igsd.files.atomic import known_suffix
 from igsd.files.columns import write_columns
-from igsd.graphs.chemistry import has_bonds
+from igsd.graphs.chemistry import are_smiles
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.file_labels import file_and_stem, names_by_stem
@@ -256,8 +256,8 @@ def _find(query: str, graphs: GraphSet | Index) -> int | None:
     for names in (graphs.ids, graphs.graph_names):
         if names is not None and query in names:
             return names.index(query)
-    names, are_molecules = graphs.graph_names or (), _are_molecules(graphs)
-    if are_molecules and _is_molecule(query):
+    names, are_molecules = graphs.graph_names or (), are_smiles(graphs.graph_names)
+    if are_molecules and are_smiles([query]):
         return None
     # A graph from a folder is called as its file, with the ending.
     asked = {query, *names_by_stem(names).get(query, ())}
@@ -278,26 +278,6 @@ def _find(query: str, graphs: GraphSet | Index) -> int | None:
         f"--query {shortened(query)} is not a graph of {graphs.name!r}. It must be a number from 0 "
         f"to {len(graphs) - 1}{others}.{hint}"
     )
-
-
-def _are_molecules(graphs: GraphSet | Index) -> bool:
-    """Return whether the graphs are called by their SMILES, as those of a table of molecules."""
-    if isinstance(graphs, GraphSet) and has_bonds(graphs):
-        return graphs.graph_names is not None
-    names = graphs.graph_names or ()
-    return any(names[place] and _is_molecule(names[place]) for place in range(min(3, len(names))))
-
-
-def _is_molecule(text: str) -> bool:
-    """Return whether a text is a SMILES string; without RDKit it is not."""
-    try:
-        from rdkit import rdBase
-    except ImportError:
-        return False
-    from igsd.graphs.chemistry import molecule_of
-
-    with rdBase.BlockLogs():
-        return molecule_of(text, check_valence=True) is not None
 
 
 def _description(graphs: GraphSet | Index, index: int) -> dict[str, object]:

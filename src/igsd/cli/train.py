@@ -213,9 +213,9 @@ def _method_for(args: Namespace, graphs: GraphSet) -> str:
     is_open = is_open and args.labels is not None and num_processes() == 1 and not args.log_dir
     if not is_open:
         return OURS
-    from igsd.graphs.chemistry import has_smiles
+    from igsd.graphs.chemistry import are_smiles
 
-    return PRETRAINED if has_smiles(graphs) else OURS
+    return PRETRAINED if are_smiles(graphs.graph_names) else OURS
 
 
 def _own_folder(args: Namespace, held: ExitStack, data: str, stem: str) -> RunFolder:

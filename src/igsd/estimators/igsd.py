@@ -11,7 +11,7 @@ from igsd.estimators.labelled import GraphClassifier, GraphRegressor
 from igsd.estimators.neural import NeuralEstimator
 from igsd.files.arrays import read_header
 from igsd.files.models import model_path
-from igsd.graphs.chemistry import has_smiles
+from igsd.graphs.chemistry import are_smiles
 from igsd.graphs.open import as_graphset
 from igsd.model.igsd import IGSDModel, SemiModel
 from igsd.settings.igsd import Config, SemiConfig, SemiRegressionConfig
@@ -73,7 +73,7 @@ class HandsOver(NeuralEstimator):
         a network, in ``history_``, and nothing is selected by them.
         """
         graphs, self.predictor_ = as_graphset(X), None
-        if eval_set is not None or self._is_set() or not has_smiles(graphs):
+        if eval_set is not None or self._is_set() or not are_smiles(graphs.graph_names):
             super().fit(graphs, y, eval_set=eval_set, **others)  # type: ignore[call-arg]
             return self
         values = self.get_params(deep=False)

@@ -28,7 +28,7 @@ from igsd.files.arrays import Header, read_arrays, write_arrays
 from igsd.files.atomic import write_json
 from igsd.files.cache import cache_dir, recall, store
 from igsd.files.shapes import read_json
-from igsd.graphs.chemistry import has_smiles
+from igsd.graphs.chemistry import are_smiles
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Values
 
@@ -146,7 +146,7 @@ class PartsProtocol(Protocol):
         known = labels.known
         if self.name == "random":
             return splits.random_parts(known, split)
-        if not has_smiles(graphs):
+        if not are_smiles(graphs.graph_names):
             raise DataError(
                 f"A scaffold split needs the SMILES of every graph as its name; the graphs of "
                 f"{graphs.name!r} have none, or RDKit is not installed. Use --splits random."

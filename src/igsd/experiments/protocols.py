@@ -273,8 +273,8 @@ def _untrained(run: Run, task: str) -> Any:
 def _references(names: Mapping[str, str], graphs: GraphSet | None = None) -> dict[str, Any]:
     """Return the methods of rows; fingerprints too if ``graphs`` are molecules in SMILES."""
     from igsd.baselines.references.molecules import MORGAN
-    from igsd.graphs.chemistry import has_smiles
+    from igsd.graphs.chemistry import are_smiles
 
-    if graphs is not None and has_smiles(graphs):
+    if graphs is not None and are_smiles(graphs.graph_names):
         names = {**names, MORGAN: MORGAN}
     return {row: registry.make_method(name) for row, name in names.items()}

@@ -304,9 +304,11 @@ def _without_valence_check(text: str) -> Any:
     return molecule
 
 
-def has_smiles(graphs: GraphSet) -> bool:
-    """Return whether graphs are named by SMILES that RDKit, if it is installed, can read."""
-    names = graphs.graph_names
+def are_smiles(names: Sequence[str] | None) -> bool:
+    """Return whether graphs have names, and these are SMILES that RDKit can read.
+
+    The first and the last are tried. Without RDKit they are not.
+    """
     if not names or importlib.util.find_spec("rdkit") is None:
         return False
     from rdkit import rdBase

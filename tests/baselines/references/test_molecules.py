@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from igsd.baselines.references.molecules import (
 )
 from igsd.baselines.registry import METHODS, load_model, make_method, name_of
 from igsd.errors import ConfigError, DataError
-from igsd.graphs.chemistry import has_smiles
+from igsd.graphs.chemistry import are_smiles
 from igsd.graphs.descriptors import FRAGMENTS, described
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.smiles import from_smiles
@@ -42,10 +41,10 @@ def test_names_that_are_no_smiles() -> None:
     pytest.importorskip("rdkit")
     with pytest.raises(DataError, match="'ethanol' is not a molecule"):
         described(["ethanol"], FRAGMENTS)
-    graphs = make_graphs(2)
-    assert has_smiles(replace(graphs, graph_names=("CCO", "C")))
-    assert not has_smiles(replace(graphs, graph_names=("CCO", "ethanol")))
-    assert not has_smiles(graphs)
+    assert are_smiles(("CCO", "C"))
+    assert not are_smiles(("CCO", "ethanol"))
+    assert not are_smiles(())
+    assert not are_smiles(None)
 
 
 @pytest.mark.parametrize("kind", [MorganFingerprints, MoleculeDescriptors, PretrainedMolecules])
