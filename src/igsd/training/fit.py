@@ -16,6 +16,7 @@ from torch import nn
 
 from igsd.batches.features import CHEMISTRY, FeatureMap, choose_parts
 from igsd.batches.links import LinkFeatures
+from igsd.batches.subtrees import SubtreeTargets
 from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
 from igsd.errors import ConfigError, DataError, ParameterError, counted, warn_user
@@ -231,10 +232,13 @@ def _fit(
     if isinstance(options.encoder, nn.Module) and promises:
         _check_encoder(options.encoder, graphs, features)
     num_outputs = 0 if labels is None else labels.num_outputs
+    subtrees = None
+    if labels is None and getattr(settings, "subtree_weight", 0.0) > 0 and settings.epochs:
+        subtrees = SubtreeTargets.count(graphs, settings.subtree_height)
     with loop.RandomStream(settings.seed, fabric.device) as stream:
-        network = build_network(
-            network_class, settings, Dims(features, num_outputs, options.encoder, options.loss)
-        )
+        dims = Dims(features, num_outputs, options.encoder, options.loss)
+        dims = dims if subtrees is None else replace(dims, num_subtrees=subtrees.width)
+        network = build_network(network_class, settings, dims)
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
     if settings.epochs == 0:
@@ -258,6 +262,7 @@ def _fit(
         merge=merge,
         verbose=verbose,
         own_view=options.view,
+        subtrees=subtrees,
     )
     if view is not None and view.is_fixed_view:
         source.fixed_views  # noqa: B018 - with a bar of its own, before that of the training
@@ -281,6 +286,7 @@ def _fit(
     )
     if path is not None:
         Path(f"{os.fspath(path)}.pretraining").unlink(missing_ok=True)
+    network.finish()
     if labels is None or pseudo is None:
         return Fitted(network, features, progress.history)
     if task.starts and len(labels.unlabelled):

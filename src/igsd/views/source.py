@@ -16,6 +16,7 @@ import torch
 from igsd.batches import alike, molecules
 from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
+from igsd.batches.subtrees import SubtreeTargets
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.graphset import GraphSet, Name
@@ -71,7 +72,8 @@ class Source:
     by one row if that saves work, for networks that use the batch's counts. A diffusion treats
     alike nodes alike, unless a fixed number of entries is kept of each row; a random view does not.
     ``own_view``: the user's own, in place of the one that the settings name.
-    ``verbose``: show the progress of diffusing large graphs.
+    ``verbose``: show the progress of diffusing large graphs. ``subtrees``: those of every graph, if
+    a network predicts them.
     """
 
     def __init__(
@@ -86,12 +88,13 @@ class Source:
         merge: bool = False,
         own_view: OwnView | None = None,
         verbose: bool = False,
+        subtrees: SubtreeTargets | None = None,
     ) -> None:
         graphs = features.prepared(graphs)
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
         self.seed, self.cache, self.own_view = seed, cache, own_view
-        self.verbose = verbose
+        self.verbose, self.subtrees = verbose, subtrees
         self.collator = molecules.make_collator(graphs, features, device)
         self.edges, self._groups = graphs.adjacency, None
         diffused = view is None or (view.view in ("ppr", "heat") and not view.top_k)
