@@ -11,6 +11,7 @@ from igsd.evaluation.svm import (
     C_GRID,
     check_grid,
     choose,
+    machines_of,
     middle_of_best,
     predict,
     predict_grid,
@@ -31,30 +32,18 @@ def kernels(classes: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def test_equals_libsvm(classes: int, C: float) -> None:
     K, y, K_test = kernels(classes, classes)
     model = SVC(C=C, kernel="precomputed").fit(K, y)
-    np.testing.assert_array_equal(predict(model, K_test), model.predict(K_test))
-
-
-class Refusing:
-    """A fitted model that notes when it is asked itself."""
-
-    def __init__(self, model: SVC) -> None:
-        self.model, self.asked = model, 0
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.model, name)
-
-    def predict(self, K: np.ndarray) -> np.ndarray:
-        self.asked += 1
-        return self.model.predict(K)
+    np.testing.assert_array_equal(predict(machines_of(model, 60), K_test), model.predict(K_test))
 
 
 def test_a_vote_too_close_for_rounding_is_left_to_libsvm() -> None:
     K = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    model = Refusing(SVC(C=1.0, kernel="precomputed").fit(K, [0, 1]))
-    assert predict(model, np.array([[1.0, -1.0]])).tolist() == [0]
-    assert model.asked == 0
-    predict(model, np.array([[0.0, 0.0], [1.0, -1.0]]))
-    assert model.asked == 1
+    asked = []
+    machines = machines_of(SVC(C=1.0, kernel="precomputed").fit(K, [0, 1]), 2)
+    machines = machines._replace(libsvm=lambda K: asked.append(len(K)) or [1] * len(K))
+    assert predict(machines, np.array([[1.0, -1.0]])).tolist() == [0]
+    assert not asked
+    assert predict(machines, np.array([[0.0, 0.0], [1.0, -1.0]])).tolist() == [1, 1]
+    assert asked == [2]
 
 
 def test_the_grid():
@@ -115,7 +104,7 @@ def test_a_decision_of_exactly_zero_is_left_to_libsvm():
     K = np.array([[1.0, -1.0], [-1.0, 1.0]])
     model = SVC(kernel="precomputed").fit(K, [0, 1])
     K_test = np.zeros((1, 2))
-    assert predict(model, K_test) == model.predict(K_test)
+    assert predict(machines_of(model, 2), K_test) == model.predict(K_test)
 
 
 def test_one_class_left_predicts_it():
