@@ -65,6 +65,29 @@ def test_printed_tables(igsd: Run, blobs: np.ndarray) -> None:
 
 
 @pytest.mark.usefixtures("blobs")
+def test_labels_are_classes_or_numbers(igsd: Run, tmp_path: Path) -> None:
+    kinds = ["small"] * 8 + ["large"] * 11 + [""]
+    (tmp_path / "kinds.txt").write_text("\n".join(kinds) + "\n")
+    (tmp_path / "size.txt").write_text("\n".join(f"{i}.5" for i in range(20)) + "\n")
+    given, drawn = ("g", "--vectors", "v.npy", "-o", "t.csv"), ("--plot", "p.svg")
+    code, out, err = igsd("cluster", *given, "--labels", "kinds.txt")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[2].split()[:4] == ["0", "12", "large", "(100"]
+    assert "agreement of clusters and classes: 1.00" in out
+    assert [row["class"] for row in rows_of(tmp_path / "t.csv")] == kinds
+    out = igsd("cluster", *given, "--labels", "size.txt")[1]
+    assert "mean size" in out.splitlines()[1]
+    assert out.splitlines()[2].split()[:3] == ["0", "12", "14"]
+    assert "agreement" not in out
+    assert igsd("outliers", *given, *drawn, "--labels", "size.txt")[0] == 0
+    row = rows_of(tmp_path / "t.csv")[0]
+    assert float(row["size"]) == int(row["graph"]) + 0.5
+    for labels, word in (("kinds.txt", "class large (11)"), ("size.txt", "size")):
+        assert igsd("map", *given, *drawn, "--labels", labels)[0] == 0
+        assert word in (tmp_path / "p.svg").read_text()
+
+
+@pytest.mark.usefixtures("blobs")
 def test_the_same_seed_gives_the_same_picture(igsd: Run, tmp_path: Path) -> None:
     for name in ("a.png", "b.png"):
         options = ("--map", "tsne", "--seed", 3, "--plot", name)
@@ -89,6 +112,8 @@ def test_wrong_options(igsd: Run, tmp_path: Path) -> None:
         (["outliers", "--vectors", "v.npy", "--seed", -1], "--seed must be from 0"),
         (["map", "MUTAG", "--vectors", "v.npy", "-o", "x.csv"], "20 rows, and MUTAG has 188"),
         (["map", "--vectors", "v.npy", "-o", "x.txt"], ".csv"),
+        (["cluster", "--vectors", "v.npy", "--labels", "kind"], "give DATA as well"),
+        (["cluster", "g", "--vectors", "v.npy", "--labels", "kind"], "has no labels of that name"),
         (["map", "--vectors", "v.npy", "--plot", "x.gif"], ".png"),
     ):
         code, _, err = igsd(*words)

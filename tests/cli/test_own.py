@@ -13,7 +13,7 @@ from igsd import open_data
 from igsd.baselines.references.vectors import vectors_for
 from igsd.errors import DataError
 from tests.baselines.test_own import MODULE
-from tests.cli.conftest import Run
+from tests.cli.conftest import SETTINGS, Run
 from tests.cli.test_compare import FAST, Made, table_of
 from tests.experiments.method_stand_in import in_process
 from tests.own_parts import Write, write_module
@@ -190,3 +190,76 @@ def read(path):
     (tmp_path / "bad.paths").write_text("x\n")
     with pytest.raises(DataError, match=r"reader of .paths files, reads:read, failed.*ValueError"):
         open_data("bad.paths")
+
+
+PARTS = """
+import torch
+from torch.nn.functional import cosine_similarity
+
+
+def agree(p, p_view, z, z_view):
+    return 2 - cosine_similarity(p, z_view).mean() - cosine_similarity(p_view, z).mean()
+
+
+def same(A, seed):
+    return A
+
+
+class Sums(torch.nn.Module):
+    out_dim = 4
+
+    def __init__(self, in_dim):
+        super().__init__()
+        self.linear = torch.nn.Linear(in_dim, 4)
+
+    def forward(self, batch):
+        h = self.linear(batch.adjacency.multiply(batch.x))
+        return h.new_zeros(batch.num_graphs, 4).index_add(0, batch.batch, h)
+"""
+
+
+def test_parts_that_set_names_are_used_and_never_saved(
+    igsd: Run, toy: Path, tmp_path: Path, write_module: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IGSD_OWN_PARTS", "")  # so that it is as before afterwards
+    write_module("parts", PARTS)
+    small = (*SETTINGS, "--quiet")
+    named = ("--set", "loss=parts:agree", "--set", "view=parts:same")
+    code, _, err = igsd("train", toy, "-o", "run", *small, *named)
+    assert code == 0, err
+    said = "holds the weights, but not the view parts:same, the loss parts:agree: code is never"
+    assert said in " ".join(err.split())
+    assert 'loss = "parts:agree"' in (tmp_path / "run" / "config.toml").read_text()
+    assert igsd("embed", "run", toy, "-o", "v.npy")[0] == 0, "needs neither view nor loss"
+    code, _, err = igsd("train", toy, "-o", "sums", *small, "--set", "encoder=parts:Sums")
+    assert code == 0, err
+    assert "not the encoder parts:Sums: code is never saved" in " ".join(err.split())
+    code, _, err = igsd("embed", "sums", toy, "-o", "v.npy")
+    assert (code, "trained with an encoder of your own, Sums" in " ".join(err.split())) == (2, True)
+    code, _, err = igsd("train", toy, "-o", "no", *small, "--set", "loss=parts:agre")
+    assert (code, "The loss 'parts:agre' does not exist" in err) == (2, True)
+
+
+def test_a_file_does_not_decide_which_code_is_run(
+    igsd: Run, toy: Path, tmp_path: Path, write_module: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IGSD_OWN_PARTS", "")
+    write_module("parts", "raise SystemExit('run')\n")
+    (tmp_path / "mine.toml").write_text('loss = "parts:agree"\n')
+    code, _, err = igsd("train", toy, "-o", "run", *SETTINGS, "--quiet", "--config", "mine.toml")
+    assert (code, "on the command line --set loss=parts:agree" in " ".join(err.split())) == (
+        2,
+        True,
+    )
+
+
+def test_compare_with_a_loss_of_ones_own(
+    igsd: Run, toy: Path, in_process: Made, write_module: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IGSD_OWN_PARTS", "")
+    write_module("parts", PARTS)
+    small = (*FAST, *SETTINGS, "--set", "igsd.loss=parts:agree")
+    code, out, err = igsd("compare", toy, "--methods", "igsd,histogram", *small)
+    assert code == 0, err
+    assert any(name.startswith("igsd") for name in table_of(out)), out
+    assert "do not notice when the code of parts:agree changes" in err

@@ -145,7 +145,8 @@ def add_settings_files(parser: Any) -> None:
     """Add ``--config`` and ``--set``."""
     text = "TOML file with settings that override the recipe"
     parser.add_argument("--config", metavar="FILE.toml", help=text)
-    text = "a setting that overrides recipe and file; can be repeated"
+    text = "a setting that overrides recipe and file; can be repeated. view, encoder and loss also "
+    text += "take your own: loss=module:function (docs/cookbook.md)"
     parser.add_argument("--set", metavar="KEY=VALUE", dest="settings", help=text, **REPEATED)
 
 
@@ -172,8 +173,14 @@ def check_recipe(requested: str | None, methods: Sequence[str]) -> None:
 
 
 def written_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings of ``--config`` and ``--set`` as written; the latter win."""
-    return (read_settings(args.config) if args.config else {}) | parse_settings(args.settings)
+    """Return the settings of ``--config`` and ``--set`` as written; the latter win.
+
+    An encoder, view or loss ``module:name`` is imported if ``--set`` names it: a file may come
+    from anybody.
+    """
+    typed = parse_settings(args.settings)
+    own.allow(typed)
+    return (read_settings(args.config) if args.config else {}) | typed
 
 
 def methods_text() -> str:

@@ -23,11 +23,14 @@ from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
 from igsd.files.atomic import check_writable, write_json
 from igsd.files.bounded import STANDARD_INPUT
+from igsd.graphs.datasets import check_is_here
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import printable, raw
 from igsd.report.render import show
 from igsd.report.summary import METRICS, summarise
 from igsd.report.tables import Table
+from igsd.settings import own
+from igsd.settings.text import parse_settings
 
 Changes = dict[str, Any]
 """Settings by name, as they were written."""
@@ -128,6 +131,12 @@ def check_running(args: Namespace) -> None:
 def written_changes(args: Namespace) -> Changes:
     """Return the settings that were written, NAME.KEY for one method; rejects a seed."""
     changes: Changes = {}
+    typed = parse_settings(args.settings)
+    if names := own.allow(typed):
+        listed = " and ".join(names)
+        say_note(
+            f"records do not notice when the code of {listed} changes; --force makes new ones."
+        )
     for key, value in written_settings(args).items():
         is_section = isinstance(value, dict)
         changes |= {f"{key}.{k}": v for k, v in value.items()} if is_section else {key: value}
@@ -175,6 +184,8 @@ def open_graphs(source: str, args: Namespace, *, gaps: bool = False) -> GraphSet
             "Runs are made in several processes, and standard input can be read only once. Save "
             "it to a file first."
         )
+    if getattr(args, "dry_run", False) and not os.path.exists(source):
+        check_is_here(source)
     named = getattr(args, "splits", None) or getattr(args, "protocol", "")
     protocol = "" if gaps else str(named)
     with shown_opening(source, quiet=args.quiet) as progress:

@@ -23,8 +23,8 @@ from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
 from igsd.settings.groups import ENCODERS, Layers
-from igsd.settings.own import called, offered, part, place_of
-from igsd.training.fit import Fitted, Watched, fit, view_of
+from igsd.settings.own import PARTS, called, is_place, offered, part, place_of
+from igsd.training.fit import Fitted, Pretrained, Watched, fit, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
@@ -44,6 +44,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
 
     network_class: ClassVar[type[Network]]
     _weights_prefix: ClassVar[str] = ""
+    _pretrained: Pretrained | None = None
 
     network_: Any
     features_: FeatureMap
@@ -177,7 +178,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         config, own = self._config_of_fit(), self._own_parts()
         parameters = self.get_params(deep=False)
         options = {name: parameters[name] for name in ("checkpoint", "log_dir", "verbose")}
-        options |= {"labels": labels, "watched": watched, **own}
+        options |= {"labels": labels, "watched": watched, "pretrained": self._pretrained, **own}
         name = config.section or type(self).__name__
         try:
             fitted = fit(graphs, config, self.network_class, name=name, **options)
@@ -189,8 +190,12 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     def _set_fitted(self, config: Any, own: Mapping[str, Any], fitted: Fitted) -> Self:
         self.network_, self.features_ = fitted.network, fitted.features
         self.history_, self.config_ = fitted.history, config
-        self.own_encoder_ = type(own["encoder"]).__qualname__ if "encoder" in own else None
         self.own_parts_ = {name: place_of(found) for name, found in own.items()}
+        for name in PARTS:  # and what --set names on the command line
+            if name not in own and is_place(str(getattr(config, name, ""))):
+                self.own_parts_[name] = getattr(config, name)
+        encoder = self.own_parts_.get("encoder")
+        self.own_encoder_ = None if encoder is None else encoder.rpartition(":")[2]
         return self
 
     def _chunks(

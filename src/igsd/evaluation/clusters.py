@@ -40,6 +40,22 @@ class Outliers:
     distances: np.ndarray
 
 
+def agreement(clusters: Clusters, classes: Any) -> float | None:
+    """Return how far clusters agree with classes [G], -1 where unknown: the adjusted Rand index.
+
+    It counts the graphs that have both, and is 1 for the same groups and about 0 by chance. None
+    if these are fewer than two, or all of one cluster and one class.
+    """
+    codes = np.asarray(classes)
+    both = (clusters.labels >= 0) & (codes >= 0)
+    groups, codes = clusters.labels[both], codes[both]
+    if len(codes) < 2 or len({*groups.tolist()}) == len({*codes.tolist()}) == 1:
+        return None
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(codes, groups))
+
+
 def cluster(data: Any, min_size: int = 5, *, model: Any = None) -> Clusters:
     """Return the clusters that HDBSCAN finds among vectors.
 

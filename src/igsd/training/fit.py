@@ -51,14 +51,27 @@ Losses = list[dict[str, float]]
 
 
 @dataclass(frozen=True)
+class Pretrained:
+    """The weights and losses of a pretraining, and all that they depend on: no labels."""
+
+    identity: Mapping[str, Any]
+    weights: Mapping[str, torch.Tensor]
+    history: Losses
+
+
+@dataclass(frozen=True)
 class Fitted:
-    """A trained network, its feature map, the losses of its epochs; ``before``: of pretraining."""
+    """A trained network, its feature map, the losses of its epochs; ``before``: of pretraining.
+
+    ``pretrained``: what another fit with other labels of the same graphs need not do again.
+    """
 
     network: Any
     features: FeatureMap
     history: Losses
     pseudo: PseudoLabels | None = None
     before: Losses = field(default_factory=list)
+    pretrained: Pretrained | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,7 @@ class _Options:
     checkpoint: str | os.PathLike[str] | None = None
     log_dir: str | os.PathLike[str] | None = None
     verbose: bool = False
+    pretrained: Pretrained | None = None
     title: str = "training"
     identity: Mapping[str, Any] = field(default_factory=dict)
 
@@ -184,6 +198,7 @@ def fit(
     checkpoint: str | os.PathLike[str] | None = None,
     log_dir: str | os.PathLike[str] | None = None,
     verbose: bool = False,
+    pretrained: Pretrained | None = None,
 ) -> Fitted:
     """Return a network trained on ``graphs``; without ``labels`` no class or target is read.
 
@@ -191,15 +206,21 @@ def fit(
     added to the history; nothing is selected by them. With ``epochs=0`` nothing is trained. With
     ``checkpoint`` the run saves itself and resumes. The caller's random state is left as it was.
     ``encoder``, ``view`` and ``loss``: the user's own, else those that the settings name.
+    ``pretrained``: that of an earlier fit, used if the graphs and the settings are the same.
     """
+    if view is not None or loss is not None or encoder is not None:
+        pretrained = None  # one's own code may have changed since
     check_trainable(graphs, settings, name)
     if isinstance(settings, Layers):
         encoder = own.part("encoders", settings.encoder, encoder, ENCODERS)
-    if isinstance(settings, View):
+    is_trained = settings.epochs > 0
+    if isinstance(settings, View) and (
+        is_trained or getattr(settings, "embed_views", "") == "both"
+    ):
         view = own.part("views", settings.view, view, VIEWS)
-    if isinstance(settings, Objective):
+    if isinstance(settings, Objective) and is_trained:
         loss = own.part("losses", settings.loss, loss, LOSSES)
-    options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose)
+    options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose, pretrained)
     fabric = loop.make_fabric(settings)
     _say_if_started_again(settings.devices)
     fabric.launch()
@@ -227,7 +248,7 @@ def _fit(
     fabric: Fabric,
     options: _Options,
 ) -> Fitted:
-    features, path, before = fit_features(graphs, settings), options.checkpoint, []
+    features, path, pretrained = fit_features(graphs, settings), options.checkpoint, None
     promises = hasattr(options.encoder, "out_dim") and hasattr(settings, "node_features")
     if isinstance(options.encoder, nn.Module) and promises:
         _check_encoder(options.encoder, graphs, features)
@@ -244,7 +265,7 @@ def _fit(
     if settings.epochs == 0:
         return Fitted(network.eval(), features, [], pseudo and pseudo.collected())
     if labels is not None and (path is None or not os.path.exists(path)):
-        before = _pretrain(network, graphs, settings, fabric, options)
+        pretrained = _pretrain(network, graphs, settings, fabric, options)
     if settings.sync_batch_norm:
         norm.synchronise(network)
     groups = _parameter_groups(module, settings)
@@ -282,7 +303,7 @@ def _fit(
         on_epoch=_after_epoch(network, features, fabric, options),
         verbose=verbose,
         title=options.title,
-        before=before,
+        before=[] if pretrained is None else pretrained.history,
     )
     if path is not None:
         Path(f"{os.fspath(path)}.pretraining").unlink(missing_ok=True)
@@ -291,7 +312,8 @@ def _fit(
         return Fitted(network, features, progress.history)
     if task.starts and len(labels.unlabelled):
         pseudo.warn_if_none(settings.self_training_threshold)
-    return Fitted(network, features, progress.history, pseudo.collected(), progress.before)
+    found = (pseudo.collected(), progress.before, pretrained)
+    return Fitted(network, features, progress.history, *found)
 
 
 def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -> None:
@@ -336,24 +358,28 @@ def view_of(settings: Any) -> Diffusion | None:
 
 def _pretrain(
     network: Any, graphs: GraphSet, settings: Any, fabric: Fabric, options: _Options
-) -> Losses:
-    """Pretrain by self-distillation if the settings ask for it, and return its losses.
+) -> Pretrained | None:
+    """Pretrain by self-distillation if the settings ask for it, and return what it gave.
 
     Minimises Eq. InfoNCE over all training graphs, without reading labels, and loads the weights
     into student and teacher. With a checkpoint, this part has its own file beside it and resumes.
     """
     epochs = getattr(settings, "pretraining_epochs", 0)
     if not epochs:
-        return []
+        return None
     path = None if options.checkpoint is None else f"{os.fspath(options.checkpoint)}.pretraining"
     # The learning rate halves only with labels; a checkpoint is still identified by the setting.
     identity = {"halve_every": settings.halve_every}
     inner = replace(options, watched=None, checkpoint=path, log_dir=None)
     inner = replace(inner, title="pretraining", identity=identity)
     settings = settings.updated({"epochs": epochs, "halve_every": 0})
-    fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
-    network.igsd.load_state_dict(fitted.network.state_dict())
-    return fitted.history
+    identity = {"data": graphs.without_labels().checksum, **settings.learned()}
+    found = options.pretrained
+    if found is None or found.identity != identity:
+        fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
+        found = Pretrained(identity, fitted.network.state_dict(), fitted.history)
+    network.igsd.load_state_dict(found.weights)
+    return found
 
 
 def _parameter_groups(module: Any, settings: Training) -> loop.ParameterGroups:
