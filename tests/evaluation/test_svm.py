@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -98,6 +100,22 @@ def test_free_multipliers_end_the_search_early(monkeypatch):
     assert fitted == list(C_GRID[: len(fitted)])
     assert len(fitted) < len(C_GRID)
     assert (predicted[len(fitted) :] == predicted[len(fitted) - 1]).all()
+
+
+def test_libsvm_solves_where_compiled_loops_are_missing(monkeypatch):
+    import igsd.evaluation.svm as svm
+
+    find = svm._compiled.__wrapped__
+    monkeypatch.setitem(sys.modules, "igsd.evaluation.smo", None)
+    assert find() is None  # without numba
+    monkeypatch.undo()
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert find() is None  # where LIBSVM rounds in another way
+    monkeypatch.setattr(svm, "_LARGE", 2)
+    monkeypatch.setattr(svm, "_compiled", lambda: None)
+    K, y, K_test = kernels(3, 0)
+    expected = SVC(C=1.0, kernel="precomputed").fit(K, y).predict(K_test)
+    np.testing.assert_array_equal(predict_grid(K, y, K_test, (1.0,))[0], expected)
 
 
 def test_a_decision_of_exactly_zero_is_left_to_libsvm():
