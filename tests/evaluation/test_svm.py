@@ -106,6 +106,7 @@ def test_libsvm_solves_where_compiled_loops_are_missing(monkeypatch):
     import igsd.evaluation.svm as svm
 
     find = svm._compiled.__wrapped__
+    monkeypatch.delattr("igsd.evaluation.smo", raising=False)
     monkeypatch.setitem(sys.modules, "igsd.evaluation.smo", None)
     assert find() is None  # without numba
     monkeypatch.undo()
