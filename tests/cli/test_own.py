@@ -11,7 +11,7 @@ import pytest
 
 from igsd import open_data
 from igsd.baselines.references.vectors import vectors_for
-from igsd.errors import DataError
+from igsd.errors import DataError, IGSDWarning
 from tests.baselines.test_own import MODULE
 from tests.cli.conftest import Run
 from tests.cli.test_compare import FAST, Made, table_of
@@ -190,3 +190,28 @@ def read(path):
     (tmp_path / "bad.paths").write_text("x\n")
     with pytest.raises(DataError, match=r"reader of .paths files, reads:read, failed.*ValueError"):
         open_data("bad.paths")
+
+
+def test_vectors_of_named_graphs_must_be_in_their_order(tmp_path: Path) -> None:
+    """`igsd embed` writes names; those of the same graphs in another order were not noticed."""
+    graphs = replace(make_graphs(3), graph_names=("C", "CC", "CCC"))
+    path = tmp_path / "v.csv"
+    path.write_text("graph,name,x\n0,C,1\n2,CCC,3\n1,CC,2\n")
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("graph,name,x\n0,CCC,3\n1,CC,2\n2,C,1\n")
+    with pytest.raises(DataError, match="another order: row 0 is 'CCC', but graph 0 is 'C'"):
+        vectors_for(path, graphs)
+    path.write_text("graph,name,x\n0,N,3\n1,CC,2\n2,CCC,1\n")
+    with pytest.warns(IGSDWarning, match="other names than .* in 1 of 3 rows"):
+        assert vectors_for(path, graphs)[:, 0].tolist() == [3, 2, 1]
+
+
+def test_ids_of_vectors_are_text_and_may_repeat(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text("id,x\n007,7\n7,1\n")
+    graphs = replace(make_graphs(2), ids=("7", "007"))
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 7]
+    path.write_text("graph,id,x\n0,a,7\n1,a,1\n")
+    assert vectors_for(path, replace(graphs, ids=("a", "a")))[:, 0].tolist() == [7, 1]
+    with pytest.raises(DataError, match="no row for 'b'"):
+        vectors_for(path, replace(graphs, ids=("a", "b")))

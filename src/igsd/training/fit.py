@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -183,6 +184,7 @@ def fit(
     checkpoint: str | os.PathLike[str] | None = None,
     log_dir: str | os.PathLike[str] | None = None,
     verbose: bool = False,
+    identity: Mapping[str, Any] = MappingProxyType({}),
 ) -> Fitted:
     """Return a network trained on ``graphs``; without ``labels`` no class or target is read.
 
@@ -190,6 +192,7 @@ def fit(
     added to the history; nothing is selected by them. With ``epochs=0`` nothing is trained. With
     ``checkpoint`` the run saves itself and resumes. The caller's random state is left as it was.
     ``encoder``, ``view`` and ``loss``: the user's own, else those that the settings name.
+    ``identity``: what else tells this run from others that might have left the checkpoint.
     """
     check_trainable(graphs, settings, name)
     if isinstance(settings, Layers):
@@ -199,6 +202,7 @@ def fit(
     if isinstance(settings, Objective):
         loss = own.part("losses", settings.loss, loss, LOSSES)
     options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose)
+    options = replace(options, identity=identity)
     fabric = loop.make_fabric(settings)
     _say_if_started_again(settings.devices)
     fabric.launch()

@@ -351,3 +351,15 @@ def test_a_folder_of_many_files_is_read_once(
         "file,label\n" + "".join(f"g{n},{'ab'[n % 2]}\n" for n in range(4, 26))
     )
     assert open_data(folder).class_names == ("a", "b")
+
+
+def test_names_of_files_that_are_not_utf8(tmp_path: Path) -> None:
+    """A set with such a name could neither be saved nor embedded."""
+    folder = tmp_path / "f"
+    folder.mkdir()
+    for name in ("caf\udcc3\udca9.gml", "b\udcff.gml"):  # as Python reads them in the C locale
+        nx.write_gml(nx.cycle_graph(4), folder / name)
+    graphs = open_data(folder)
+    assert {"b\\xff.gml"} < set(graphs.graph_names or ()) <= {"b\\xff.gml", "café.gml"}
+    graphs.save(tmp_path / "g")
+    assert open_data(tmp_path / "g").graph_names == graphs.graph_names

@@ -230,3 +230,12 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cells_of_any_type() -> None:
     values: list[Any] = [None, float("nan"), 2.0, 2.5, True, " x "]
     assert [text_table.cell_text(v) for v in values] == ["", "", "2", "2.5", "True", "x"]
+
+
+def test_sdf_records_without_a_line_between_them(tmp_path: Path) -> None:
+    """The second molecule was lost without a word."""
+    text = record("one") + record("two").replace("$$$$\n", "") + record("three")
+    (tmp_path / "m.sdf").write_text(text)
+    with pytest.warns(IGSDWarning, match="'two': a broken record: it has several structures"):
+        graphs = open_data(tmp_path / "m.sdf")
+    assert graphs.ids == ("one",)
