@@ -95,8 +95,8 @@ def parse_methods(text: str) -> list[str]:
     for name in names:
         if name == "vectors":
             raise ConfigError(
-                "Vectors from a file are given with igsd compare --vectors FILE, and each file is a "
-                "row of its own: leave vectors out of the names."
+                "Vectors from a file are given with igsd compare --vectors FILE, and each file is "
+                "a row of its own: leave vectors out of the names."
             )
         if name != "all":
             method(name)
