@@ -239,3 +239,11 @@ def test_sdf_records_without_a_line_between_them(tmp_path: Path) -> None:
     with pytest.warns(IGSDWarning, match="'two': a broken record: it has several structures"):
         graphs = open_data(tmp_path / "m.sdf")
     assert graphs.ids == ("one",)
+
+
+def test_a_single_zero_does_not_make_a_text_utf16(tmp_path: Path) -> None:
+    """It was read as UTF-16, which was then called damaged."""
+    text = "id,smiles\n" + "".join(f"m{i},{'C' * (i + 1)}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text(text.replace("m3", "m\0003"))
+    with pytest.raises(DataError, match=r"t\.csv, line 5: .*0x00"):
+        open_data(tmp_path / "t.csv")
