@@ -110,7 +110,10 @@ def test_wrong_options(igsd: Run, tmp_path: Path) -> None:
         (["outliers", "--vectors", "v.npy", "-k", 20], "needs at least 21 graphs"),
         (["outliers", "--vectors", "v.npy", "--top", 0], "--top must be at least 1"),
         (["outliers", "--vectors", "v.npy", "--seed", -1], "--seed must be from 0"),
-        (["map", "MUTAG", "--vectors", "v.npy", "-o", "x.csv"], "20 rows, and MUTAG has 188"),
+        (
+            ["map", "MUTAG", "--vectors", "v.npy", "-o", "x.csv"],
+            "holds 20 vectors, but 'MUTAG' has 188",
+        ),
         (["map", "--vectors", "v.npy", "-o", "x.txt"], ".csv"),
         (["cluster", "--vectors", "v.npy", "--labels", "kind"], "give DATA as well"),
         (["cluster", "g", "--vectors", "v.npy", "--labels", "kind"], "has no labels of that name"),
@@ -118,3 +121,17 @@ def test_wrong_options(igsd: Run, tmp_path: Path) -> None:
     ):
         code, _, err = igsd(*words)
         assert (code, message in err) == (2, True), (words, err)
+
+
+def test_vectors_are_matched_with_graphs_by_id(
+    igsd: Run, blobs: np.ndarray, tmp_path: Path
+) -> None:
+    """Rows were paired with graphs by their order, whatever ids and names the table had."""
+    make_graphs(20, ids=tuple(f"g{i}" for i in reversed(range(20)))).save(tmp_path / "turned")
+    text = "".join(f"{i},g{i},{a},{b},{c}\n" for i, (a, b, c) in enumerate(blobs))
+    (tmp_path / "v.csv").write_text("graph,id,x,y,z\n" + text)
+    for data in ("g", "turned"):
+        assert igsd("outliers", data, "--vectors", "v.csv", "-o", f"{data}.csv")[0] == 0
+    given, turned = (rows_of(tmp_path / f"{data}.csv") for data in ("g", "turned"))
+    assert [row["id"] for row in given] == [row["id"] for row in turned]
+    assert [row["distance"] for row in given] == [row["distance"] for row in turned]

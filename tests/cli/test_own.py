@@ -11,7 +11,7 @@ import pytest
 
 from igsd import open_data
 from igsd.baselines.references.vectors import vectors_for
-from igsd.errors import DataError
+from igsd.errors import DataError, IGSDWarning
 from tests.baselines.test_own import MODULE
 from tests.cli.conftest import SETTINGS, Run
 from tests.cli.test_compare import FAST, Made, table_of
@@ -263,3 +263,28 @@ def test_compare_with_a_loss_of_ones_own(
     assert code == 0, err
     assert any(name.startswith("igsd") for name in table_of(out)), out
     assert "do not notice when the code of parts:agree changes" in err
+
+
+def test_vectors_of_named_graphs_must_be_in_their_order(tmp_path: Path) -> None:
+    """`igsd embed` writes names; those of the same graphs in another order were not noticed."""
+    graphs = replace(make_graphs(3), graph_names=("C", "CC", "CCC"))
+    path = tmp_path / "v.csv"
+    path.write_text("graph,name,x\n0,C,1\n2,CCC,3\n1,CC,2\n")
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("graph,name,x\n0,CCC,3\n1,CC,2\n2,C,1\n")
+    with pytest.raises(DataError, match="another order: row 0 is 'CCC', but graph 0 is 'C'"):
+        vectors_for(path, graphs)
+    path.write_text("graph,name,x\n0,N,3\n1,CC,2\n2,CCC,1\n")
+    with pytest.warns(IGSDWarning, match="other names than .* in 1 of 3 rows"):
+        assert vectors_for(path, graphs)[:, 0].tolist() == [3, 2, 1]
+
+
+def test_ids_of_vectors_are_text_and_may_repeat(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text("id,x\n007,7\n7,1\n")
+    graphs = replace(make_graphs(2), ids=("7", "007"))
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 7]
+    path.write_text("graph,id,x\n0,a,7\n1,a,1\n")
+    assert vectors_for(path, replace(graphs, ids=("a", "a")))[:, 0].tolist() == [7, 1]
+    with pytest.raises(DataError, match="no row for 'b'"):
+        vectors_for(path, replace(graphs, ids=("a", "b")))

@@ -73,6 +73,7 @@ def test_pyg_data_sets() -> None:
         ([PATH, CYCLE, None], "graph 2 is an object of type NoneType"),
         ([1, 2], "Graph 0 of the list is of type int"),
         ({"a": PATH}, "found dict"),
+        ({PATH}, "found a set, whose order is not fixed"),
         (None, "found NoneType"),
         (b"CCO", "found bytes"),
         (3, "Accepted are a GraphSet"),

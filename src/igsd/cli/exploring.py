@@ -17,7 +17,7 @@ from igsd.cli.output import (
     say_note,
     say_result,
 )
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError
 from igsd.files.atomic import known_suffix
 from igsd.files.columns import check_spreadsheet, read_vectors, write_columns
 from igsd.graphs.graphset import GraphSet
@@ -127,16 +127,12 @@ def open_vectors(args: Namespace) -> Vectors:
         if "verbose" in model.get_params(deep=False):
             model.set_params(verbose=not args.quiet)
         return found._replace(vectors=model.transform(graphs))
-    vectors = read_vectors(args.vectors)
     if args.data is None:
-        return Vectors(vectors, None)
+        return Vectors(read_vectors(args.vectors), None)
+    from igsd.baselines.references.vectors import vectors_for
+
     graphs = open_graphs(args.data, quiet=args.quiet, **reading_of(args))
-    if len(graphs) != len(vectors):
-        raise DataError(
-            f"{args.vectors} has {len(vectors)} rows, and {args.data} has {len(graphs)} graphs. "
-            "There must be one row for each graph, in their order."
-        )
-    return _labelled(graphs, args)._replace(vectors=vectors)
+    return _labelled(graphs, args)._replace(vectors=vectors_for(args.vectors, graphs))
 
 
 def _labelled(graphs: GraphSet, args: Namespace) -> Vectors:

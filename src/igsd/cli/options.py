@@ -84,22 +84,39 @@ def add_spreadsheet_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spreadsheet", action="store_true", help=text)
 
 
-def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
+def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[], None]:
     """Check the output file; return a callback for when it is written, which names a new folder.
 
-    Raises ``StorageError`` if the file cannot be written or would overwrite an input, before any
-    work is done. ``-``, standard output, needs neither.
+    ``option``: by which it was given. Raises ``StorageError`` if the file cannot be written or
+    would overwrite an input or a part of one, before any work is done. ``-``, standard output,
+    needs neither.
     """
     if output == STANDARD_OUTPUT:
         return lambda: None
     target = Path(output)
-    for source in inputs:
-        if target.exists() and Path(source).exists() and target.samefile(source):
-            raise StorageError(f"-o {output} is the input {source}. Choose another name.")
+    for source in inputs if target.exists() else ():
+        if Path(source).exists() and target.samefile(source):
+            raise StorageError(f"{option} {output} is the input {source}. Choose another name.")
+        if target.is_file() and _is_part_of(target, Path(source)):
+            what = f"a part of the input {source}"
+            raise StorageError(f"{option} {output} is {what}. Choose another name.")
     check_writable(target)
     if target.parent.exists():
         return lambda: None
     return lambda: say_note(f"created the folder {target.parent}.")
+
+
+def _is_part_of(target: Path, source: Path) -> bool:
+    """Return whether a file is one of a run folder's own, or a graph or the labels of a folder."""
+    from igsd.experiments.run_folder import FILES
+    from igsd.graphs.readers.files import LABELS, is_network_file
+
+    place = target.resolve()
+    if not source.is_dir() or not place.parent.samefile(source):
+        return False
+    if (source / FILES[0]).exists():
+        return place.name in FILES
+    return place.name == LABELS or is_network_file(place)
 
 
 def names_in(text: str) -> list[str]:

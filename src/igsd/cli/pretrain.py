@@ -7,7 +7,7 @@ from typing import Any
 
 from igsd.cli.options import add_command, add_settings_files, prepare_output, written_settings
 from igsd.cli.output import say_note
-from igsd.errors import counted
+from igsd.errors import OtherRunError, StorageError, counted
 from igsd.experiments.environment import is_main_process
 from igsd.files.locks import only_writer
 from igsd.progress import progress_bar
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from igsd.settings.igsd import PretrainConfig
 
     config = PretrainConfig().updated(written_settings(args))
-    written = prepare_output(args.output, *args.corpus)
+    written = prepare_output(args.output, *args.corpus, *([args.start] if args.start else []))
     checkpoint = Path(f"{args.output}.checkpoint")
     # A checkpoint beside a file is that of a run which was stopped while it wrote the file.
     may_replace = args.force or checkpoint.exists()
@@ -78,7 +78,14 @@ def _pretrain(args: argparse.Namespace, config: Any, checkpoint: Path) -> None:
         say_note(f"continuing from {checkpoint}.")
     model = MoleculeEncoder.from_config(config, checkpoint=checkpoint, verbose=not args.quiet)
     start = MoleculeEncoder.load(args.start) if args.start else None
-    model.fit_corpus(corpus, start)
+    try:
+        model.fit_corpus(corpus, start)
+    except OtherRunError as error:
+        raise StorageError(
+            f"{checkpoint} was left by another `igsd pretrain`, which is not finished: "
+            f"{error.difference}. Give that command again to finish it, choose another name with "
+            f"-o, or delete {checkpoint} to give it up."
+        ) from error
     model.save(args.output)
     checkpoint.unlink(missing_ok=True)
     width = counted(model.n_features_out_, "number")

@@ -7,11 +7,12 @@ import time
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
 from igsd.baselines.registry import METHODS, method, method_names, setting_names
-from igsd.cli.options import Time, choose_recipe, names_in, written_settings
+from igsd.cli.options import Time, choose_recipe, names_in, prepare_output, written_settings
 from igsd.cli.output import say_note, shown_opening
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation import SPLITS, shown_with
@@ -21,7 +22,7 @@ from igsd.experiments.records import Record, make_records_folder, plain_name
 from igsd.experiments.run import Options, Run, opened
 from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
-from igsd.files.atomic import check_writable, write_json
+from igsd.files.atomic import write_json
 from igsd.files.bounded import STANDARD_INPUT
 from igsd.graphs.datasets import check_is_here
 from igsd.graphs.graphset import GraphSet
@@ -96,7 +97,10 @@ def parse_methods(text: str) -> list[str]:
         raise ConfigError("--methods takes names with commas between them, or all. Got none.")
     for name in names:
         if name == "vectors":
-            raise ConfigError("Vectors from a file are given with igsd compare --vectors FILE.")
+            raise ConfigError(
+                "Vectors from a file are given with igsd compare --vectors FILE, and each file is "
+                "a row of its own: leave vectors out of the names."
+            )
         if name != "all":
             method(name)
     return method_names() if "all" in names else list(dict.fromkeys(names))
@@ -124,8 +128,17 @@ def check_running(args: Namespace) -> None:
         reason = "is for this machine; on a cluster the number of workers decides."
         refuse({"--jobs": args.jobs}, reason)
         check_address(args.scheduler)
-    if getattr(args, "json", None) not in (None, "-"):
-        check_writable(args.json)
+    for option in ("json", "plot"):
+        if path := vars(args).get(option):
+            prepare_output(path, *_inputs(args), option=f"--{option}")
+
+
+def _inputs(args: Namespace) -> list[str]:
+    """Return whatever may be a path among the arguments and options, apart from the outputs."""
+    outputs = ("json", "plot", "output", "records")
+    values = (value for name, value in vars(args).items() if name not in outputs)
+    lists = (value if isinstance(value, list) else [value] for value in values)
+    return [text for text in chain.from_iterable(lists) if isinstance(text, str) and text]
 
 
 def written_changes(args: Namespace) -> Changes:

@@ -14,7 +14,7 @@ from igsd.errors import ConfigError, DataError, StorageError, nearest
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
 from igsd.files.arrays import Header
-from igsd.files.models import SHIPPED
+from igsd.files.models import SHIPPED, identity_of
 from igsd.graphs.corpus import Corpus, read_corpus
 from igsd.graphs.graphset import GraphSet
 from igsd.model.network import Dims
@@ -82,6 +82,7 @@ class MoleculeEncoder(NeuralEstimator):
             checkpoint=parameters["checkpoint"],
             log_dir=parameters["log_dir"],
             verbose=parameters["verbose"],
+            identity={} if start is None else {"start": identity_of(start)},
         )
         self.corpus_ = {"molecules": len(corpus.graphs), "checksum": corpus.checksum}
         self.vector_dim_ = 0

@@ -1,6 +1,7 @@
 """Groups of alike graphs, and the graphs that are like no other."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -95,8 +96,8 @@ def outliers(data: Any, k: int = 10, *, model: Any = None) -> Outliers:
     >>> outliers([[0.0], [0.1], [9.0], [0.2]], k=2).graphs.tolist()
     [2, 0, 3, 1]
     """
-    if k < 1:
-        raise ConfigError(f"k must be at least 1. Got {k}.")
+    if not isinstance(k, Integral) or k < 1:
+        raise ConfigError(f"k must be at least 1, a whole number. Got {k}.")
     vectors = vectors_of(data, model, f"The mean distance to {k} neighbours", k + 1)
     distances = nearest(vectors, range(len(vectors)), k)[1].mean(axis=1).round(6)
     order = np.argsort(-distances, kind="stable")

@@ -37,6 +37,7 @@ from igsd.graphs.readers.table import (
 )
 from igsd.graphs.readers.text_table import TextTable
 from igsd.processes import map_folds
+from igsd.progress import readable_name
 
 ALGORITHM = 1
 """Raise this whenever a part changes, so that older ones are made again."""
@@ -103,12 +104,13 @@ def import_tables(
     label = label_column or table.guess_label((smiles, *(target_columns or ())))
     targets = target_columns
     if targets is None:
-        targets = table.guess_targets((smiles, label))
+        targets, odd = table.guess_targets((smiles, label))
+        table.notes = (*table.notes, *odd)
     for column in (*([label] if label else []), *targets):
         table.sample.column(column)  # report a wrong name before reading the molecules
     check_used(sources[0], smiles, label, targets)
     stem = Path(sources[0]) if len(sources) == 1 else target
-    name = stem.name.split(".")[0]
+    name = readable_name(stem.name).split(".")[0]
     reading = Reading(smiles, label, tuple(targets), level_of(standardise), name)
     advance = begin(table.num_rows)
     with owned(folder):
@@ -293,6 +295,7 @@ def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading
         wanted.setdefault(number, set()).add(line)
     rows: list[list[str]] = []
     lines: list[int] = []
+    files: list[str] = []
     places: dict[tuple[int, int], int] = {}
     for number, part in enumerate(table.parts(PART) if groups else ()):
         if not wanted.get(number, set()).issubset(part.lines):
@@ -302,9 +305,10 @@ def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading
                 places[number, line] = len(rows)
                 rows.append(row)
                 lines.append(line)
+                files.append(part.path.name)
     picked = TextTable(Path(table.sources[0]), table.columns, rows, lines)
     chosen = [[places[place] for place in group] for group in groups]
-    return repeats_note(picked, chosen, [reading.smiles])
+    return repeats_note(picked, chosen, [reading.smiles], files if len(table.sources) > 1 else ())
 
 
 def _failures(headers: Iterable[Header], kind: str, is_several: bool) -> list[SmilesFailure]:

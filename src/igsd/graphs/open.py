@@ -2,7 +2,7 @@
 
 import importlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,11 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
     if (kind := _kind(graphs)) is not None:
         raise DataError(
             f"A list of graphs was expected, found a single {kind}. Put it into a list: [graph]."
+        )
+    if isinstance(graphs, Set):
+        raise DataError(
+            f"A list of graphs was expected, found a {type(graphs).__name__}, whose order is not "
+            "fixed: vectors and labels could not be told apart. Make a list of it."
         )
     if isinstance(graphs, Mapping | bytes) or not isinstance(graphs, Iterable):
         raise DataError(f"Graphs were expected, found {type(graphs).__name__}. {_ACCEPTED}")

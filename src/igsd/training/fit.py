@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -199,6 +200,7 @@ def fit(
     log_dir: str | os.PathLike[str] | None = None,
     verbose: bool = False,
     pretrained: Pretrained | None = None,
+    identity: Mapping[str, Any] = MappingProxyType({}),
 ) -> Fitted:
     """Return a network trained on ``graphs``; without ``labels`` no class or target is read.
 
@@ -207,6 +209,7 @@ def fit(
     ``checkpoint`` the run saves itself and resumes. The caller's random state is left as it was.
     ``encoder``, ``view`` and ``loss``: the user's own, else those that the settings name.
     ``pretrained``: that of an earlier fit, used if the graphs and the settings are the same.
+    ``identity``: what else tells this run from others that might have left the checkpoint.
     """
     if view is not None or loss is not None or encoder is not None:
         pretrained = None  # one's own code may have changed since
@@ -221,6 +224,7 @@ def fit(
     if isinstance(settings, Objective) and is_trained:
         loss = own.part("losses", settings.loss, loss, LOSSES)
     options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose, pretrained)
+    options = replace(options, identity=identity)
     fabric = loop.make_fabric(settings)
     _say_if_started_again(settings.devices)
     fabric.launch()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
 import numpy as np
 import torch
 
-from igsd.errors import ConfigError, StorageError, TrainingError, need
+from igsd.errors import OtherRunError, StorageError, TrainingError, need
 from igsd.files.arrays import read_arrays, write_arrays
 from igsd.processes import StopSignals, kept_memory
 from igsd.progress import progress_bar
@@ -94,7 +94,7 @@ def load_checkpoint(
 ) -> Progress | None:
     """Restore a run in place and return its progress, or None if there is no checkpoint.
 
-    ``defaults``: values of settings that are newer than the checkpoint. Raises ``ConfigError`` if
+    ``defaults``: values of settings that are newer than the checkpoint. Raises ``OtherRunError`` if
     it belongs to another run, ``StorageError`` if it is damaged or of another version.
     """
     if not os.path.exists(path):
@@ -162,17 +162,22 @@ def _check_state(
             raise TypeError(f"the random state of the {name} has another form")
 
 
+_SUMS = {
+    "data": "it was trained on other graphs",
+    "labels": "it was trained on other labels",
+    "start": "it began with other weights",
+}
+"""What it means that a checksum differs."""
+
+
 def _check_identity(
     path: Any, found: Mapping[str, Any], wanted: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> None:
     stored = {"method": wanted.get("method")} | dict(defaults) | present_names(found)
     for key in sorted(stored.keys() | wanted.keys()):
         if stored.get(key) != wanted.get(key):
-            raise ConfigError(
-                f"The checkpoint {path} belongs to another run: its {key} is {stored.get(key)!r}, "
-                f"here it is {wanted.get(key)!r}. Use the same settings and data to resume, or "
-                "another folder to start again."
-            )
+            values = f"its {key} is {stored.get(key)!r}, here it is {wanted.get(key)!r}"
+            raise OtherRunError(path, _SUMS.get(key, values))
 
 
 def _numpy(tensor: torch.Tensor) -> np.ndarray:
