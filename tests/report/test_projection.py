@@ -69,7 +69,7 @@ def test_a_few_far_points_are_drawn_at_the_edge() -> None:
     far = points.copy()
     far[:2, 0] = 300.0
     moved, note = framed(far)
-    assert note == "2 graphs far beyond the frame drawn at its edge"
+    assert note == "2 graphs lie far outside and are drawn at the edge"
     assert 2 < moved[0, 0] == moved[1, 0] < 8
     np.testing.assert_array_equal(moved[2:], points[2:])
     np.testing.assert_array_equal(moved[:, 1], points[:, 1])

@@ -73,7 +73,8 @@ def framed(points: np.ndarray) -> tuple[np.ndarray, str]:
     count = int((moved != points).any(axis=1).sum())
     if not count:
         return points, ""
-    return moved, f"{counted(count, 'graph')} far beyond the frame drawn at its edge"
+    words = "lies far outside and is" if count == 1 else "lie far outside and are"
+    return moved, f"{counted(count, 'graph')} {words} drawn at the edge"
 
 
 def main_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
