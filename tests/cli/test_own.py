@@ -219,9 +219,8 @@ class Sums(torch.nn.Module):
 
 
 def test_parts_that_set_names_are_used_and_never_saved(
-    igsd: Run, toy: Path, tmp_path: Path, write_module: Write, monkeypatch: pytest.MonkeyPatch
+    igsd: Run, toy: Path, tmp_path: Path, write_module: Write
 ) -> None:
-    monkeypatch.setenv("IGSD_OWN_PARTS", "")  # so that it is as before afterwards
     write_module("parts", PARTS)
     small = (*SETTINGS, "--quiet")
     named = ("--set", "loss=parts:agree", "--set", "view=parts:same")
@@ -241,9 +240,8 @@ def test_parts_that_set_names_are_used_and_never_saved(
 
 
 def test_a_file_does_not_decide_which_code_is_run(
-    igsd: Run, toy: Path, tmp_path: Path, write_module: Write, monkeypatch: pytest.MonkeyPatch
+    igsd: Run, toy: Path, tmp_path: Path, write_module: Write
 ) -> None:
-    monkeypatch.setenv("IGSD_OWN_PARTS", "")
     write_module("parts", "raise SystemExit('run')\n")
     (tmp_path / "mine.toml").write_text('loss = "parts:agree"\n')
     code, _, err = igsd("train", toy, "-o", "run", *SETTINGS, "--quiet", "--config", "mine.toml")
@@ -254,9 +252,8 @@ def test_a_file_does_not_decide_which_code_is_run(
 
 
 def test_compare_with_a_loss_of_ones_own(
-    igsd: Run, toy: Path, in_process: Made, write_module: Write, monkeypatch: pytest.MonkeyPatch
+    igsd: Run, toy: Path, in_process: Made, write_module: Write
 ) -> None:
-    monkeypatch.setenv("IGSD_OWN_PARTS", "")
     write_module("parts", PARTS)
     small = (*FAST, *SETTINGS, "--set", "igsd.loss=parts:agree")
     code, out, err = igsd("compare", toy, "--methods", "igsd,histogram", *small)

@@ -91,6 +91,25 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_allclose(pushed(graphs, View()), one, atol=2e-6)
 
 
+@pytest.mark.parametrize("weights", [False, True])
+def test_compiled_loops_give_the_same_to_the_last_bit(
+    weights: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba", reason="compiled loops need igsd[speed]")
+    graphs = network(300, "hubs", weights=weights)
+    T, d = sparse_transition(graphs.adjacency, graphs.node_ptr, 0)
+    found = []
+    for fewest in (1, 301):
+        monkeypatch.setattr(push, "_COMPILED_NODES", fewest)
+        pushes = PPRPushes(T, d, 0.2, 1e-4)
+        found.append(pushes.rows(np.arange(40, 80)).toarray())
+    np.testing.assert_array_equal(*found)
+    assert (found[0][:, 40:80].diagonal() > 0.2).all()
+    monkeypatch.setattr(push, "_COMPILED_NODES", 1)
+    monkeypatch.setattr(push, "_compiled", lambda: None)  # as without numba
+    np.testing.assert_array_equal(pushes.rows(np.arange(40, 80)).toarray(), found[0])
+
+
 def test_the_numbering_of_nodes_changes_nothing_beyond_rounding() -> None:
     graphs, settings = network(120, "random"), View(threshold=2e-3)
     order = np.random.default_rng(0).permutation(120)

@@ -36,8 +36,9 @@ TABLE = """\
 With -o, FILE (.csv, .parquet, or - for standard output) has a row for each graph: graph (from 0),
 line, id, name and class (or the numbers that --labels names), as far as there are any, then"""
 
-_OTHERS = ("graph", "line", "id", "name", "class", "x", "y", "cluster", "strength", "rank")
-_OTHERS += ("distance",)
+_OTHERS = {"graph", "line", "id", "name", "class"}
+_OTHERS |= {"x", "y", "cluster", "strength", "rank", "distance"}
+"""Columns of the tables, after which a label is not called."""
 
 
 class Vectors(NamedTuple):

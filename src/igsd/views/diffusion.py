@@ -290,7 +290,9 @@ def _largest(X: sparse.csr_array, settings: Diffusion) -> sparse.csr_array:
         least = (X.data[order][place] * (1.0 - TIE))[row]
     keep = X.data >= least
     row_ptr = pointers(keep)[X.indptr]
-    return sparse.csr_array((X.data[keep], X.indices[keep], row_ptr), shape=X.shape)
+    kept = sparse.csr_array((X.data[keep], X.indices[keep], row_ptr), shape=X.shape)
+    kept.sort_indices()
+    return kept
 
 
 def sparse_transition(

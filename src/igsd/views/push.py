@@ -19,7 +19,8 @@ after the largest entries that earlier steps have really dropped, shared among t
 left in proportion to sqrt(w_k): that share needs the fewest entries if a step with limit eps has
 1 / eps of them.
 
-Sources are pushed in blocks, all of a block in one sweep: PageRank by NumPy's indexed additions,
+Sources are pushed in blocks, all of a block in one sweep: PageRank by NumPy's indexed additions, or
+source by source in compiled loops (``igsd.views.push_loops``) if numba is installed, both alike;
 the heat kernel by SciPy's product of sparse matrices. Both keep entries divided by sqrt(d_u), to
 which the limits refer; T then becomes A + I with its columns divided by d.
 """
@@ -28,7 +29,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,6 +48,7 @@ LEAST_ERROR = 1e-4
 _BLOCK_ENTRIES, _FEWEST_SOURCES = 1 << 19, 16
 _MOST_PUSHES = 1 << 19
 _SCATTERED = 3  # setting an entry of a list to zero takes as long as these in a row
+_COMPILED_NODES = 5_000  # compiled loops are worth the import of numba
 _MOST_SOURCES, _PRODUCT_ENTRIES = 256, 1 << 23
 
 
@@ -69,6 +73,14 @@ class PPRPushes:
 
     def rows(self, sources: np.ndarray) -> sparse.csr_array:
         """Return the rows X of at most ``width`` sources, columns in no order, in float32."""
+        if len(self.root) >= _COMPILED_NODES and (loops := _compiled()) is not None:
+            first = 1.0 / self.root[sources]
+            spread, limit = self.spread, self.delta * first
+            matrix = (spread.indptr, spread.indices, spread.data)
+            counts, node, pushed, left = loops.pushed_rows(*matrix, sources, first, limit)
+            X = self.alpha * (pushed + left) * self.root[node]
+            shape = (len(sources), len(self.root))
+            return sparse.csr_array((X, node, pointers(counts)), shape=shape)
         if not hasattr(self._kept, "zeros"):
             self._kept.zeros = np.zeros((2, self.width * len(self.root)), np.float32)
         residual, pushed = self._kept.zeros
@@ -132,6 +144,16 @@ def _clear(residual: np.ndarray, touched: list[np.ndarray]) -> None:
         return
     for targets in touched:
         residual[targets] = 0.0
+
+
+@cache
+def _compiled() -> Any:
+    """Return the module ``push_loops``, None without numba or a folder for what it compiles."""
+    try:
+        from igsd.views import push_loops
+    except (ImportError, RuntimeError):
+        return None
+    return push_loops
 
 
 class HeatPushes:
