@@ -13,6 +13,7 @@ from igsd.cli import COMMANDS
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, StorageError, counted
 from igsd.files.atomic import STANDARD_OUTPUT, check_writable
+from igsd.files.remote import check_remote, is_remote
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import LEVELS
 from igsd.graphs.summary import fitting_recipe
@@ -127,6 +128,9 @@ def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
     work is done. ``-``, standard output, needs neither.
     """
     if output == STANDARD_OUTPUT:
+        return lambda: None
+    if is_remote(output):
+        check_remote(output)
         return lambda: None
     target = Path(output)
     for source in inputs:

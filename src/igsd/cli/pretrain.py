@@ -67,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
     writer = only_writer(Path(args.output), may_replace=may_replace)
     with writer if is_main_process() else contextlib.nullcontext():
         _pretrain(args, config, workers, checkpoint)
-    written()
+    if is_main_process():
+        written()
     return 0
 
 
@@ -79,20 +80,23 @@ def _pretrain(args: argparse.Namespace, config: Any, workers: Workers, checkpoin
     from igsd.graphs.corpus import corpus_texts, read_corpus
 
     texts = list(islice(corpus_texts(args.corpus), args.most))
-    with progress_bar("reading", len(texts), shown=not args.quiet) as advance:
+    verbose = not args.quiet and is_main_process()
+    with progress_bar("reading", len(texts), shown=verbose) as advance:
         corpus = read_corpus(
             texts,
             num_fragments=config.num_fragments,
             workers=workers,
             advance=advance,
         )
-    if corpus.left_out:
+    if corpus.left_out and is_main_process():
         say_note(f"{counted(corpus.left_out, 'string')} left out: not molecules.")
-    if checkpoint.exists():
+    if checkpoint.exists() and is_main_process():
         say_note(f"continuing from {checkpoint}.")
-    model = MoleculeEncoder.from_config(config, checkpoint=checkpoint, verbose=not args.quiet)
+    model = MoleculeEncoder.from_config(config, checkpoint=checkpoint, verbose=verbose)
     start = MoleculeEncoder.load(args.start) if args.start else None
     model.fit_corpus(corpus, start)
+    if not is_main_process():
+        return
     model.save(args.output)
     checkpoint.unlink(missing_ok=True)
     width = counted(model.n_features_out_, "number")

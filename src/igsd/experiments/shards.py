@@ -24,6 +24,7 @@ from igsd.estimators.predictions import about_graphs, prediction_columns
 from igsd.experiments.records import in_words
 from igsd.files.columns import Columns
 from igsd.files.models import SHIPPED, model_path
+from igsd.files.remote import local_path
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
 from igsd.workers.pools import Workers
@@ -150,7 +151,7 @@ def _sent_model(model: Any, source: str, workers: Workers, pool: Pool) -> Any:
         return model
     if source in SHIPPED and not os.path.exists(source):
         return source  # which comes with igsd
-    path = model_path(source)
+    path = model_path(local_path(source))
     if workers.scheduler is None:
         return str(path.absolute())
     try:

@@ -209,17 +209,21 @@ class _Loop:
 
     def _patience(self) -> float | None:
         """Return how long to wait for a call to end before looking for slow ones."""
+        if not self._has_idle_workers():
+            return None
         slow = self._is_slow_after()
-        is_idle = len(self.running) < self.pool.size
-        return None if slow is None or not is_idle else max(slow / 4, 0.05)
+        return None if slow is None else max(slow / 4, 0.05)
+
+    def _has_idle_workers(self) -> bool:
+        """Return whether there are workers that no new call is given to."""
+        if len(self.running) >= self.pool.size or self._again:
+            return False
+        return self._is_over or (self.in_order and self._next - self._due >= self._window())
 
     def _copy_slow(self) -> None:
         """Give the slowest calls to workers that would have nothing to do."""
-        slow = self._is_slow_after()
-        if slow is None or self._again:
-            return
-        is_full = self.in_order and self._next - self._due >= self._window()
-        if not (self._is_over or is_full):
+        slow = self._is_slow_after() if self._has_idle_workers() else None
+        if slow is None:
             return
         now = self.pool.now()
         for call in sorted(set(self.running.values()), key=lambda call: call.number):
