@@ -1,6 +1,7 @@
 """What the commands that make runs share: their options, their execution, and its display."""
 
 import json
+import os
 import sys
 import time
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
