@@ -323,6 +323,20 @@ def render_plan(record: dict[str, Any]) -> str:
             f"| {stage['name']} | {stage['core_hours']:,.0f} | {stage['hours']:.2f} | "
             f"{stage['limit']} | {hours} | {deaths} | {copies} |"
         )
+    embed = next(stage for stage in record["stages"] if stage["name"] == "embed")
+    embed = Stage(*(embed[key] for key in ("name", "seconds", "sent", "collected")))
+    train, search = (record["rates"][name]["rate"] for name in ("train", "search"))
+    indices = assumed["molecules"] // 10**6
+    lines += [
+        "",
+        f"A worker embeds a shard in {embed.shard_seconds:.0f} s, and its vectors are "
+        f"{assumed['shard'] * embed.collected / 1e6:.0f} MB: from "
+        f"{embed.shard_seconds / embed.transfer:.0f} workers on, the machine that collects them is "
+        f"the limit. An epoch over all molecules would take "
+        f"{assumed['molecules'] / train / 3600:,.0f} core hours more. A query to {indices:,} "
+        f"indices takes {indices / search:.2f} s of CPU, "
+        f"{1000 * indices / search / assumed['workers']:.0f} ms on {assumed['workers']} workers.",
+    ]
     worst = max(abs(stage["difference"]) for stage in record["stages"])
     shards = assumed["molecules"] // assumed["shard"]
     source = (record["commit"]["id"] or "unknown")[:12]
