@@ -17,7 +17,8 @@ from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network
 from igsd.settings.igsd import Config
 from igsd.training.fit import view_of
-from igsd.training.loop import RandomStream, make_fabric, run_training, set_up, trainable
+from igsd.training.loop import RandomStream, run_training, set_up, trainable
+from igsd.training.ranks import make_fabric
 from igsd.training.task import EpochBatches, Task, epoch_batches
 from igsd.views.source import Source
 

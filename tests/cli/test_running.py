@@ -24,10 +24,10 @@ from igsd.cli.running import (
     written_changes,
 )
 from igsd.errors import ConfigError, StorageError
-from igsd.experiments.execute import Workers
 from igsd.experiments.run import Run
 from igsd.experiments.work import Batch, Work
 from igsd.report.tables import Column, Row, Table
+from igsd.workers.pools import Workers
 from tests.small_graphs import make_graphs
 
 

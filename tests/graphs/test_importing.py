@@ -4,6 +4,7 @@ import gzip
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from igsd.graphs import importing
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import import_tables, is_long, parts_folder
 from igsd.graphs.readers.table import read_smiles_table
+from tests.workers.children import DaskProcesses
 
 pytest.importorskip("rdkit")
 
@@ -329,3 +331,22 @@ def test_repeats_in_several_files_name_the_file(tmp_path: Path) -> None:
     sources = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
     with pytest.warns(IGSDWarning, match=r"lines 2 of a\.csv and 2 of b\.csv, 3 of a\.csv"):
         import_tables(sources, tmp_path / "m.graphs")
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cluster: DaskProcesses
+) -> None:
+    monkeypatch.setattr(importing, "PART", 4)
+    source = tmp_path / "m.csv"
+    source.write_text("smiles,y\n" + "".join(f"{'C' * n}O,{n}\n" for n in range(1, 30)))
+    import_tables([str(source)], tmp_path / "here")
+    told: list[int] = []
+
+    def kill_one(total: int) -> Any:
+        return lambda count: (told.append(count), cluster.workers[0].kill())
+
+    import_tables([str(source)], tmp_path / "there", scheduler=cluster.address, begin=kill_one)
+    assert sum(told) == 29
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+    assert not parts_folder(tmp_path / "there").exists()

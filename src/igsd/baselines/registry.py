@@ -352,12 +352,15 @@ def name_of(estimator: Any) -> str | None:
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Return the fitted estimator of any method, from a run folder or a file written by ``save``.
 
-    A name of ``igsd.pretrained`` stands for the model in the package, unless there is such a path.
-    Raises ``StorageError`` for anything else.
+    A file may be given as a URL that fsspec opens, such as ``s3://bucket/model``. A name of
+    ``igsd.pretrained`` stands for the model in the package, unless there is such a path. Raises
+    ``StorageError`` for anything else.
     """
     from igsd.files.arrays import read_header
     from igsd.files.models import SHIPPED, model_path
+    from igsd.files.remote import local_path
 
+    path = local_path(path)
     if str(path) in SHIPPED and not os.path.exists(path):
         from igsd.estimators.molecules import pretrained
 

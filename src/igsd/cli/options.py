@@ -11,14 +11,17 @@ from typing import Any
 from igsd.baselines import registry
 from igsd.cli import COMMANDS
 from igsd.cli.output import say_note
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError, StorageError, counted
 from igsd.files.atomic import STANDARD_OUTPUT, check_writable
+from igsd.files.remote import check_remote, is_remote
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import LEVELS
 from igsd.graphs.summary import fitting_recipe
 from igsd.settings import own
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.settings.text import load_recipe, parse_settings, read_settings, recipe_names
+from igsd.workers.cluster import check_address
+from igsd.workers.pools import Workers, num_cores
 
 OURS = "igsd"
 """The default method."""
@@ -84,6 +87,40 @@ def add_spreadsheet_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spreadsheet", action="store_true", help=text)
 
 
+def add_workers_arguments(parser: Any, jobs: str, where: str) -> None:
+    """Add ``--jobs``, with this help, ``--backend`` and ``--scheduler``; ``where``: what is."""
+    parser.add_argument("--jobs", type=int, metavar="N", help=jobs)
+    text = f"where {where}"
+    parser.add_argument("--backend", choices=("local", "dask"), default="local", help=text)
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask scheduler")
+
+
+def check_workers(args: argparse.Namespace) -> None:
+    """Reject invalid combinations of these options; note more processes than cores."""
+    if args.jobs is not None and args.jobs < 1 and args.jobs != -1:
+        raise ConfigError(f"--jobs must be at least 1, or -1 for all cores. Got {args.jobs}.")
+    if (args.backend == "dask") != (args.scheduler is not None):
+        raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
+    if args.scheduler is not None:
+        if args.jobs is not None:
+            raise ConfigError(
+                "--jobs is for this machine; on a cluster the number of workers decides."
+            )
+        check_address(args.scheduler)
+    if args.jobs is not None and args.jobs > num_cores():
+        say_note(
+            f"--jobs {args.jobs} on {counted(num_cores(), 'core')}: more processes than cores take "
+            "more memory and are not faster."
+        )
+
+
+def workers_of(args: argparse.Namespace) -> Workers:
+    """Return the workers that the options ask for: one process by default; checks them."""
+    check_workers(args)
+    count = num_cores() if args.jobs == -1 else args.jobs or 1
+    return Workers(count, args.scheduler)
+
+
 def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[], None]:
     """Check the output file; return a callback for when it is written, which names a new folder.
 
@@ -92,6 +129,9 @@ def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[]
     needs neither.
     """
     if output == STANDARD_OUTPUT:
+        return lambda: None
+    if is_remote(output):
+        check_remote(output)
         return lambda: None
     target = Path(output)
     for source in inputs if target.exists() else ():

@@ -12,7 +12,6 @@ from igsd.cli import running
 from igsd.cli.options import add_command, names_in
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted
-from igsd.experiments.execute import Workers
 from igsd.experiments.exhibits import find_exhibits, narrowed
 from igsd.experiments.records import in_words
 from igsd.experiments.run import Options
@@ -20,6 +19,7 @@ from igsd.experiments.work import Batch, Estimates, Work, batch_protocols, plan_
 from igsd.report.records import RecordFolder
 from igsd.report.render import print_table, text
 from igsd.report.tables import fill
+from igsd.workers.pools import Workers
 
 _DESCRIPTION = """\
 Makes the runs that a table or figure of the paper still lacks, and prints it, our results beside

@@ -12,12 +12,20 @@ from pathlib import Path
 from typing import Any, Self
 
 from igsd.baselines.registry import METHODS, method, method_names, setting_names
-from igsd.cli.options import Time, choose_recipe, names_in, prepare_output, written_settings
+from igsd.cli.options import (
+    Time,
+    add_workers_arguments,
+    check_workers,
+    choose_recipe,
+    names_in,
+    prepare_output,
+    written_settings,
+)
 from igsd.cli.output import say_note, shown_opening
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
-from igsd.experiments.execute import Display, Workers, check_address, execute_runs, lock_path
+from igsd.experiments.execute import Display, execute_runs, lock_path
 from igsd.experiments.records import Record, make_records_folder, plain_name
 from igsd.experiments.run import Options, Run, opened
 from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
@@ -32,6 +40,7 @@ from igsd.report.summary import METRICS, summarise
 from igsd.report.tables import Table
 from igsd.settings import own
 from igsd.settings.text import parse_settings
+from igsd.workers.pools import Workers, num_cores
 
 Changes = dict[str, Any]
 """Settings by name, as they were written."""
@@ -45,13 +54,9 @@ PROTOCOLS_HELP = """\
 def add_running_arguments(parser: Any, *, jobs: str) -> None:
     """Add the options of the executor; ``jobs``: what is the default of ``--jobs``."""
     text = "processes, -1 for all cores: runs side by side, or the folds of a single run "
-    parser.add_argument("--jobs", type=int, metavar="N", help=f"{text}(default: {jobs})")
+    add_workers_arguments(parser, f"{text}(default: {jobs})", "runs are executed")
     text = "start no run after this time, e.g. 30m, 2h or 1h30m"
     parser.add_argument("--budget", metavar="TIME", action=Time, help=text)
-    backends = ("local", "dask")
-    text = "where runs are executed"
-    parser.add_argument("--backend", choices=backends, default="local", help=text)
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask scheduler")
     text = "time limit of a run in seconds; without labels, of fitting a method and computing its "
     text += "vectors or kernel (default there: a day). The table then says '> limit'"
     parser.add_argument("--limit-seconds", type=float, metavar="S", help=text)
@@ -117,17 +122,10 @@ def check_running(args: Namespace) -> None:
     """Reject invalid combinations of options before any data are read."""
     if args.seeds is not None and args.seeds < 1:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
-    if args.jobs is not None and args.jobs < 1 and args.jobs != -1:
-        raise ConfigError(f"--jobs must be at least 1, or -1 for all cores. Got {args.jobs}.")
+    check_workers(args)
     for option, value in (("seconds", args.limit_seconds), ("memory", args.limit_memory)):
         if value is not None and not value > 0:
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
-    if (args.backend == "dask") != (args.scheduler is not None):
-        raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
-    if args.scheduler is not None:
-        reason = "is for this machine; on a cluster the number of workers decides."
-        refuse({"--jobs": args.jobs}, reason)
-        check_address(args.scheduler)
     for option in ("json", "plot"):
         if path := vars(args).get(option):
             prepare_output(path, *_inputs(args), option=f"--{option}")
@@ -283,7 +281,7 @@ def spread_out(args: Namespace, num_runs: int, graphs: GraphSet) -> tuple[Worker
 
 def num_processes(args: Namespace) -> int:
     """Return the number of processes of ``--jobs``; all cores by default."""
-    return (os.cpu_count() or 1) if args.jobs in (None, -1) else int(args.jobs)
+    return num_cores() if args.jobs in (None, -1) else int(args.jobs)
 
 
 def records_of(

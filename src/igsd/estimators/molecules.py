@@ -23,6 +23,7 @@ from igsd.progress import progress_bar
 from igsd.settings.igsd import PretrainConfig
 from igsd.training.fit import Fitted, fit
 from igsd.training.free_targets import FreeTargets
+from igsd.workers.pools import Workers
 
 _SAMPLE = 20_000
 """Molecules of the corpus that the map from a representation to a vector is made from."""
@@ -60,7 +61,7 @@ class MoleculeEncoder(NeuralEstimator):
             corpus = read_corpus(
                 texts,
                 num_fragments=config.num_fragments,
-                processes=config.processes,
+                workers=Workers(config.processes),
                 advance=advance,
             )
         return self.fit_corpus(corpus)

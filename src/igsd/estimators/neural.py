@@ -73,6 +73,13 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         self.network_.settings = self._fitted_config()
         yield from self._chunks(X, self.network_.embed, "embedding")
 
+    def chunk_ranges(self, X: Any, *, is_embedding: bool = True) -> Iterator[tuple[int, int]]:
+        """Yield (start, stop) of graphs that are computed together; rounding depends on these."""
+        check_is_fitted(self, "network_")
+        graphs, network = as_graphset(X), self.network_
+        is_distinct = is_embedding and network.embeds_distinct(self.features_)
+        yield from chunks(graphs.node_ptr, DISTINCT_CHUNK_NODES if is_distinct else CHUNK_NODES)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator atomically to one file at exactly ``path``.
 
@@ -204,11 +211,10 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         graphs, network = as_graphset(X), self.network_.eval()
         warn_of_unseen(self.features_, graphs)
         config, device = network.settings, next(network.parameters()).device
-        is_distinct = title == "embedding" and network.embeds_distinct(self.features_)
-        max_nodes = DISTINCT_CHUNK_NODES if is_distinct else CHUNK_NODES
+        ranges = self.chunk_ranges(graphs, is_embedding=title == "embedding")
         shown = self.get_params(deep=False)["verbose"]
         with kept_memory(), progress_bar(title, len(graphs), shown=shown) as advance:
-            for start, stop in chunks(graphs.node_ptr, max_nodes):
+            for start, stop in ranges:
                 part = graphs.take(np.arange(start, stop))
                 source = Source(part, self.features_, device, view=view_of(config), cache=False)
                 with torch.no_grad(), called("encoder", None, ENCODER_RULE):

@@ -9,6 +9,7 @@ from typing import Any
 
 from igsd.errors import DataError, shortened
 from igsd.files.arrays import read_header, refuse_pickle
+from igsd.files.remote import local_path
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
@@ -132,14 +133,15 @@ def open_data(
     of molecules, a file of networks or a folder of them (``igsd.graphs.readers.files``), or the
     name of a data set; an existing path takes precedence over a name. A list of NetworkX, igraph or
     DGL graphs, PyTorch Geometric ``Data`` objects, adjacency matrices, SMILES strings, RDKit
-    molecules or paths of files of networks becomes a set. Raises ``StorageError`` for a pickle,
+    molecules or paths of files of networks becomes a set. A file may be given as a URL that fsspec
+    opens, such as ``s3://bucket/molecules.csv``. Raises ``StorageError`` for a pickle,
     whatever its suffix, and ``DataError`` for anything else.
 
     ``smiles_column``: which column of a table holds the molecules, if its name does not tell.
     ``standardise``: ``neutral`` (also True) keeps the largest fragment of each molecule without
     charges, ``tautomer`` also chooses the canonical tautomer; recorded as ``standardised``.
     """
-    level = level_of(standardise)
+    level, data = level_of(standardise), local_path(data)
     if is_frame(data):
         return read_smiles_table(frame_table(data), smiles_column, standardise=level)
     if isinstance(data, str | os.PathLike) and is_table(os.fspath(data)):

@@ -39,7 +39,7 @@ from igsd.settings.groups import (
     Training,
     View,
 )
-from igsd.training import loop
+from igsd.training import loop, ranks
 from igsd.training.self_training import PseudoLabels
 from igsd.training.task import LabelModule, Labels, Task, predict_outputs
 from igsd.views.source import Source, bond_types
@@ -134,11 +134,12 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
         raise DataError(
             f"{name} compares graphs, so it needs at least 2 to train on; {graphs.name!r} has 1."
         )
+    count = ranks.num_ranks(settings.devices)
     for key in ("batch_size", "label_batch_size"):
-        if getattr(settings, key, settings.devices) < settings.devices:
+        if getattr(settings, key, count) < count:
             raise ConfigError(
                 f"Every process needs a graph of each batch: {key} must be at least devices. Got "
-                f"{key}={getattr(settings, key)} and devices={settings.devices}."
+                f"{key}={getattr(settings, key)} and devices={count}."
             )
     if isinstance(settings, Features):
         choose_parts(graphs, settings.node_features, settings.node_attributes)
@@ -150,7 +151,7 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
         _check_views_of_links(settings)
     if isinstance(settings, View) and settings.view == "bond-types":
         bond_types(graphs, settings.num_views)
-    loop.make_fabric(settings)
+    ranks.make_fabric(settings)
 
 
 def _check_directions(settings: Any) -> None:
@@ -225,9 +226,10 @@ def fit(
         loss = own.part("losses", settings.loss, loss, LOSSES)
     options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose, pretrained)
     options = replace(options, identity=identity)
-    fabric = loop.make_fabric(settings)
+    fabric = ranks.make_fabric(settings)
+    ranks.warn_of_few_cores(fabric, settings.devices)
     _say_if_started_again(settings.devices)
-    fabric.launch()
+    ranks.launch(fabric)
     with own.called("encoder", None, ENCODER_RULE):
         return _fit(graphs, settings, network_class, labels, fabric, options)
 
@@ -302,7 +304,7 @@ def _fit(
         stream,
         checkpoint=path,
         checkpoint_every=settings.checkpoint_every,
-        identity=identity | settings.learned() | options.identity,
+        identity=identity | settings.learned() | options.identity | {"devices": fabric.world_size},
         defaults=type(settings)().learned(),
         on_epoch=_after_epoch(network, features, fabric, options),
         verbose=verbose,
