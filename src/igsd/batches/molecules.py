@@ -193,6 +193,11 @@ class MoleculeCollator(Collator):
         self.bonds = links.bond_codes(graphs).astype(np.int16)
         self.positions = links.positions(graphs)
 
+    @property
+    def categories(self) -> np.ndarray:
+        """The category of every bond of the set, [E] int64, as far as it has no distances."""
+        return self.links.categories(self.bonds, None)
+
     def batch(self, indices: np.ndarray, adjacency: Adjacency) -> MoleculeBatch:
         """Return the molecules ``indices``; raises ``TypeError`` for edges of another set."""
         if adjacency is not self.graphs.adjacency:

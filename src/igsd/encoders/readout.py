@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from igsd.batches.distinct import DistinctBatch, Level
 from igsd.errors import ParameterError
 
 READOUTS = ("sum", "mean", "max")
@@ -33,6 +34,26 @@ def readout(x: Tensor, ptr: Tensor, names: tuple[str, ...], counts: Tensor | Non
         x = x if x.dtype == torch.float64 else x.float()
         parts = [_REDUCTIONS[name](x, ptr, counts) for name in names]
         return torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
+
+
+def distinct_readout(
+    x: Tensor, batch: DistinctBatch, level: Level, names: tuple[str, ...]
+) -> Tensor:
+    """Return the same from the vectors x [U, d] of the distinct neighbourhoods of a level."""
+    if "max" not in names:
+        sums = level.members @ x
+        sizes = batch.sizes.unsqueeze(1).to(x.dtype)
+        return torch.cat([sums if name == "sum" else sums / sizes for name in names], dim=1)
+    kinds, width = level.members.col_indices(), x.shape[1]
+    result = x.new_empty(batch.num_graphs, width * len(names))
+    for graphs, nodes in batch.runs:
+        rows = x.index_select(0, kinds[nodes]).view(len(graphs), -1, width)
+        parts = [_OVER_NODES[name](rows, dim=1) for name in names]
+        result[graphs] = torch.cat(parts, dim=1)
+    return result
+
+
+_OVER_NODES = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax}
 
 
 def _sum(x: Tensor, ptr: Tensor, counts: Tensor | None) -> Tensor:
