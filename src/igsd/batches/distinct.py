@@ -112,13 +112,13 @@ def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) ->
         neighbours = splitmix64(keys)[kind][columns] * factors
         keys = refined_keys(keys[kind], neighbours, adjacency.row_ptr)
         keys, first, kind = _kinds(keys)
-        gather, blocks = None, ()
+        members = _ones(node_ptr, kind, len(keys), device)
         if used is None or codes is None:
             gather = _ones(*_gather(adjacency, columns, first, before), width, device)
+            levels.append(Level(gather, members))
         else:
             parts = _blocks(adjacency, columns, first, before, codes, (width, len(used)), device)
-            blocks = tuple(parts)
-        levels.append(Level(gather, _ones(node_ptr, kind, len(keys), device), blocks))
+            levels.append(Level(None, members, tuple(parts)))
     return DistinctBatch(
         x,
         levels,

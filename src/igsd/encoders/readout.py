@@ -1,5 +1,6 @@
 """Readouts: from the vectors of a graph's nodes to one vector of the graph."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -53,7 +54,11 @@ def distinct_readout(
     return result
 
 
-_OVER_NODES = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax}
+_OVER_NODES: dict[str, Callable[..., Tensor]] = {
+    "sum": torch.sum,
+    "mean": torch.mean,
+    "max": torch.amax,
+}
 
 
 def _sum(x: Tensor, ptr: Tensor, counts: Tensor | None) -> Tensor:
