@@ -13,7 +13,7 @@ from igsd.batches.features import FeatureMap
 from igsd.batches.links import LinkFeatures
 from igsd.encoders.gin import GINLayer
 from igsd.encoders.gine import GINELayer
-from igsd.encoders.readout import distinct_readout, parse_readout, readout
+from igsd.encoders.readout import Segments, distinct_readout, parse_readout, readout
 from igsd.errors import ConfigError, nearest
 from igsd.settings.groups import ENCODERS
 
@@ -71,11 +71,11 @@ class GNNEncoder(nn.Module):
         """Return the representations h [B, out_dim] of a batch of graphs."""
         if isinstance(batch, DistinctBatch):
             return self._forward_distinct(batch)
-        x, parts = batch.x, []
+        x, parts, segments = batch.x, [], Segments(batch.ptr, batch.counts)
         for number, layer in enumerate(self.layers, 1):
             x = layer(x, batch)
             if self.concat_layers or number == len(self.layers):
-                parts.append(readout(x, batch.ptr, self.readouts, batch.counts))
+                parts.append(readout(x, segments, self.readouts))
         return torch.cat(parts, dim=1)
 
     @property
@@ -130,7 +130,8 @@ def encode_with_nodes(encoder: Any, batch: Batch) -> tuple[Tensor, Tensor]:
         x = layer(x, batch)
         per_layer.append(x)
     kept = per_layer if encoder.concat_layers else per_layer[-1:]
-    graphs = [readout(nodes, batch.ptr, encoder.readouts) for nodes in kept]
+    segments = Segments(batch.ptr)
+    graphs = [readout(nodes, segments, encoder.readouts) for nodes in kept]
     return torch.cat(kept, dim=1), torch.cat(graphs, dim=1)
 
 
