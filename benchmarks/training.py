@@ -117,12 +117,13 @@ def recorded_training(
     steps: Sequence[int] | None = None,
     network_class: type[Network] = IGSDModel,
     settings: Any = SETTINGS,
+    features: FeatureMap | None = None,
 ) -> tuple[RecordedTask, Any, Any]:
     """Return (task, optimiser, fabric) ready for ``run_training``, as ``fit`` sets them up.
 
     A diffusion is computed here, once.
     """
-    features = feature_map(graphs)
+    features = feature_map(graphs) if features is None else features
     fabric = make_fabric(settings)
     fabric.launch()
     network = initial_network(network_class, settings, features)

@@ -150,6 +150,12 @@ METHODS: dict[str, Method] = {
     **_with_heads("morgan", "Morgan counts", "molecules:MorganFingerprints", revision=1),
     **_with_heads("descriptors", "RDKit descriptors", "molecules:MoleculeDescriptors"),
     **_with_heads("pretrained", "pre-trained vectors", "molecules:PretrainedMolecules"),
+    "pretrain": _reference(
+        "encoder pre-trained on a corpus",
+        "molecules:CorpusVectors",
+        settings={"head": "linear"},
+        stochastic=True,
+    ),
     "mean-teacher": _few_labels("Mean Teachers", f"{_FEW_LABELS}.mean_teacher:MeanTeacher"),
     "infograph-star": _few_labels("InfoGraph*", f"{_INFOGRAPH}Star"),
     "gin": _few_labels("GIN (supervised only)", _GIN, settings=_OFF),

@@ -42,6 +42,7 @@ NAME is one of:
   b3db              molecules that pass the blood-brain barrier, 5 % of the labels
   b3db-logbb        how much of them passes, 5 % of the values
   molecules         vectors and small models on seven sets of molecules, from 16 labels to all
+  pretraining       which loss and how many molecules the pre-trained encoder learns from
   beyond            reference rows, WL-OA, twins removed, PROTEINS, DD, and your own data (--data)
   all               everything
 

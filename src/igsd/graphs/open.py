@@ -1,13 +1,14 @@
 """``as_graphset`` and ``open_data``: everything that igsd accepts as graphs, as a ``GraphSet``."""
 
 import importlib
+import math
 import os
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from igsd.errors import DataError, shortened
+from igsd.errors import DataError, counted, shortened
 from igsd.files.arrays import read_header, refuse_pickle
 from igsd.files.remote import local_path
 from igsd.graphs.datasets import find_entry, load_dataset
@@ -77,6 +78,14 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
     items = list(graphs)
     if not items:
         raise DataError(f"The list of graphs is empty; at least one is needed. {_ACCEPTED}")
+    gaps = [place for place, item in enumerate(items) if _is_gap(item)]
+    if gaps:
+        more = f", and {counted(len(gaps) - 1, 'other')} with it" if len(gaps) > 1 else ""
+        raise DataError(
+            f"Graph {gaps[0]} of the list is missing (it is {items[gaps[0]]}){more}. Leave such "
+            "rows out, of the labels too; igsd.open_data leaves them out of a DataFrame and says "
+            "which."
+        )
     first = _kind(items[0])
     if first is None:
         raise DataError(
@@ -92,6 +101,11 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
             )
     module, function = _READERS[first].split(":")
     return getattr(importlib.import_module(f"igsd.graphs.{module}"), function)(items, name=name)
+
+
+def _is_gap(item: Any) -> bool:
+    """Return whether an entry of a list stands for nothing, as an empty cell of a table does."""
+    return item is None or (isinstance(item, float) and math.isnan(item))
 
 
 def _kind(item: Any) -> str | None:
