@@ -12,15 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from igsd.baselines.registry import METHODS, method, method_names, setting_names
-from igsd.cli.options import (
-    Time,
-    add_workers_arguments,
-    check_workers,
-    choose_recipe,
-    names_in,
-    prepare_output,
-    written_settings,
-)
+from igsd.cli import options
 from igsd.cli.output import say_note, shown_opening
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation import SPLITS, shown_with
@@ -54,9 +46,9 @@ PROTOCOLS_HELP = """\
 def add_running_arguments(parser: Any, *, jobs: str) -> None:
     """Add the options of the executor; ``jobs``: what is the default of ``--jobs``."""
     text = "processes, -1 for all cores: runs side by side, or the folds of a single run "
-    add_workers_arguments(parser, f"{text}(default: {jobs})", "runs are executed")
+    options.add_workers_arguments(parser, f"{text}(default: {jobs})", "runs are executed")
     text = "start no run after this time, e.g. 30m, 2h or 1h30m"
-    parser.add_argument("--budget", metavar="TIME", action=Time, help=text)
+    parser.add_argument("--budget", metavar="TIME", action=options.Time, help=text)
     text = "time limit of a run in seconds; without labels, of fitting a method and computing its "
     text += "vectors or kernel (default there: a day). The table then says '> limit'"
     parser.add_argument("--limit-seconds", type=float, metavar="S", help=text)
@@ -97,7 +89,7 @@ def parse_methods(text: str) -> list[str]:
     ``all`` stands for every method with ``in_all``. Raises ``ConfigError`` with the nearest
     names for an unknown one.
     """
-    names = names_in(text)
+    names = options.names_in(text)
     if not names:
         raise ConfigError("--methods takes names with commas between them, or all. Got none.")
     for name in names:
@@ -122,13 +114,13 @@ def check_running(args: Namespace) -> None:
     """Reject invalid combinations of options before any data are read."""
     if args.seeds is not None and args.seeds < 1:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
-    check_workers(args)
+    options.check_workers(args)
     for option, value in (("seconds", args.limit_seconds), ("memory", args.limit_memory)):
         if value is not None and not value > 0:
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
     for option in ("json", "plot"):
         if path := vars(args).get(option):
-            prepare_output(path, *_inputs(args), option=f"--{option}")
+            options.prepare_output(path, *_inputs(args), option=f"--{option}")
 
 
 def _inputs(args: Namespace) -> list[str]:
@@ -148,7 +140,7 @@ def written_changes(args: Namespace) -> Changes:
         say_note(
             f"records do not notice when the code of {listed} changes; --force makes new ones."
         )
-    for key, value in written_settings(args).items():
+    for key, value in options.written_settings(args).items():
         is_section = isinstance(value, dict)
         changes |= {f"{key}.{k}": v for k, v in value.items()} if is_section else {key: value}
     if any(key.rpartition(".")[2] == "seed" for key in changes):
@@ -225,7 +217,7 @@ def vector_runs(args: Namespace, graphs: GraphSet, **kwargs: Any) -> list[Run]:
                 f"{path} would be a row called {name}, which is the name of a method: rename it."
             )
         vectors_for(path, graphs)
-        place, recipe = str(Path(path).expanduser()), choose_recipe(args.recipe, graphs)
+        place, recipe = str(Path(path).expanduser()), options.choose_recipe(args.recipe, graphs)
         fixed = (("vectors_path", place), ("vectors_checksum", checksum_of(path)))
         more: Any = {"changes": (("file", name),), "fixed": fixed, **kwargs}
         found[name] = first_run(args, graphs, "vectors", recipe, **more)

@@ -22,8 +22,7 @@ _PERIOD = 1000
 _RESIDUAL, _BOUNDED, _SIGN, _DIAGONAL, _UP, _DOWN, _WEIGHT = range(7)
 
 
-@intrinsic
-def _maximum(typing: Any, first: Any, second: Any) -> Any:
+def _declare_maximum(typing: Any, first: Any, second: Any) -> Any:
     """Return the larger of two numbers; compilers may take a maximum of many in any order."""
     double = ir.DoubleType()
 
@@ -33,6 +32,9 @@ def _maximum(typing: Any, first: Any, second: Any) -> Any:
         return builder.call(function, arguments, fastmath=("nnan", "nsz"))
 
     return types.float64(types.float64, types.float64), generate
+
+
+_maximum: Any = intrinsic(_declare_maximum)
 
 
 @njit(cache=True)

@@ -30,6 +30,7 @@ from igsd.graphs.open import as_graphset
 from igsd.settings.fields import Settings, setting
 from igsd.settings.igsd import PretrainConfig
 from igsd.training.fit import Fitted
+from igsd.workers.pools import Workers
 
 MORGAN = "morgan"
 """The name of the method that is a reference row wherever graphs are molecules."""
@@ -171,9 +172,8 @@ class CorpusVectors(MoleculeEncoder):
         _names(as_graphset(X))
         config, verbose = self._config_of_fit(), self.get_params(deep=False)["verbose"]
         strings = list(islice(_corpus_strings(config.corpus.split("+")), config.most))
-        corpus = read_corpus(
-            strings, num_fragments=config.num_fragments, processes=config.processes
-        )
+        workers = Workers(config.processes)
+        corpus = read_corpus(strings, num_fragments=config.num_fragments, workers=workers)
         settings = {k: v for k, v in config.learned().items() if k not in ("head", "most")}
         key = json.dumps([settings, corpus.checksum], sort_keys=True)
         digest = hashlib.sha256(key.encode()).hexdigest()[:40]
