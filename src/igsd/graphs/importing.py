@@ -32,13 +32,14 @@ from igsd.graphs.readers.table import (
     SmilesFailure,
     check_used,
     class_cells,
+    names_rows,
     read_rows,
     repeats_note,
 )
 from igsd.graphs.readers.text_table import TextTable
 from igsd.processes import map_folds
 
-ALGORITHM = 1
+ALGORITHM = 2
 """Raise this whenever a part changes, so that older ones are made again."""
 
 PART = 10_000
@@ -286,24 +287,24 @@ def _join(keys: dict[Path, str], target: Path, table: LongTable, reading: Readin
 def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading: Reading) -> str:
     """Return a sentence on molecules that occur several times, empty if none does.
 
-    Their rows are read once more, since they may disagree in columns that are not kept.
+    Their rows are read once more if they may disagree in columns that are not kept.
     """
-    wanted: dict[int, set[int]] = {}
-    for number, line in (place for group in groups for place in group):
-        wanted.setdefault(number, set()).add(line)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    places: dict[tuple[int, int], int] = {}
-    for number, part in enumerate(table.parts(PART) if groups else ()):
-        if not wanted.get(number, set()).issubset(part.lines):
+    rows: dict[tuple[int, int], list[str]] = {place: [] for group in groups for place in group}
+    lines_of: dict[int, set[int]] = {}
+    for number, line in rows:
+        lines_of.setdefault(number, set()).add(line)
+    is_read = any(c != reading.smiles and not names_rows(c) for c in table.columns)
+    for number, part in enumerate(table.parts(PART) if groups and is_read else ()):
+        wanted = lines_of.get(number, set())
+        if not wanted.issubset(part.lines):
             raise changed(part.path)
         for row, line in zip(part.rows, part.lines, strict=True):
-            if line in wanted.get(number, ()):
-                places[number, line] = len(rows)
-                rows.append(row)
-                lines.append(line)
-    picked = TextTable(Path(table.sources[0]), table.columns, rows, lines)
-    chosen = [[places[place] for place in group] for group in groups]
+            if line in wanted:
+                rows[number, line] = row
+    lines = [line for _, line in rows]
+    picked = TextTable(Path(table.sources[0]), table.columns, list(rows.values()), lines)
+    number_of = {place: number for number, place in enumerate(rows)}
+    chosen = [[number_of[place] for place in group] for group in groups]
     return repeats_note(picked, chosen, [reading.smiles])
 
 
