@@ -57,7 +57,7 @@ def read_binaries(binaries: Sequence[bytes]) -> Block:
     block, is_read = _decoded(binaries)
     if is_read.all():
         return block
-    others = _asked([binaries[place] for place in np.flatnonzero(~is_read)])
+    others = _asked([binaries[place] for place in np.flatnonzero(~is_read).tolist()])
     # Those that were read, then the others; back into the order of the molecules.
     parts = zip(block.take(np.flatnonzero(is_read)), others, strict=True)
     place = np.empty(len(binaries), np.int64)
@@ -71,7 +71,7 @@ def _asked(binaries: Sequence[bytes]) -> Block:
 
     sizes, num_bonds, atoms, bonds = [], [], [], []
     for binary in binaries:
-        molecule = Chem.Mol(binary)
+        molecule = Chem.Mol(binary)  # type: ignore[call-overload]
         info = molecule.GetRingInfo()
         rings = [0] * molecule.GetNumAtoms()
         for ring in sorted(info.AtomRings(), key=len, reverse=True):

@@ -235,9 +235,9 @@ class ChemicalColumns:
         ends = np.concatenate([begin + offsets, end + offsets])
         degrees = np.minimum(np.bincount(ends, minlength=starts[-1]), 7)
         kinds = _packed((number, degrees, charge + 128, *others, stereo), _ATOM_BITS)
-        known, place = np.unique(kinds, return_inverse=True)
+        known, inverse = np.unique(kinds, return_inverse=True)
         codes = [self._kinds.setdefault(kind, len(self._kinds)) for kind in known.tolist()]
-        atoms = np.array(codes, np.int32)[place]
+        atoms = np.array(codes, np.int32)[inverse]
         done = sum(len(atoms) for atoms, *_ in self._blocks)
         bonds = _packed(bond, _BOND_BITS)
         places = np.array(self._ranks, np.int32)

@@ -121,6 +121,7 @@ def read_molecules(
             kept.append(row)
             names.append(spelling)
             found.append(molecule, text)
+            del molecule  # so that the next one can have its memory, which is in the cache
     graphs = None
     if kept:
         graphs = found.labelled(name, graph_names=tuple(names))
