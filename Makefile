@@ -44,6 +44,7 @@ readme: .venv/installed
 performance: .venv/installed-dev
 	$(BIN)/python -m benchmarks.render results/benchmarks docs/performance.md
 	$(BIN)/python -m benchmarks.render results/torture docs/reliability.md
+	$(BIN)/python -m benchmarks.render results/scaling docs/scaling.md
 	$(BIN)/python -m scripts.instruction_sets --render docs/evaluating.md
 
 # The documentation site, in site/; nothing is loaded from the network.

@@ -15,14 +15,19 @@ from benchmarks.epoch import TOLERANCE, loss_differences
 from benchmarks.row import Row, Skipped
 from benchmarks.side import Side
 from benchmarks.timing import alternate
-from benchmarks.training import SETTINGS, batches_of, initial_network
+from benchmarks.training import (
+    SETTINGS,
+    batches_of,
+    epoch_of,
+    initial_network,
+    recorded_training,
+)
 from igsd.graphs.chemistry import chemical
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.smiles import from_smiles
 from igsd.graphs.readers.text_table import read_text_table
 from igsd.model.igsd import IGSDModel
 from igsd.training.fit import fit_features
-from igsd.training.loop import make_adam, trainable
 from igsd.views.source import Source
 
 DATA, NUM_MOLECULES, REPEATS = "ZINC, 4,000 molecules", 4000, 3
@@ -82,24 +87,9 @@ def make_source(graphs: GraphSet, settings: Any) -> tuple[IGSDModel, Source]:
 
 def epoch_side(encoder: str) -> Callable[[], list[float]]:
     """Return the work of one epoch with our encoder; its result: the loss of every step."""
-    from igsd.model.network import Step
-
-    graphs = load()
-    model, source = make_source(graphs, GINE if encoder == "gine" else GIN)
-    optimizer = make_adam(trainable(model), SETTINGS.learning_rate)
-
-    def epoch() -> list[float]:
-        losses = []
-        for indices in batches_of(graphs):
-            loss = model.losses(Step(source, [source.by_size(indices)]))["total"]
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            optimizer.step()
-            model.after_step()
-            losses.append(loss.item())
-        return losses
-
-    return epoch
+    graphs, settings = load(), GINE if encoder == "gine" else GIN
+    features = fit_features(graphs, settings)
+    return epoch_of(*recorded_training(graphs, settings=settings, features=features))
 
 
 def gineconv_side() -> Callable[[], list[float]]:

@@ -16,8 +16,9 @@ from igsd.files.atomic import write_json
 
 KIND = "igsd benchmarks"
 FOLDER = Path("results") / "benchmarks"
-TORTURE = "torture"
+TORTURE, SCALING = "torture", "scaling"
 _KINDS = {KIND: "make bench", f"igsd {TORTURE}": f"make {TORTURE}"}
+_KINDS[f"igsd {SCALING}"] = "python -m benchmarks.billion"
 
 
 def make_record(rows: Sequence[Row], seconds: float, load: Sequence[float]) -> dict[str, Any]:

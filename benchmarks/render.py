@@ -1,9 +1,10 @@
-"""``python -m benchmarks.render``: the tables of two pages from their records.
+"""``python -m benchmarks.render``: the tables of three pages from their records.
 
 ``docs/performance.md`` shows each row of the benchmarks as last measured, whether in a run of all
 or of some; ``docs/reliability.md`` the last whole run of ``make torture-all``, or of ``make
-torture`` if there is none. Rewrites what stands between the markers and leaves the rest alone; with
-``--check`` it writes nothing and exits with 1 where a page and the records differ.
+torture`` if there is none; ``docs/scaling.md`` the last plan for a billion molecules. Rewrites what
+stands between the markers and leaves the rest alone; with ``--check`` it writes nothing and exits
+with 1 where a page and the records differ.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import TORTURE, read_all
+from benchmarks.billion import render_plan
+from benchmarks.record import SCALING, TORTURE, read_all
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
 from igsd.report.readme import read_page, replace_between, update_pages
@@ -85,6 +87,10 @@ def replace_table(text: str, table: str) -> str:
 def render_page(page: Path, records: Path) -> dict[Path, str]:
     """Return a page with its table, which the name of the folder of records tells."""
     text = read_page(page)
+    if records.name == SCALING:
+        plan = render_plan(read_all(records, f"igsd {SCALING}")[-1])
+        begin, end = (mark.replace("benchmarks", SCALING) for mark in (BEGIN, END))
+        return {page: replace_between(text, begin, end, plan)}
     if records.name != TORTURE:
         return {page: replace_table(text, render(read_all(records)))}
     table = render_torture(read_all(records, f"igsd {TORTURE}"))

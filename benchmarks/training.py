@@ -17,7 +17,8 @@ from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims, Network
 from igsd.settings.igsd import Config
 from igsd.training.fit import view_of
-from igsd.training.loop import RandomStream, make_fabric, run_training, set_up, trainable
+from igsd.training.loop import RandomStream, run_training, set_up, trainable
+from igsd.training.ranks import make_fabric
 from igsd.training.task import EpochBatches, Task, epoch_batches
 from igsd.views.source import Source
 
@@ -116,12 +117,13 @@ def recorded_training(
     steps: Sequence[int] | None = None,
     network_class: type[Network] = IGSDModel,
     settings: Any = SETTINGS,
+    features: FeatureMap | None = None,
 ) -> tuple[RecordedTask, Any, Any]:
     """Return (task, optimiser, fabric) ready for ``run_training``, as ``fit`` sets them up.
 
     A diffusion is computed here, once.
     """
-    features = feature_map(graphs)
+    features = feature_map(graphs) if features is None else features
     fabric = make_fabric(settings)
     fabric.launch()
     network = initial_network(network_class, settings, features)

@@ -15,6 +15,7 @@ import pytest
 
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs, odd_graphs
+from tests.workers.children import DaskProcesses, dask_processes
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,3 +58,11 @@ def graphs() -> GraphSet:
 def odd() -> GraphSet:
     """One-node, edgeless and partly isolated graphs."""
     return odd_graphs()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[DaskProcesses]:
+    """Start a Dask scheduler and two workers."""
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    with dask_processes(tmp_path) as processes:
+        yield processes

@@ -28,6 +28,7 @@ def write_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wr
     """
     before, modules = list(sys.path), set(sys.modules)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("IGSD_OWN_PARTS", "")  # what --set allows is forgotten afterwards
 
     def write(name: str, text: str, offers: dict[str, str] | None = None) -> Path:
         path = tmp_path / f"{name}.py"

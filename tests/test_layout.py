@@ -18,6 +18,7 @@ FOUNDATION = {
     "progress",
     "limits",
     "processes",
+    "workers",
 }
 ORDER = (
     "settings",

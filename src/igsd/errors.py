@@ -24,6 +24,20 @@ class ConfigError(IGSDError):
     """A setting that does not exist or has a value outside its range."""
 
 
+class OtherRunError(ConfigError):
+    """A checkpoint that another run has left; ``difference`` says how the two differ."""
+
+    def __init__(self, path: object, difference: str) -> None:
+        super().__init__(path, difference)
+        self.path, self.difference = path, difference
+
+    def __str__(self) -> str:
+        return (
+            f"The checkpoint {self.path} belongs to another run: {self.difference}. Use the same "
+            "settings and data to resume, or another folder to start again."
+        )
+
+
 class ParameterError(ConfigError):
     """A parameter whose value breaks its rule, with the parts of its message.
 

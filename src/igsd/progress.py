@@ -1,6 +1,7 @@
 """What users see while a command runs: progress bars, and streams that cannot break the work."""
 
 import contextlib
+import errno
 import html
 import os
 import re
@@ -94,13 +95,31 @@ _UNSEEN = re.compile(
 )
 
 
+_UNDECODED = re.compile(r"[\udc80-\udcff]+")
+
+
+def readable_name(name: str) -> str:
+    r"""Return the name of a file as text: UTF-8 in any locale, bytes that are not as ``\xff``.
+
+    Python holds bytes that its locale does not know as lone surrogates, which no file can hold.
+
+    >>> readable_name("caf\udcc3\udca9 \udcff.gml")
+    'café \\xff.gml'
+    """
+
+    def decoded(found: re.Match[str]) -> str:
+        return found[0].encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+    return _UNDECODED.sub(decoded, name)
+
+
 def printable(text: str) -> str:
     r"""Return text with control characters escaped, as ids of a foreign table may hold them.
 
     >>> printable("a\x1b[31mb")
     'a\\x1b[31mb'
     """
-    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], readable_name(text))
 
 
 class Steady:
@@ -111,8 +130,8 @@ class Steady:
     ``is_read``, a reader that stops reading (`head`) still raises ``BrokenPipeError``.
     """
 
-    def __init__(self, stream: Any, *, is_read: bool) -> None:
-        self.stream, self.is_read = stream, is_read
+    def __init__(self, stream: Any, *, is_read: bool, is_closed: bool = False) -> None:
+        self.stream, self.is_read, self.is_closed = stream, is_read, is_closed
         self.lost: OSError | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -121,6 +140,8 @@ class Steady:
     def write(self, text: str) -> int:
         """Write ``text``, escaped where needed."""
         with self._kept_going():
+            if self.is_closed and text:
+                raise OSError(errno.EBADF, "it is closed")
             shown = printable(text)
             try:
                 self.stream.write(shown)
@@ -184,7 +205,9 @@ def steady_streams() -> Iterator[Steady]:
         while (null := os.open(os.devnull, os.O_RDWR)) <= 2:
             os.set_inheritable(null, True)
         os.close(null)
-    streams = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
-    out, err = (Steady(s, is_read=place == 0) for place, s in enumerate(streams))
+    out, err = (
+        Steady(s or open(os.devnull, "w"), is_read=s is sys.stdout, is_closed=s is None)  # noqa: SIM115
+        for s in (sys.stdout, sys.stderr)
+    )
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         yield out

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from igsd.batches import distinct
 from igsd.batches.batch import Collator
 from igsd.batches.distinct import DistinctBatch, distinct_batch
 from igsd.batches.features import FeatureMap
 from igsd.batches.links import LinkFeatures
+from igsd.batches.molecules import MoleculeCollator
 from igsd.encoders.encoder import GNNEncoder, distinct_depth
 from igsd.graphs.build import from_edges
 from igsd.graphs.datasets import load_dataset
@@ -40,16 +42,16 @@ def test_a_path_of_four_has_two_kinds_of_nodes() -> None:
 
 @pytest.mark.parametrize("graphs", [make_graphs(), odd_graphs()], ids=["random", "odd"])
 @pytest.mark.parametrize("parts", ["constant", "degree"])
-@pytest.mark.parametrize("readout", ["sum", "mean", "sum+mean"])
+@pytest.mark.parametrize("readout", ["sum", "mean", "sum+mean", "sum+max", "max+mean"])
 @pytest.mark.parametrize("concat", [True, False])
 def test_an_encoder_says_the_same_of_it(graphs, parts, readout, concat) -> None:
-    distinct, plain = both(graphs, parts)
+    batch, plain = both(graphs, parts)
     torch.manual_seed(0)
     encoder = GNNEncoder("gin", plain.x.shape[1], 8, 3, readout=readout, concat_layers=concat)
     encoder.train()(plain)  # BatchNorm has seen something
     encoder.eval()
     with torch.no_grad():
-        torch.testing.assert_close(encoder(distinct), encoder(plain), rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(encoder(batch), encoder(plain), rtol=1e-4, atol=1e-5)
 
 
 def test_there_are_no_more_rows_than_nodes() -> None:
@@ -62,7 +64,7 @@ def test_there_are_no_more_rows_than_nodes() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "readout", "takes"),
-    [("gin", "sum", True), ("gin", "mean+sum", True), ("gin", "max", False), ("gcn", "sum", False)],
+    [("gin", "sum", True), ("gin", "mean+sum", True), ("gin", "max", True), ("gcn", "sum", False)],
 )
 def test_which_encoders_take_it(kind: str, readout: str, takes: bool) -> None:
     assert GNNEncoder(kind, 2, 4, 2, readout=readout).takes_distinct is takes
@@ -74,6 +76,43 @@ def test_links_that_are_seen_differ() -> None:
     assert distinct_depth(encoder, features) == 2
     links = LinkFeatures.fit(make_molecules(), 0)
     assert distinct_depth(encoder, replace(features, links=links)) == 0
+
+
+@pytest.mark.parametrize("block", [3, 2000])
+@pytest.mark.parametrize("readout", ["sum", "sum+max", "mean"])
+def test_bonds_are_part_of_a_neighbourhood(
+    block: int, readout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(distinct, "BLOCK", block)
+    graphs = make_molecules(12, coordinates=False)
+    links, features = LinkFeatures.fit(graphs), FeatureMap.fit(graphs)
+    collator = MoleculeCollator(graphs, features, links, HOST)
+    plain = collator.molecules(np.arange(len(graphs)))
+    torch.manual_seed(0)
+    encoder = GNNEncoder("gine", features.dim, 8, 3, readout=readout, links=links)
+    encoder.train()(plain)  # BatchNorm has seen something
+    encoder.eval()
+    batch = distinct_batch(collator, graphs.adjacency, 3)
+    assert len(batch.x) < len(plain.x)
+    with torch.no_grad():
+        torch.testing.assert_close(encoder(batch), encoder(plain), rtol=1e-4, atol=1e-5)
+
+
+def test_which_links_gine_takes() -> None:
+    graphs, near = make_molecules(4, coordinates=False), make_molecules(4)
+    features, links = FeatureMap.fit(graphs, "label"), LinkFeatures.fit(graphs)
+    encoder = GNNEncoder("gine", features.dim, 4, 2, links=links)
+    assert distinct_depth(encoder, replace(features, links=links)) == 2
+    assert distinct_depth(encoder, replace(features, links=links, edge_weight="weight")) == 0
+    assert distinct_depth(encoder, replace(features, links=LinkFeatures.fit(near))) == 0
+
+
+def test_a_graph_without_edges_and_one_of_another_size() -> None:
+    graphs = from_edges([1, 3], np.array([1, 2]), np.array([2, 3]))
+    batch, plain = both(graphs, "constant", levels=2)
+    encoder = GNNEncoder("gin", 1, 4, 2, readout="max").eval()
+    with torch.no_grad():
+        torch.testing.assert_close(encoder(batch), encoder(plain))
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from igsd.batches.operator import (
     AdjacencyOperator,
     DenseBlocks,
     Runs,
+    column_parts,
     runs_of_equal_size,
     worth_dense_blocks,
 )
@@ -166,3 +167,23 @@ def test_joined_operators_equal_one_batch() -> None:
     assert torch.equal(joined.edge_weight(), whole.edge_weight())
     assert torch.equal(joined.row_sums(), whole.row_sums())
     assert torch.equal(joined.missing_loops, whole.missing_loops)
+
+
+def test_columns_of_large_batches_are_multiplied_in_parts(monkeypatch) -> None:
+    n, rng = 60, np.random.default_rng(0)
+    matrix = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.5), 1).astype(np.float32)
+    sparse = torch.from_numpy(matrix + matrix.T).to_sparse_csr()
+    parts = (sparse.crow_indices().int(), sparse.col_indices().int(), sparse.values())
+    operator = AdjacencyOperator(*parts, torch.ones(n), np.array([n]))
+    operator._runs = None  # a sparse product
+    x = torch.randn(n, 40, generator=torch.Generator().manual_seed(0))
+    whole = operator.multiply(x, own=1.0)
+    assert len(column_parts(x, len(operator.col))) == 1
+    monkeypatch.setattr(operator_module, "_CACHED_ENTRIES", 100)
+    assert len(column_parts(x, len(operator.col))) == 3
+    assert len(column_parts(x, 3 * n)) == 1, "too few entries to be worth the copies"
+    x.requires_grad_()
+    split = operator.multiply(x, own=1.0)
+    torch.testing.assert_close(split, whole)
+    (gradient,) = torch.autograd.grad(split.square().sum(), x)
+    torch.testing.assert_close(gradient, operator.multiply(2 * whole, own=1.0))

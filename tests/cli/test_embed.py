@@ -208,3 +208,45 @@ def test_a_model_of_standardised_molecules(igsd: Run, tmp_path: Path) -> None:
 def test_runs_of_several_processes_do_not_read_standard_input(igsd: Run) -> None:
     code, _, err = igsd("evaluate", "--recipe", "molecules", "-")
     assert (code, "standard input can be read only once. Save it to a file" in err) == (2, True)
+
+
+def test_model_data_and_vectors_in_a_store(igsd: Run, trained: Path, tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec", reason="the extra cluster is not installed")
+    graphs = make_graphs(5, seed=9, node_label_names=(0, 1, 2))
+    graphs.save(tmp_path / "new.graphs")
+    system = fsspec.filesystem("memory")
+    system.put(str(tmp_path / "new.graphs"), "/store/new.graphs")
+    system.put(str(trained / "model.safetensors"), "/store/model")
+    places = ("memory://store/model", "memory://store/new.graphs")
+    code, out, _ = igsd("embed", *places, "-o", "memory://store/v.npy", "--quiet")
+    assert (code, out) == (0, "5 vectors of 16 numbers: memory://store/v.npy\n")
+    system.get("/store/v.npy", str(tmp_path / "v.npy"))
+    expected = IGSD.load(trained / "model.safetensors").transform(graphs)
+    assert np.array_equal(read_vectors(tmp_path / "v.npy"), expected)
+    code, _, err = igsd("embed", "memory://store/none", places[1], "-o", "v.npy")
+    assert code == 2
+    assert "There is no file at memory://store/none" in err
+    code, _, err = igsd("embed", *places, "-o", "nonsense://store/v.npy")
+    assert code == 2
+    assert "URLs of the kind nonsense:// cannot be opened here" in err
+
+
+def test_more_processes_than_cores_and_other_options(
+    igsd: Run, trained: Path, toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from igsd.cli import embed
+
+    monkeypatch.setattr("igsd.cli.options.num_cores", lambda: 2)
+    monkeypatch.setattr(embed, "prepare_output", lambda *paths: exit(7))
+    code, _, err = igsd("embed", trained, toy, "-o", "v.npy", "--jobs", "8")
+    assert code == 7
+    assert err.startswith("igsd: note: --jobs 8 on 2 cores: more processes than cores")
+    for options, text in (
+        (["--jobs", "0"], "--jobs must be at least 1"),
+        (["--backend", "dask"], "--backend dask and --scheduler ADDRESS go together"),
+        (["--backend", "dask", "--scheduler", "x:1", "--jobs", "2"], "--jobs is for this machine"),
+        (["--backend", "dask", "--scheduler", "foo"], "must be SCHEME://HOST:PORT"),
+    ):
+        code, _, err = igsd("embed", trained, toy, "-o", "v.npy", *options)
+        assert code == 2
+        assert text in err

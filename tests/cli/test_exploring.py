@@ -65,6 +65,29 @@ def test_printed_tables(igsd: Run, blobs: np.ndarray) -> None:
 
 
 @pytest.mark.usefixtures("blobs")
+def test_labels_are_classes_or_numbers(igsd: Run, tmp_path: Path) -> None:
+    kinds = ["small"] * 8 + ["large"] * 11 + [""]
+    (tmp_path / "kinds.txt").write_text("\n".join(kinds) + "\n")
+    (tmp_path / "size.txt").write_text("\n".join(f"{i}.5" for i in range(20)) + "\n")
+    given, drawn = ("g", "--vectors", "v.npy", "-o", "t.csv"), ("--plot", "p.svg")
+    code, out, err = igsd("cluster", *given, "--labels", "kinds.txt")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[2].split()[:4] == ["0", "12", "large", "(100"]
+    assert "agreement of clusters and classes: 1.00" in out
+    assert [row["class"] for row in rows_of(tmp_path / "t.csv")] == kinds
+    out = igsd("cluster", *given, "--labels", "size.txt")[1]
+    assert "mean size" in out.splitlines()[1]
+    assert out.splitlines()[2].split()[:3] == ["0", "12", "14"]
+    assert "agreement" not in out
+    assert igsd("outliers", *given, *drawn, "--labels", "size.txt")[0] == 0
+    row = rows_of(tmp_path / "t.csv")[0]
+    assert float(row["size"]) == int(row["graph"]) + 0.5
+    for labels, word in (("kinds.txt", "class large (11)"), ("size.txt", "size")):
+        assert igsd("map", *given, *drawn, "--labels", labels)[0] == 0
+        assert word in (tmp_path / "p.svg").read_text()
+
+
+@pytest.mark.usefixtures("blobs")
 def test_the_same_seed_gives_the_same_picture(igsd: Run, tmp_path: Path) -> None:
     for name in ("a.png", "b.png"):
         options = ("--map", "tsne", "--seed", 3, "--plot", name)
@@ -87,9 +110,28 @@ def test_wrong_options(igsd: Run, tmp_path: Path) -> None:
         (["outliers", "--vectors", "v.npy", "-k", 20], "needs at least 21 graphs"),
         (["outliers", "--vectors", "v.npy", "--top", 0], "--top must be at least 1"),
         (["outliers", "--vectors", "v.npy", "--seed", -1], "--seed must be from 0"),
-        (["map", "MUTAG", "--vectors", "v.npy", "-o", "x.csv"], "20 rows, and MUTAG has 188"),
+        (
+            ["map", "MUTAG", "--vectors", "v.npy", "-o", "x.csv"],
+            "holds 20 vectors, but 'MUTAG' has 188",
+        ),
         (["map", "--vectors", "v.npy", "-o", "x.txt"], ".csv"),
+        (["cluster", "--vectors", "v.npy", "--labels", "kind"], "give DATA as well"),
+        (["cluster", "g", "--vectors", "v.npy", "--labels", "kind"], "has no labels of that name"),
         (["map", "--vectors", "v.npy", "--plot", "x.gif"], ".png"),
     ):
         code, _, err = igsd(*words)
         assert (code, message in err) == (2, True), (words, err)
+
+
+def test_vectors_are_matched_with_graphs_by_id(
+    igsd: Run, blobs: np.ndarray, tmp_path: Path
+) -> None:
+    """Rows were paired with graphs by their order, whatever ids and names the table had."""
+    make_graphs(20, ids=tuple(f"g{i}" for i in reversed(range(20)))).save(tmp_path / "turned")
+    text = "".join(f"{i},g{i},{a},{b},{c}\n" for i, (a, b, c) in enumerate(blobs))
+    (tmp_path / "v.csv").write_text("graph,id,x,y,z\n" + text)
+    for data in ("g", "turned"):
+        assert igsd("outliers", data, "--vectors", "v.csv", "-o", f"{data}.csv")[0] == 0
+    given, turned = (rows_of(tmp_path / f"{data}.csv") for data in ("g", "turned"))
+    assert [row["id"] for row in given] == [row["id"] for row in turned]
+    assert [row["distance"] for row in given] == [row["distance"] for row in turned]

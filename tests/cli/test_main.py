@@ -106,17 +106,25 @@ def test_a_reader_that_stops_reading_is_no_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("streams", "code"), [(">/dev/full", 2), (">&-", 0), ("2>/dev/full", 0), (">&- 2>&- <&-", 0)]
+    ("streams", "code", "reason"),
+    [
+        (">/dev/full", 2, "No space left on device"),
+        (">&-", 2, "it is closed"),
+        ("2>/dev/full", 0, ""),
+        (">&- 2>&- <&-", 2, ""),
+    ],
 )
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_output_that_cannot_be_written(streams: str, code: int, unbuffered: str) -> None:
+def test_output_that_cannot_be_written(
+    streams: str, code: int, reason: str, unbuffered: str
+) -> None:
     """Neither a traceback nor, in the middle of a training, the end of it."""
     command = f"{shlex.quote(sys.executable)} -m igsd --help {streams}"
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
     assert done.returncode == code
-    lost = "igsd: Cannot write to standard output: No space left on device.\n"
-    assert done.stderr == (lost if code else "")
+    lost = f"igsd: Cannot write to standard output: {reason}.\n"
+    assert done.stderr == (lost if reason else "")
 
 
 def test_is_a_module_too(tmp_path: Path) -> None:

@@ -160,3 +160,12 @@ def test_wrong_options_of_an_index(igsd: Run, trained: Path, toy: Path) -> None:
     assert "no vector index at t.index" in igsd("neighbors", *index)[2]
     assert "at least 1. Got 0" in igsd("index", trained, toy, "-o", "x", "--jobs", 0)[2]
     assert "is the input" in igsd("index", trained, toy, "-o", toy, "--force")[2]
+
+
+def test_a_number_that_is_also_an_id(capsys: pytest.CaptureFixture[str]) -> None:
+    """The graph with the id was not found, and nothing said so."""
+    graphs = make_graphs(4, ids=("3", "2", "b", "b"))
+    assert (_find("3", graphs), capsys.readouterr().err.count("`--query 0` asks for it")) == (3, 1)
+    assert (_find("0", graphs), _find("1", graphs), capsys.readouterr().err) == (0, 1, "")
+    assert _find("b", graphs) == 2
+    assert "2 graphs have the id b, and the first of them is taken" in capsys.readouterr().err

@@ -95,3 +95,18 @@ def test_help_after_a_method_is_about_its_settings(igsd: Run) -> None:
     assert "igsd train --method NAME --help" in " ".join(igsd("train", "--help")[1].split())
     code, _, err = igsd("train", "--method", "wll", "-h")
     assert (code, "There is no method 'wll'" in err) == (2, True)
+
+
+def test_an_output_is_never_a_part_of_an_input(tmp_path: Path) -> None:
+    """A run's model was replaced by an index of its own vectors."""
+    run, folder = tmp_path / "run", tmp_path / "networks"
+    for place in (run, folder):
+        place.mkdir()
+    names = ("metrics.json", "model.safetensors", "mine.csv")
+    for place in (*(run / name for name in names), folder / "a.gml"):
+        place.write_text("")
+    for place in (run / "model.safetensors", folder / "a.gml"):
+        with pytest.raises(StorageError, match=f"-o {place} is a part of the input {place.parent}"):
+            prepare_output(str(place), str(place.parent))
+    prepare_output(str(run / "mine.csv"), str(run))()
+    prepare_output(str(folder / "new.csv"), str(folder))()

@@ -11,9 +11,9 @@ import pytest
 
 from igsd import open_data
 from igsd.baselines.references.vectors import vectors_for
-from igsd.errors import DataError
+from igsd.errors import DataError, IGSDWarning
 from tests.baselines.test_own import MODULE
-from tests.cli.conftest import Run
+from tests.cli.conftest import SETTINGS, Run
 from tests.cli.test_compare import FAST, Made, table_of
 from tests.experiments.method_stand_in import in_process
 from tests.own_parts import Write, write_module
@@ -190,3 +190,98 @@ def read(path):
     (tmp_path / "bad.paths").write_text("x\n")
     with pytest.raises(DataError, match=r"reader of .paths files, reads:read, failed.*ValueError"):
         open_data("bad.paths")
+
+
+PARTS = """
+import torch
+from torch.nn.functional import cosine_similarity
+
+
+def agree(p, p_view, z, z_view):
+    return 2 - cosine_similarity(p, z_view).mean() - cosine_similarity(p_view, z).mean()
+
+
+def same(A, seed):
+    return A
+
+
+class Sums(torch.nn.Module):
+    out_dim = 4
+
+    def __init__(self, in_dim):
+        super().__init__()
+        self.linear = torch.nn.Linear(in_dim, 4)
+
+    def forward(self, batch):
+        h = self.linear(batch.adjacency.multiply(batch.x))
+        return h.new_zeros(batch.num_graphs, 4).index_add(0, batch.batch, h)
+"""
+
+
+def test_parts_that_set_names_are_used_and_never_saved(
+    igsd: Run, toy: Path, tmp_path: Path, write_module: Write
+) -> None:
+    write_module("parts", PARTS)
+    small = (*SETTINGS, "--quiet")
+    named = ("--set", "loss=parts:agree", "--set", "view=parts:same")
+    code, _, err = igsd("train", toy, "-o", "run", *small, *named)
+    assert code == 0, err
+    said = "holds the weights, but not the view parts:same, the loss parts:agree: code is never"
+    assert said in " ".join(err.split())
+    assert 'loss = "parts:agree"' in (tmp_path / "run" / "config.toml").read_text()
+    assert igsd("embed", "run", toy, "-o", "v.npy")[0] == 0, "needs neither view nor loss"
+    code, _, err = igsd("train", toy, "-o", "sums", *small, "--set", "encoder=parts:Sums")
+    assert code == 0, err
+    assert "not the encoder parts:Sums: code is never saved" in " ".join(err.split())
+    code, _, err = igsd("embed", "sums", toy, "-o", "v.npy")
+    assert (code, "trained with an encoder of your own, Sums" in " ".join(err.split())) == (2, True)
+    code, _, err = igsd("train", toy, "-o", "no", *small, "--set", "loss=parts:agre")
+    assert (code, "The loss 'parts:agre' does not exist" in err) == (2, True)
+
+
+def test_a_file_does_not_decide_which_code_is_run(
+    igsd: Run, toy: Path, tmp_path: Path, write_module: Write
+) -> None:
+    write_module("parts", "raise SystemExit('run')\n")
+    (tmp_path / "mine.toml").write_text('loss = "parts:agree"\n')
+    code, _, err = igsd("train", toy, "-o", "run", *SETTINGS, "--quiet", "--config", "mine.toml")
+    assert (code, "on the command line --set loss=parts:agree" in " ".join(err.split())) == (
+        2,
+        True,
+    )
+
+
+def test_compare_with_a_loss_of_ones_own(
+    igsd: Run, toy: Path, in_process: Made, write_module: Write
+) -> None:
+    write_module("parts", PARTS)
+    small = (*FAST, *SETTINGS, "--set", "igsd.loss=parts:agree")
+    code, out, err = igsd("compare", toy, "--methods", "igsd,histogram", *small)
+    assert code == 0, err
+    assert any(name.startswith("igsd") for name in table_of(out)), out
+    assert "do not notice when the code of parts:agree changes" in err
+
+
+def test_vectors_of_named_graphs_must_be_in_their_order(tmp_path: Path) -> None:
+    """`igsd embed` writes names; those of the same graphs in another order were not noticed."""
+    graphs = replace(make_graphs(3), graph_names=("C", "CC", "CCC"))
+    path = tmp_path / "v.csv"
+    path.write_text("graph,name,x\n0,C,1\n2,CCC,3\n1,CC,2\n")
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("graph,name,x\n0,CCC,3\n1,CC,2\n2,C,1\n")
+    with pytest.raises(DataError, match="another order: row 0 is 'CCC', but graph 0 is 'C'"):
+        vectors_for(path, graphs)
+    path.write_text("graph,name,x\n0,N,3\n1,CC,2\n2,CCC,1\n")
+    with pytest.warns(IGSDWarning, match="other names than .* in 1 of 3 rows"):
+        assert vectors_for(path, graphs)[:, 0].tolist() == [3, 2, 1]
+
+
+def test_ids_of_vectors_are_text_and_may_repeat(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text("id,x\n007,7\n7,1\n")
+    graphs = replace(make_graphs(2), ids=("7", "007"))
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 7]
+    path.write_text("graph,id,x\n0,a,7\n1,a,1\n")
+    assert vectors_for(path, replace(graphs, ids=("a", "a")))[:, 0].tolist() == [7, 1]
+    with pytest.raises(DataError, match="no row for 'b'"):
+        vectors_for(path, replace(graphs, ids=("a", "b")))

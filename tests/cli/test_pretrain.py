@@ -78,6 +78,13 @@ def test_an_interrupted_run_ends_with_the_same_weights(
         patch.setattr(loop, "_one_step", stopping)
         assert igsd("pretrain", corpus, "-o", "parts", *SMALL, often)[0] == 130
     assert (tmp_path / "parts.checkpoint").exists()
+    for other, difference in (
+        (["--set=learning_rate=0.5"], "its learning_rate is"),
+        (["--most=5"], "it was trained on other graphs"),
+        (["--start=whole"], "it began with other weights"),
+    ):
+        code, _, err = igsd("pretrain", corpus, "-o", "parts", *SMALL, often, *other)
+        assert (code, difference in err, "or delete parts.checkpoint" in err) == (2, True, True)
     code, _, err = igsd("pretrain", corpus, "-o", "parts", *SMALL, often)
     assert code == 0
     assert "continuing from parts.checkpoint" in err

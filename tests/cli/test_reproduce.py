@@ -13,6 +13,7 @@ from igsd.cli import reproduce
 from igsd.experiments import exhibits, run
 from igsd.experiments.run import Run
 from igsd.experiments.vector_protocols import VectorProtocol
+from igsd.graphs import datasets
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import MemoryLimitError
 from tests.cli.conftest import Run as Command
@@ -45,6 +46,19 @@ def test_run_resume_and_table(igsd: Command, small: str, tmp_path: Path) -> None
     code, again, err = igsd("reproduce", "table-3", "--jobs", 1, "--seeds", 1)
     assert (code, again, err) == (0, out, "")
     assert [file.stat().st_mtime_ns for file in files] == before
+
+
+def test_a_dry_run_downloads_nothing(
+    igsd: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IGSD_DATA", raising=False)
+    monkeypatch.setenv("IGSD_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setattr(datasets, "_fetch", lambda *_: pytest.fail("downloaded"))
+    code, out, err = igsd("reproduce", "table-1", "--dry-run", "--data", "COLLAB")
+    assert (code, "COLLAB is left out: COLLAB (5,000 graphs) is not on this" in err) == (1, True)
+    assert "nothing can be run" in out
+    code, _, err = igsd("tune", "COLLAB", "--dry-run")
+    assert (code, "a dry run downloads nothing. `igsd data show COLLAB`" in err) == (2, True)
 
 
 def test_budget_and_dry_run(igsd: Command, small: str, tmp_path: Path) -> None:

@@ -24,10 +24,10 @@ from igsd.cli.running import (
     written_changes,
 )
 from igsd.errors import ConfigError, StorageError
-from igsd.experiments.execute import Workers
 from igsd.experiments.run import Run
 from igsd.experiments.work import Batch, Work
 from igsd.report.tables import Column, Row, Table
+from igsd.workers.pools import Workers
 from tests.small_graphs import make_graphs
 
 
@@ -186,3 +186,16 @@ def test_settings_from_file_and_line(tmp_path: Path) -> None:
     for pair in ("seed=1", "wl.seed=1"):
         with pytest.raises(ConfigError, match="cannot be set"):
             written_changes(argparse.Namespace(config=None, settings=[pair]))
+
+
+@pytest.mark.parametrize("option", ["json", "plot"])
+def test_an_output_that_is_an_input(tmp_path: Path, option: str) -> None:
+    """The table of a user was replaced by the scores of its rows."""
+    table = tmp_path / "table.csv"
+    table.write_text("smiles\nCCO\n")
+    args = parsed()
+    for inputs in ({"data": str(table)}, {"inputs": ["molecules", str(table)]}):
+        given = argparse.Namespace(**vars(args) | inputs | {option: str(table)})
+        with pytest.raises(StorageError, match=f"--{option} {table} is the input"):
+            check_running(given)
+    assert table.read_text() == "smiles\nCCO\n"

@@ -252,3 +252,10 @@ def test_molecules_start_from_the_encoder_in_the_package(igsd: Run, tmp_path: Pa
     code, out, _ = igsd("train", "m.csv", "--labels", "active", "-o", "n", "--set", "epochs=1")
     assert "method igsd-molecules" not in out
     assert igsd("train", "m.csv", "--labels", "active", "-o", "r", "--resume")[1].count("finished")
+
+
+def test_options_of_labels_without_labels(igsd: Run, toy: Path) -> None:
+    """--calibration was accepted and ignored."""
+    for option in (("--label-rate", 0.5), ("--task", "numbers"), ("--calibration", 3)):
+        code, _, err = igsd("train", toy, *option)
+        assert (code, "are for training with labels: give --labels" in err) == (2, True)

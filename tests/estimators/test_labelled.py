@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +19,8 @@ from igsd import IGSDClassifier, IGSDRegressor, load_dataset
 from igsd.baselines.few_labels.gin import GINClassifier
 from igsd.batches.features import FeatureMap
 from igsd.errors import ConfigError, DataError, IGSDWarning
+from igsd.estimators.labelled import LabelEstimator
+from igsd.training import loop
 from tests.estimators.contract import MeanEncoder
 from tests.estimators.few_labels import (
     CLASSIFIERS,
@@ -254,6 +257,37 @@ def test_calibration_tempers_probabilities_and_is_saved(tmp_path: Path) -> None:
     assert again.calibration_ == found
     assert model.fit(graphs, y).calibration_ is None
     assert model.held_out_ == ()
+
+
+def test_calibration_pretrains_once_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs, y = make_graphs(12), ["a", "b"] * 5 + [None] * 2
+    settings: Any = {"epochs": 2, "pretraining_epochs": 2, "hidden_dim": 8, "random_state": 0}
+    titles: list[str] = []
+    run = loop.run_training
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        titles.append(kwargs["title"])
+        return run(*args, **kwargs)
+
+    monkeypatch.setattr(loop, "run_training", counted)
+    model = IGSDClassifier(**settings).fit(graphs, y).calibrate(graphs, y)
+    assert titles == ["pretraining", *["training"] * 4]
+    assert pickle.loads(pickle.dumps(model))._pretrained is None
+    # Each fold by itself, as if nothing were kept.
+    monkeypatch.setattr(LabelEstimator, "_pretrained", property(lambda self: None, lambda *_: None))
+    alone = IGSDClassifier(**settings).fit(graphs, y).calibrate(graphs, y)
+    assert titles[5:] == ["pretraining", "training"] * 4
+    assert alone.calibration_ == model.calibration_
+    np.testing.assert_array_equal(alone.held_out_[0][1], model.held_out_[0][1])
+
+
+def test_another_fit_pretrains_again() -> None:
+    settings: Any = {"epochs": 1, "pretraining_epochs": 1, "hidden_dim": 8, "random_state": 0}
+    graphs, y = make_graphs(10), ["a", "b"] * 5
+    fresh = IGSDClassifier(**settings).fit(graphs[:8], y[:8])
+    model = IGSDClassifier(**settings).fit(graphs, y).fit(graphs[:8], y[:8])
+    np.testing.assert_array_equal(model.transform(graphs), fresh.transform(graphs))
+    assert model.pretraining_history_ == fresh.pretraining_history_
 
 
 def test_calibration_needs_two_labels_of_each_class() -> None:

@@ -55,6 +55,8 @@ def test_numbers_among_other_queries(queries: object) -> None:
 def test_no_neighbours_asked_for() -> None:
     with pytest.raises(ConfigError, match="k must be at least 1"):
         nearest_graphs(np.ones((4, 2)), 0, 0)
+    with pytest.raises(ConfigError, match=r"a whole number\. Got 2\.5"):
+        neighbors(np.ones((4, 2)), [0], k=2.5)  # type: ignore[arg-type]
 
 
 def test_of_all_equals_one_by_one() -> None:

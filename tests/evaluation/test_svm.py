@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -11,6 +13,7 @@ from igsd.evaluation.svm import (
     C_GRID,
     check_grid,
     choose,
+    machines_of,
     middle_of_best,
     predict,
     predict_grid,
@@ -31,30 +34,18 @@ def kernels(classes: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def test_equals_libsvm(classes: int, C: float) -> None:
     K, y, K_test = kernels(classes, classes)
     model = SVC(C=C, kernel="precomputed").fit(K, y)
-    np.testing.assert_array_equal(predict(model, K_test), model.predict(K_test))
-
-
-class Refusing:
-    """A fitted model that notes when it is asked itself."""
-
-    def __init__(self, model: SVC) -> None:
-        self.model, self.asked = model, 0
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.model, name)
-
-    def predict(self, K: np.ndarray) -> np.ndarray:
-        self.asked += 1
-        return self.model.predict(K)
+    np.testing.assert_array_equal(predict(machines_of(model, 60), K_test), model.predict(K_test))
 
 
 def test_a_vote_too_close_for_rounding_is_left_to_libsvm() -> None:
     K = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    model = Refusing(SVC(C=1.0, kernel="precomputed").fit(K, [0, 1]))
-    assert predict(model, np.array([[1.0, -1.0]])).tolist() == [0]
-    assert model.asked == 0
-    predict(model, np.array([[0.0, 0.0], [1.0, -1.0]]))
-    assert model.asked == 1
+    asked = []
+    machines = machines_of(SVC(C=1.0, kernel="precomputed").fit(K, [0, 1]), 2)
+    machines = machines._replace(libsvm=lambda K: asked.append(len(K)) or [1] * len(K))
+    assert predict(machines, np.array([[1.0, -1.0]])).tolist() == [0]
+    assert not asked
+    assert predict(machines, np.array([[0.0, 0.0], [1.0, -1.0]])).tolist() == [1, 1]
+    assert asked == [2]
 
 
 def test_the_grid():
@@ -111,11 +102,28 @@ def test_free_multipliers_end_the_search_early(monkeypatch):
     assert (predicted[len(fitted) :] == predicted[len(fitted) - 1]).all()
 
 
+def test_libsvm_solves_where_compiled_loops_are_missing(monkeypatch):
+    import igsd.evaluation.svm as svm
+
+    find = svm._compiled.__wrapped__
+    monkeypatch.delattr("igsd.evaluation.smo", raising=False)
+    monkeypatch.setitem(sys.modules, "igsd.evaluation.smo", None)
+    assert find() is None  # without numba
+    monkeypatch.undo()
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert find() is None  # where LIBSVM rounds in another way
+    monkeypatch.setattr(svm, "_LARGE", 2)
+    monkeypatch.setattr(svm, "_compiled", lambda: None)
+    K, y, K_test = kernels(3, 0)
+    expected = SVC(C=1.0, kernel="precomputed").fit(K, y).predict(K_test)
+    np.testing.assert_array_equal(predict_grid(K, y, K_test, (1.0,))[0], expected)
+
+
 def test_a_decision_of_exactly_zero_is_left_to_libsvm():
     K = np.array([[1.0, -1.0], [-1.0, 1.0]])
     model = SVC(kernel="precomputed").fit(K, [0, 1])
     K_test = np.zeros((1, 2))
-    assert predict(model, K_test) == model.predict(K_test)
+    assert predict(machines_of(model, 2), K_test) == model.predict(K_test)
 
 
 def test_one_class_left_predicts_it():

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,21 +14,14 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from igsd.errors import ConfigError
-from igsd.experiments import execute
-from igsd.experiments.execute import (
-    Display,
-    Workers,
-    check_address,
-    execute_runs,
-    lock_path,
-    work_on,
-)
+from igsd.experiments.execute import Display, execute_runs, lock_path, work_on
 from igsd.experiments.records import Record, read_record
 from igsd.experiments.run import Options, Run
 from igsd.experiments.work import Batch
+from igsd.workers.pools import Workers
 from tests.experiments.small_exhibit import batches_of, write_data
 from tests.small_graphs import TINY
+from tests.workers.children import DaskProcesses, processes_at_work
 
 LONG = tuple((TINY | {"epochs": 300}).items())
 """Long enough that a process can be killed in between."""
@@ -121,7 +113,7 @@ def test_a_batch_that_has_ended_two_processes_is_failed(tmp_path: Path) -> None:
     assert path is not None
     path.parent.mkdir(parents=True)
     path.write_text("..")
-    (record,) = work_on(batch, options)[1]
+    (record,) = work_on(batch, options)
     assert record["status"] == "failed"
     assert "was killed" in str(record["error"])
 
@@ -159,35 +151,35 @@ def test_processes_side_by_side(tmp_path: Path) -> None:
         assert record["threads"] == 1
         assert read_record(batch[0].path(tmp_path / "records")) == record
     # The same numbers as here.
-    (here,) = work_on(batches[0], replace(options, threads=1))[1]
+    (here,) = work_on(batches[0], replace(options, threads=1))
     assert here["rows"] == ended[batches[0]][0]["rows"]
 
 
 @pytest.mark.slow
 def test_a_process_that_is_killed_twice_is_a_failed_run(tmp_path: Path) -> None:
-    from joblib.externals.loky import get_reusable_executor
-
     source, endless = write_data(tmp_path), tuple((TINY | {"epochs": 10**6}).items())
     batches = batches_of(source, 1, endless) + batches_of(source, 1)
-    pools: list[Any] = []
+    killed: list[int] = []
 
-    class KillSoon(Display):
+    class KillTwice(Display):
         def start(self, batch: Batch) -> None:
-            if batch == batches[0]:
-                threading.Timer(5, kill).start()
+            if killed:
+                threading.Timer(1, kill).start()
+
+        def end(self, batch: Batch, records: Sequence[Record]) -> None:
+            if batch == batches[1]:
+                kill()
 
     def kill() -> None:
-        pool = get_reusable_executor(reuse=True)
-        pools.append(pool)
-        for pid in list(pool._processes):
-            os.kill(pid, signal.SIGKILL)
+        for process in processes_at_work():
+            os.kill(process.pid, signal.SIGKILL)
+        killed.append(1)
 
-    ended = dict(execute_runs(batches, Options(tmp_path / "records"), Workers(2), KillSoon()))
-    assert len(pools) == 2
+    ended = dict(execute_runs(batches, Options(tmp_path / "records"), Workers(2), KillTwice()))
+    assert len(killed) == 2
     assert ended.keys() == set(batches)
     assert ended[batches[0]][0]["status"] == "failed"
     assert "was killed" in ended[batches[0]][0]["error"]
-    # The other batch died with the first, and then was run alone.
     assert ended[batches[1]][0]["status"] == "ok"
 
 
@@ -202,8 +194,6 @@ def hears_ctrl_c() -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("hears_ctrl_c")
 def test_ctrl_c_ends_the_processes_at_once_and_leaves_nothing(tmp_path: Path) -> None:
-    from joblib.externals.loky import get_reusable_executor
-
     endless = tuple((TINY | {"epochs": 10**6}).items())
     batches = batches_of(write_data(tmp_path), 2, endless)
     found: list[list[Any]] = []
@@ -212,7 +202,7 @@ def test_ctrl_c_ends_the_processes_at_once_and_leaves_nothing(tmp_path: Path) ->
     def stop_when_busy() -> None:
         while len(list((tmp_path / "records").rglob(".*.running"))) < 2:
             time.sleep(0.1)
-        found.append(list(get_reusable_executor(reuse=True)._processes.values()))
+        found.append(processes_at_work())
         os.kill(os.getpid(), signal.SIGINT)
         while not ended.wait(30):  # the first may fall into deaf_children, which hears none
             os.kill(os.getpid(), signal.SIGINT)
@@ -222,39 +212,13 @@ def test_ctrl_c_ends_the_processes_at_once_and_leaves_nothing(tmp_path: Path) ->
         list(execute_runs(batches, Options(tmp_path / "records"), Workers(2)))
     ended.set()
     assert len(found[0]) == 2
-    assert not any(process.is_alive() for process in found[0])
+    assert not any(process.is_running() for process in found[0])
     assert [path for path in (tmp_path / "records").rglob("*") if path.is_file()] == []
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """Start a Dask scheduler and two workers; yield its address and the workers' processes."""
-    pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    address, base = f"tcp://127.0.0.1:{port}", [sys.executable, "-m", "dask"]
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    options = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
-    processes = [subprocess.Popen([*base, "scheduler", *options], cwd=tmp_path, **quiet)]
-    try:
-        for name in ("a", "b"):
-            options = [address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--name", name]
-            options += ["--local-directory", str(tmp_path / f"dask-{name}")]
-            processes.append(subprocess.Popen([*base, "worker", *options], cwd=tmp_path, **quiet))
-        yield address, processes[1:]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
 @pytest.mark.slow
-def test_a_cluster_whose_worker_is_killed(
-    tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]
-) -> None:
-    address, processes = cluster
-    _wait_for_workers(address, 2)
+def test_a_cluster_whose_worker_is_killed(tmp_path: Path, cluster: DaskProcesses) -> None:
+    address, _, processes = cluster
     assert Workers(1, address).size() == 2
     batches = batches_of(write_data(tmp_path), 4, LONG)
     started: list[Batch] = []
@@ -276,88 +240,3 @@ def test_a_cluster_whose_worker_is_killed(
         record = read_record(run.path(tmp_path / "records"))
         assert record is not None
         assert record["status"] == "ok"
-
-
-def _wait_for_workers(address: str, count: int) -> None:
-    from distributed import Client
-
-    with Client(address, timeout=120, set_as_default=False) as client:
-        client.wait_for_workers(count, timeout=120)
-
-
-def test_processes_of_this_machine() -> None:
-    assert Workers(3).size() == 3
-
-
-ADDRESSES = ["foo", "tcp://foo", "tcp://[::1]", "foo:", "foo:x", ":8786", "foo:70000", "a:b:1"]
-
-
-@pytest.mark.parametrize("address", [*ADDRESSES, "", "http://foo:8787", "nonsense://foo:1"])
-def test_an_address_that_is_none(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One without a port was tried for a minute, and ended with a traceback of Dask's."""
-    pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    monkeypatch.setattr(socket, "create_connection", lambda *to, **options: pytest.fail("tried"))
-    with pytest.raises(ConfigError, match="must be SCHEME://HOST:PORT") as error:
-        Workers(1, address).size()
-    assert repr(address) in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("address", "place"),
-    [("foo:8786", ("foo", 8786)), ("tls://[::1]:1", ("::1", 1)), ("ws://a.b:2", ("a.b", 2))],
-)
-def test_addresses(address: str, place: tuple[str, int]) -> None:
-    pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    assert check_address(address) == place
-
-
-def test_a_scheduler_that_is_just_starting(monkeypatch: pytest.MonkeyPatch) -> None:
-    tries: list[object] = []
-
-    def connect(place: object, timeout: float) -> socket.socket:
-        tries.append(place)
-        if len(tries) < 3:
-            raise ConnectionRefusedError
-        return socket.socket()
-
-    monkeypatch.setattr(socket, "create_connection", connect)
-    execute._wait_for_listener("foo", 8786)
-    assert tries == [("foo", 8786)] * 3
-
-
-@pytest.mark.slow
-def test_no_scheduler() -> None:
-    pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    show = (
-        "from igsd.errors import ConfigError\n"
-        "from igsd.experiments.execute import Workers\n"
-        f"try: Workers(1, 'tcp://127.0.0.1:{port}').size()\n"
-        "except ConfigError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, timeout=90)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("There is no Dask scheduler at 'tcp://127.0.0.1:")
-
-
-class MadeUpClient:
-    """Tells the threads of its workers."""
-
-    def __init__(self, *threads: int) -> None:
-        self.threads = threads
-
-    def ncores(self) -> dict[str, int]:
-        return {f"tcp://worker-{i}": number for i, number in enumerate(self.threads)}
-
-
-def test_workers_that_cannot_be_used() -> None:
-    assert execute._num_workers(MadeUpClient(1, 1), "tcp://here:1") == 2
-    for client, said in (
-        (MadeUpClient(), "has no workers"),
-        (MadeUpClient(1), "has one worker, and joblib would make all runs in this process"),
-        (MadeUpClient(1, 2), "must have one thread"),
-    ):
-        with pytest.raises(ConfigError, match=said):
-            execute._num_workers(client, "tcp://here:1")

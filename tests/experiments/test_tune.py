@@ -10,7 +10,6 @@ import pytest
 from igsd.baselines.registry import configure
 from igsd.errors import ConfigError, StorageError
 from igsd.experiments import tune
-from igsd.experiments.execute import Workers
 from igsd.experiments.records import Record
 from igsd.experiments.run import Options, Run
 from igsd.experiments.tune import (
@@ -33,6 +32,7 @@ from igsd.experiments.vector_protocols import NestedTuning
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.igsd import Config
 from igsd.settings.text import read_settings
+from igsd.workers.pools import Workers
 from tests.experiments.small_exhibit import write_data
 
 pytest.importorskip("optuna", reason="needs igsd[tune]")

@@ -10,7 +10,7 @@ import torch
 
 from igsd.errors import ConfigError, IGSDWarning, StorageError
 from igsd.experiments import work
-from igsd.experiments.execute import Workers, execute_runs, work_on
+from igsd.experiments.execute import execute_runs, work_on
 from igsd.experiments.exhibits import narrowed
 from igsd.experiments.records import write_record
 from igsd.experiments.run import Options, Run, opened
@@ -22,6 +22,7 @@ from igsd.experiments.work import (
     plan_exhibits,
     plan_runs,
 )
+from igsd.workers.pools import Workers
 from tests.experiments.method_stand_in import Made, in_process
 from tests.experiments.small_exhibit import small_exhibit, write_data
 
@@ -50,7 +51,7 @@ def test_one_fit_is_scored_under_both_protocols(tmp_path: Path, in_process: Made
     exhibits = [small_exhibit(source, shown=["paper", "nested"], seeds=1)]
     first, second = plan_exhibits(exhibits, options).batches
     assert [(run.method, run.protocol) for run in first] == [("igsd", "nested"), ("igsd", "paper")]
-    nested, paper = work_on(first, options)[1]
+    nested, paper = work_on(first, options)
     assert in_process == [("igsd", 0)]
     assert nested["history"] == paper["history"]
     for record, name in ((nested, "nested"), (paper, "paper")):
@@ -64,7 +65,7 @@ def test_one_fit_is_scored_under_both_protocols(tmp_path: Path, in_process: Made
     first[1].path(tmp_path / "r").unlink()
     work = plan_exhibits(exhibits, options)
     assert (work.batches, len(work.done)) == ([first[1:]], 3)
-    (again,) = work_on(work.batches[0], options)[1]
+    (again,) = work_on(work.batches[0], options)
     assert again["rows"] == paper["rows"]
     assert again["history"] == paper["history"]
     assert path.stat().st_mtime_ns == before
@@ -82,7 +83,7 @@ def test_a_limit_ends_both_protocols_of_a_seed(tmp_path: Path, in_process: Made)
     lines, options = [{"title": "wl", "method": "wl"}], Options(tmp_path, memory_gib=1e-6)
     exhibits = [small_exhibit(write_data(tmp_path), row=lines, shown=["paper", "nested"])]
     (batch,) = plan_exhibits(exhibits, options).batches
-    records = work_on(batch, options)[1]
+    records = work_on(batch, options)
     assert [(r["protocol"]["name"], r["seed"]) for r in records] == [("nested", 0), ("paper", 0)]
     assert {record["status"] for record in records} == {"limit"}
     assert len(in_process) == 1
@@ -93,7 +94,7 @@ def test_other_settings_are_kept_unless_forced(tmp_path: Path, in_process: Made)
     source = write_data(tmp_path)
     exhibits = narrowed([small_exhibit(source, seeds=1)], [], ["histogram"])
     (batch,) = plan_exhibits(exhibits, Options(tmp_path)).batches
-    (record,) = work_on(batch, Options(tmp_path))[1]
+    (record,) = work_on(batch, Options(tmp_path))
     path = batch[0].path(tmp_path)
     path.write_text(json.dumps(record | {"data": record["data"] | {"checksum": "other"}}))
     work = plan_exhibits(exhibits, Options(tmp_path))
@@ -115,11 +116,11 @@ def test_a_broken_file_costs_its_own_run(tmp_path: Path, in_process: Made) -> No
     (rest,), (broken,) = work.batches, work.broken
     assert broken.seed == 1
     # The seeds of a method that is deterministic share a batch, which must not replace the file.
-    assert [record["seed"] for record in work_on(rest, Options(tmp_path))[1]] == [0, 2]
+    assert [record["seed"] for record in work_on(rest, Options(tmp_path))] == [0, 2]
     assert path.read_text() == "{"
     with pytest.warns(IGSDWarning, match=r"seed-1\.json is not a record"):
         (forced,) = plan_exhibits(exhibits, Options(tmp_path, force=True)).batches
-    assert [record["status"] for record in work_on(forced, Options(tmp_path))[1]] == ["ok"]
+    assert [record["status"] for record in work_on(forced, Options(tmp_path))] == ["ok"]
     assert len(plan_exhibits(exhibits, Options(tmp_path)).done) == 3
 
 

@@ -217,3 +217,19 @@ def test_a_wide_table_takes_linear_time(tmp_path: Path) -> None:
     start = time.process_time()
     assert read_vectors(path).shape == (1, count)
     assert time.process_time() - start < 30
+
+
+def test_a_table_of_vectors_needs_a_line_of_names(tmp_path: Path) -> None:
+    """Its first row was taken for the names, and all graphs moved by one."""
+    (tmp_path / "v.csv").write_text("1.5,2\n3,4\n")
+    with pytest.raises(StorageError, match=r"must name its columns. Got numbers, such as '1.5'"):
+        read_vectors(tmp_path / "v.csv")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_lone_surrogate_is_written_as_its_escape(tmp_path: Path, suffix: str) -> None:
+    """JSON may hold one; it has no bytes in any encoding, and ended in a traceback."""
+    path = tmp_path / f"t{suffix}"
+    write_columns(path, {"name": ["a\ud800", "b", None], "x": [1.5, 2.5, 3.5]})
+    found = pa.csv.read_csv(path) if suffix == ".csv" else pa.parquet.read_table(path)
+    assert found["name"].to_pylist()[:2] == ["a\\ud800", "b"]

@@ -81,3 +81,12 @@ def test_classes_and_targets() -> None:
     assert columns["classes"].tolist() == [0, -1]
     np.testing.assert_array_equal(columns["targets"], [[3.0], [np.nan]])
     assert columns["graph_names"] == ("", "second")
+
+
+def test_dates_among_numbers_and_numbers_beyond_any_float() -> None:
+    """A date was counted in days, and a whole number of 400 digits was an ``OverflowError``."""
+    mixed = [{"a": 1.0}, {"a": np.datetime64("2020-01-01")}]
+    columns, notes = attribute_columns(mixed, "node", {}, "g")
+    assert (columns, "'a' not used: values of type datetime64" in notes[0]) == ({}, True)
+    columns, _ = attribute_columns([{"a": 1.0}, {"a": 10**400}], "node", {}, "g")
+    assert columns["node_attributes"].tolist() == [[1.0], [np.inf]]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from igsd.graphs import corpus as module
 from igsd.graphs.chemistry import chemical
 from igsd.graphs.corpus import corpus_texts, read_corpus
 from igsd.graphs.readers.smiles import from_smiles
+from igsd.workers.pools import Workers
 from tests.graphs.test_chemistry import DRUGS
 
 
@@ -44,13 +46,13 @@ def test_graphs_and_targets(tmp_path: Path) -> None:
 def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = read_corpus(DRUGS[:4], folder=tmp_path)
     calls = []
-    write = module.write_part
+    write = module.make_part
 
-    def counted(*args: object) -> None:
+    def counted(*args: Any) -> Any:
         calls.append(args)
-        write(*args)  # type: ignore[arg-type]
+        return write(*args)
 
-    monkeypatch.setattr(module, "write_part", counted)
+    monkeypatch.setattr(module, "make_part", counted)
     again = read_corpus(DRUGS[:4], folder=tmp_path)
     assert not calls
     assert again.checksum == first.checksum
@@ -62,7 +64,7 @@ def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_processes_give_the_same(tmp_path: Path) -> None:
     one = read_corpus(DRUGS, folder=tmp_path / "one")
-    two = read_corpus(DRUGS, folder=tmp_path / "two", processes=2)
+    two = read_corpus(DRUGS, folder=tmp_path / "two", workers=Workers(2))
     assert one.checksum == two.checksum
     assert np.array_equal(one.descriptors, two.descriptors, equal_nan=True)
     assert one.graphs == two.graphs

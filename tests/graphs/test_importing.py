@@ -4,6 +4,7 @@ import gzip
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from igsd.graphs import importing
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import import_tables, is_long, parts_folder
 from igsd.graphs.readers.table import read_smiles_table
+from tests.workers.children import DaskProcesses
 
 pytest.importorskip("rdkit")
 
@@ -310,3 +312,41 @@ def test_a_file_that_changes_between_two_parts(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match="changed while it was read"):
         import_tables([str(source)], tmp_path / "x", begin=lambda total: advance)
+
+
+def test_a_column_with_an_infinite_number_is_no_target(tmp_path: Path) -> None:
+    """It was left out of the targets without a word."""
+    (tmp_path / "m.csv").write_text("smiles,a,b,c\nCCO,1,inf,x\nCC,2,3,inf\nC,,-inf,y\n")
+    note = "column 'b' not used as a target: it holds inf"
+    imported = import_tables([str(tmp_path / "m.csv")], tmp_path / "m.graphs")
+    with pytest.warns(IGSDWarning, match=note):
+        graphs = read_smiles_table(tmp_path / "m.csv")
+    assert graphs.target_names == GraphSet.load(tmp_path / "m.graphs").target_names == ("a",)
+    assert graphs.notes == imported.notes == (note,)
+
+
+def test_repeats_in_several_files_name_the_file(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("smiles\nCCO\nCC\n")
+    sources = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
+    with pytest.warns(IGSDWarning, match=r"lines 2 of a\.csv and 2 of b\.csv, 3 of a\.csv"):
+        import_tables(sources, tmp_path / "m.graphs")
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cluster: DaskProcesses
+) -> None:
+    monkeypatch.setattr(importing, "PART", 4)
+    source = tmp_path / "m.csv"
+    source.write_text("smiles,y\n" + "".join(f"{'C' * n}O,{n}\n" for n in range(1, 30)))
+    import_tables([str(source)], tmp_path / "here")
+    told: list[int] = []
+
+    def kill_one(total: int) -> Any:
+        return lambda count: (told.append(count), cluster.workers[0].kill())
+
+    import_tables([str(source)], tmp_path / "there", scheduler=cluster.address, begin=kill_one)
+    assert sum(told) == 29
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+    assert not parts_folder(tmp_path / "there").exists()

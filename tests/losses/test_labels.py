@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from igsd.losses.contrastive import consistency
-from igsd.losses.labels import pair_weights, supcon, supervised
+from igsd.losses.labels import pair_weights, shares_entropy, supcon, supervised
 from tests.reference import losses as reference
 
 
@@ -38,6 +38,19 @@ def test_nothing_known() -> None:
     loss.backward()
     assert loss.item() == 0.0
     assert outputs.grad.tolist() == [[0.0], [0.0]]
+
+
+def test_shares() -> None:
+    outputs = torch.tensor([[0.0, 0.0], [math.log(3.0), 0.0], [1.0, 2.0]])
+    shares = torch.tensor([[0.5, 0.5], [0.25, 0.75], [0.0, 0.0]])
+    expected = [math.log(2), -0.25 * math.log(0.75) - 0.75 * math.log(0.25), 0.0]
+    assert shares_entropy(outputs, shares).tolist() == pytest.approx(expected)
+
+
+def test_one_share_is_a_class() -> None:
+    outputs = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
+    rows = shares_entropy(outputs, torch.nn.functional.one_hot(LABELS, 3).float())
+    torch.testing.assert_close(rows.mean(), supervised(outputs, LABELS))
 
 
 LABELS = torch.tensor([0, 1, 0, 2, 1, 0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from igsd.errors import ConfigError
-from igsd.report.projection import main_directions, project
+from igsd.report.projection import framed, main_directions, project
 
 RNG = np.random.default_rng(0)
 VECTORS = RNG.normal(size=(30, 5))
@@ -60,3 +60,19 @@ def test_small_and_constant_sets_have_directions(shape: tuple[int, int]) -> None
     assert points.shape == (shape[0], 2)
     assert np.isfinite(points).all()
     assert np.isfinite(shares).all()
+
+
+def test_a_few_far_points_are_drawn_at_the_edge() -> None:
+    """Two of 500 graphs had squeezed all others into a line."""
+    points = np.random.default_rng(0).normal(size=(200, 2))
+    assert framed(points)[0] is points
+    far = points.copy()
+    far[:2, 0] = 300.0
+    moved, note = framed(far)
+    assert note == "2 graphs lie far outside and are drawn at the edge"
+    assert 2 < moved[0, 0] == moved[1, 0] < 8
+    np.testing.assert_array_equal(moved[2:], points[2:])
+    np.testing.assert_array_equal(moved[:, 1], points[:, 1])
+    few = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.5], [500.0, 1.0]])
+    assert framed(few)[0] is few, "one of four is not a few"
+    assert framed(np.zeros((5, 2)))[1] == ""

@@ -30,7 +30,7 @@ NEW_FOR_BASELINES = [
 ]
 ADDED = {
     "HistogramConfig": ["head"],
-    "Config": [*NEW_WITHOUT_LABELS, "loss"],
+    "Config": [*NEW_WITHOUT_LABELS, "loss", "infonce_weight", "subtree_height", "subtree_weight"],
     "BYOLConfig": [*NEW_FOR_BASELINES, "num_views"],
     "BarlowTwinsConfig": [*NEW_FOR_BASELINES, "num_views"],
     "MVGRLConfig": NEW_FOR_BASELINES,

@@ -16,11 +16,11 @@ from igsd.training.loop import (
     draws,
     epoch_logger,
     make_adam,
-    make_fabric,
     run_training,
     set_up,
     trainable,
 )
+from igsd.training.ranks import make_fabric
 
 
 def test_no_folder_no_logger() -> None:

@@ -3,15 +3,17 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.networkx import from_networkx
 from igsd.graphs.weights import weighted
 from igsd.settings.groups import View
+from igsd.views import push
 from igsd.views.cache import diffusion_view
 from igsd.views.diffusion import is_pushed, push_piece, series_coefficients, sparse_transition
-from igsd.views.push import error_bound, heat_rows, ppr_rows
+from igsd.views.push import HeatPushes, PPRPushes, error_bound, pushed_blocks
 
 
 def network(n: int, kind: str, *, weights: bool = False) -> GraphSet:
@@ -65,15 +67,47 @@ def test_the_error_is_within_its_bound_on_2000_nodes(view: str, kind: str, weigh
 def test_rows_are_bounded_before_anything_is_dropped(view: str) -> None:
     graphs, settings, delta = network(150, "hubs"), View(view=view), 2e-3
     T, d = sparse_transition(graphs.adjacency, graphs.node_ptr, 0)
-    if view == "ppr":
-        rows = list(ppr_rows(T, d, settings.teleport, delta))
-    else:
-        rows = list(heat_rows(T, d, series_coefficients(settings), delta))
+    pushes: PPRPushes | HeatPushes = PPRPushes(T, d, settings.teleport, delta)
+    if view == "heat":
+        pushes = HeatPushes(T, d, series_coefficients(settings), delta)
+    rows = list(pushed_blocks(pushes, lambda block: block))
     X = np.concatenate([block.toarray() for block in rows])
     gap = exact(graphs, settings) - X
     assert gap.min() >= -1e-6
     assert (gap <= delta * np.sqrt(d[None, :] / d[:, None]) + 2e-6).all()
     assert np.minimum(gap, gap.T).max() <= delta + 2e-6
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = network(400, "hubs", weights=True)
+    one, threads = pushed(graphs, View()), torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        np.testing.assert_array_equal(pushed(graphs, View()), one)
+    finally:
+        torch.set_num_threads(threads)
+    monkeypatch.setattr(push, "_MOST_PUSHES", 100)
+    monkeypatch.setattr(push, "_BLOCK_ENTRIES", 0)
+    np.testing.assert_allclose(pushed(graphs, View()), one, atol=2e-6)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_compiled_loops_give_the_same_to_the_last_bit(
+    weights: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba", reason="compiled loops need igsd[speed]")
+    graphs = network(300, "hubs", weights=weights)
+    T, d = sparse_transition(graphs.adjacency, graphs.node_ptr, 0)
+    found = []
+    for fewest in (1, 301):
+        monkeypatch.setattr(push, "_COMPILED_NODES", fewest)
+        pushes = PPRPushes(T, d, 0.2, 1e-4)
+        found.append(pushes.rows(np.arange(40, 80)).toarray())
+    np.testing.assert_array_equal(*found)
+    assert (found[0][:, 40:80].diagonal() > 0.2).all()
+    monkeypatch.setattr(push, "_COMPILED_NODES", 1)
+    monkeypatch.setattr(push, "_compiled", lambda: None)  # as without numba
+    np.testing.assert_array_equal(pushes.rows(np.arange(40, 80)).toarray(), found[0])
 
 
 def test_the_numbering_of_nodes_changes_nothing_beyond_rounding() -> None:

@@ -150,6 +150,12 @@ METHODS: dict[str, Method] = {
     **_with_heads("morgan", "Morgan counts", "molecules:MorganFingerprints", revision=1),
     **_with_heads("descriptors", "RDKit descriptors", "molecules:MoleculeDescriptors"),
     **_with_heads("pretrained", "pre-trained vectors", "molecules:PretrainedMolecules"),
+    "pretrain": _reference(
+        "encoder pre-trained on a corpus",
+        "molecules:CorpusVectors",
+        settings={"head": "linear"},
+        stochastic=True,
+    ),
     "mean-teacher": _few_labels("Mean Teachers", f"{_FEW_LABELS}.mean_teacher:MeanTeacher"),
     "infograph-star": _few_labels("InfoGraph*", f"{_INFOGRAPH}Star"),
     "gin": _few_labels("GIN (supervised only)", _GIN, settings=_OFF),
@@ -352,12 +358,15 @@ def name_of(estimator: Any) -> str | None:
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Return the fitted estimator of any method, from a run folder or a file written by ``save``.
 
-    A name of ``igsd.pretrained`` stands for the model in the package, unless there is such a path.
-    Raises ``StorageError`` for anything else.
+    A file may be given as a URL that fsspec opens, such as ``s3://bucket/model``. A name of
+    ``igsd.pretrained`` stands for the model in the package, unless there is such a path. Raises
+    ``StorageError`` for anything else.
     """
     from igsd.files.arrays import read_header
     from igsd.files.models import SHIPPED, model_path
+    from igsd.files.remote import local_path
 
+    path = local_path(path)
     if str(path) in SHIPPED and not os.path.exists(path):
         from igsd.estimators.molecules import pretrained
 

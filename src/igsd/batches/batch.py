@@ -113,6 +113,11 @@ class Collator:
         starts = torch.from_numpy(ptr).to(self.device)
         return Batch(self.node_features(nodes), starts, operator, counts)
 
+    @property
+    def categories(self) -> np.ndarray | None:
+        """The category of every edge entry of the set, [E] int64; None if edges have none."""
+        return None
+
     def operator(
         self, taken: Adjacency, ptr: np.ndarray, *, diagonal: bool, counts: Tensor | None = None
     ) -> AdjacencyOperator:

@@ -49,10 +49,6 @@ def complete_blocks(ptr: np.ndarray) -> CompleteBlocks:
     return CompleteBlocks(row, ranges(starts, starts + per_node), pointers(per_node))
 
 
-_MANY = 256
-"""Categories from which on only those that occur get a row of a table."""
-
-
 class CategoryOperator:
     """Computes sum_j w_ij x_j Theta[t_ij] for every node i, where t_ij is the link's category.
 
@@ -68,18 +64,13 @@ class CategoryOperator:
         self, edge_index: Tensor, weight: Tensor, category: Tensor, num_nodes: int
     ) -> None:
         receiver, sender = edge_index
-        num_categories, names = int(category.max()) + 1 if len(category) else 0, None
-        if num_categories > _MANY:  # most of which do not occur
-            names, category = category.unique(return_inverse=True)
-            num_categories = len(names)
-        key = category * num_nodes + sender
-        occurs = torch.zeros(num_categories, num_nodes, dtype=torch.bool, device=key.device)
+        present = category.bincount() > 0  # most categories do not occur
+        self.used = present.nonzero().squeeze(1)
+        key = (present.cumsum(0) - 1)[category] * num_nodes + sender
+        occurs = torch.zeros(len(self.used), num_nodes, dtype=torch.bool, device=key.device)
         occurs.view(-1)[key] = True
         place = occurs.view(-1).cumsum(0, dtype=torch.int32) - 1
-        counts = occurs.sum(1)
-        self.used = counts.nonzero().squeeze(1)
-        self.counts: list[int] = counts[self.used].tolist()
-        self.used = self.used if names is None else names[self.used]
+        self.counts: list[int] = occurs.sum(1).tolist()
         self.sender = occurs.nonzero()[:, 1]
         self.row_sums = weight.new_zeros(num_nodes).index_add_(0, receiver, weight)
         # The sparse matrices of the sums; ``pair`` [E]: the message of each link.
@@ -192,6 +183,11 @@ class MoleculeCollator(Collator):
         self.graphs, self.links = graphs, links
         self.bonds = links.bond_codes(graphs).astype(np.int16)
         self.positions = links.positions(graphs)
+
+    @property
+    def categories(self) -> np.ndarray:
+        """The category of every bond of the set, [E] int64, as far as it has no distances."""
+        return self.links.categories(self.bonds, None)
 
     def batch(self, indices: np.ndarray, adjacency: Adjacency) -> MoleculeBatch:
         """Return the molecules ``indices``; raises ``TypeError`` for edges of another set."""

@@ -20,6 +20,11 @@ from torch import Tensor
 _DENSE_ENTRY = 0.25
 _START = 1500
 
+# A sparse product reads the rows of x in random order. If x has more entries than the processor's
+# cache and each row is read often, a few columns at a time take half the time, copies included.
+_CACHED_ENTRIES = 1 << 22
+_COLUMNS, _READS = 16, 16
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -44,6 +49,13 @@ def runs_of_equal_size(sizes: np.ndarray) -> Runs:
 def worth_dense_blocks(runs: Runs, num_entries: int) -> bool:
     """Return whether dense blocks should be faster than ``num_entries`` sparse entries."""
     return _DENSE_ENTRY * runs.num_entries + _START * len(runs.sizes) < num_entries
+
+
+def column_parts(x: Tensor, num_entries: int) -> list[slice]:
+    """Return the columns of x [n, d] to multiply at a time by ``num_entries`` sparse entries."""
+    n, d = x.shape
+    width = d if n * d <= _CACHED_ENTRIES or num_entries < _READS * n else _COLUMNS
+    return [slice(start, min(start + width, d)) for start in range(0, d, width)]
 
 
 class DenseBlocks:
@@ -131,8 +143,14 @@ class AdjacencyOperator:
     def _write_product(self, x: Tensor, own: float, out: Tensor, transpose: bool) -> None:
         """Write A x + own * x, or that of the transpose, for contiguous x, into ``out``."""
         if self._runs is None:
-            matrix = self.transposed if transpose else self.matrix
-            torch.addmm(x, matrix.to(x.dtype), x, beta=own, out=out)
+            matrix = (self.transposed if transpose else self.matrix).to(x.dtype)
+            parts = column_parts(x, len(self.col))
+            if len(parts) == 1:
+                torch.addmm(x, matrix, x, beta=own, out=out)
+                return
+            for columns in parts:
+                part = x[:, columns].contiguous()
+                out[:, columns] = torch.addmm(part, matrix, part, beta=own)
             return
         key = (own, x.dtype)
         if key not in self._blocks:

@@ -3,19 +3,21 @@
 from argparse import Namespace
 from typing import Any
 
+import numpy as np
+
 from igsd.cli import exploring
 from igsd.cli.options import add_command
 from igsd.cli.output import say_note
 from igsd.errors import counted
-from igsd.evaluation.clusters import Clusters, cluster
+from igsd.evaluation.clusters import Clusters, agreement, cluster
 from igsd.files.atomic import STANDARD_OUTPUT
 from igsd.report.render import print_table
 
 _DESCRIPTION = f"""\
 Finds groups of graphs whose vectors are close together, by HDBSCAN: it chooses how many there are,
 and leaves out graphs that belong to none (noise, cluster -1). Cluster 0 is the largest. Prints the
-size of each, its most frequent class if there are classes, and its most typical graph. --plot draws
-the graphs, coloured by cluster.
+size of each, its most frequent class or the mean of the numbers of --labels, and its most typical
+graph; below it, how far clusters and classes agree. --plot draws the graphs, coloured by cluster.
 
 {exploring.INPUT}
 
@@ -26,6 +28,7 @@ _EXAMPLES = """\
 examples:
   igsd cluster runs/first MUTAG --plot clusters.png
   igsd cluster molecules table.csv --min-size 20 -o clusters.csv
+  igsd cluster runs/networks networks/ --labels labels.csv
   igsd cluster --vectors vectors.npy"""
 
 
@@ -46,7 +49,7 @@ def run(args: Namespace) -> int:
     if not clusters.sizes:
         say_note(f"no {args.min_size} graphs are dense enough to make a cluster: try --min-size 2.")
     if args.output != STANDARD_OUTPUT:
-        _print(clusters, columns, found.name)
+        _print(clusters, columns, found)
     if args.output:
         added = {"cluster": clusters.labels.tolist(), "strength": clusters.strengths.tolist()}
         what = f"{counted(len(clusters.sizes), 'cluster')}, {clusters.num_noise} graphs in none"
@@ -61,24 +64,37 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _print(clusters: Clusters, columns: dict[str, list[Any]], name: str) -> None:
+def _print(clusters: Clusters, columns: dict[str, list[Any]], found: exploring.Vectors) -> None:
     """Print a line for each cluster, and one for the noise."""
     about = [key for key in ("line", "id", "name") if key in columns]
-    has_classes = "class" in columns
-    lines = []
+    has_classes, lines = "class" in columns, []
     for number, size in [*enumerate(clusters.sizes), (-1, clusters.num_noise)]:
         line = ["none" if number < 0 else str(number), str(size)]
+        members = (clusters.labels == number).nonzero()[0]
         if has_classes:
-            members = (clusters.labels == number).nonzero()[0]
-            classes = [columns["class"][graph] for graph in members]
-            known = [value for value in classes if value is not None]
-            most = max(sorted(set(known), key=str), key=known.count, default=None)
-            share = f"{most} ({100 * known.count(most) / len(known):.0f} %)" if known else "-"
-            line.append(share)
+            line.append(_commonest([columns["class"][graph] for graph in members]))
+        for values in found.numbers.values():
+            known = values[members][np.isfinite(values[members])]
+            line.append(f"{known.mean():.4g}" if len(known) else "-")
         example = clusters.examples[number] if number >= 0 else None
         line += ["-" if example is None else str(example)]
         line += ["-" if example is None else str(columns[key][example]) for key in about]
         lines.append(line)
-    header = ["cluster", "graphs", *["commonest class"] * has_classes, "typical graph", *about]
+    labels = ["commonest class"] * has_classes + [f"mean {name}" for name in found.numbers]
+    header = ["cluster", "graphs", *labels, "typical graph", *about]
     left = [i for i, key in enumerate(header) if key in ("commonest class", "id", "name")]
-    print_table(header, lines, f"clusters of {name}", left)
+    print_table(header, lines, f"clusters of {found.name}", left)
+    if has_classes and found.graphs is not None:
+        share = agreement(clusters, found.graphs.classes)
+        if share is not None:
+            print(
+                f"agreement of clusters and classes: {share:.2f} (adjusted Rand index of the "
+                "graphs with both; 1: the same groups, 0: as by chance)"
+            )
+
+
+def _commonest(classes: list[Any]) -> str:
+    """Return the most frequent of the known classes and its share."""
+    known = [value for value in classes if value is not None]
+    most = max(sorted(set(known), key=str), key=known.count, default=None)
+    return f"{most} ({100 * known.count(most) / len(known):.0f} %)" if known else "-"

@@ -8,6 +8,7 @@ from typing import Any
 from igsd.baselines.registry import configure, takes_recipe
 from igsd.cli import compare_splits, options, running
 from igsd.cli.output import say_note
+from igsd.errors import ConfigError
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments.records import Record, plain_name
 from igsd.experiments.run import Run, changed_settings
@@ -84,6 +85,8 @@ def run(args: Namespace) -> int:
     check_writable(place)
     picture_suffix(place)
     running.check_running(args)
+    if args.json is not None and Path(args.json).absolute() == Path(place).absolute():
+        raise ConfigError(f"--json and --plot would write the same file, {place}.")
     compare_splits.check_options(args)
     if args.splits is not None:
         usual = compare_splits.DEFAULT_METHODS

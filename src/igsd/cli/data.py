@@ -9,9 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from igsd.cli.options import add_command, add_reading_arguments, names_in, prepare_output
+from igsd.cli.options import (
+    add_command,
+    add_reading_arguments,
+    add_workers_arguments,
+    names_in,
+    prepare_output,
+    workers_of,
+)
 from igsd.cli.output import open_graphs, reading_of, say_note
-from igsd.errors import ConfigError, DataError, StorageError, counted
+from igsd.errors import DataError, StorageError, counted
 from igsd.evaluation.twins import count_twins
 from igsd.graphs.build import join_sets
 from igsd.graphs.datasets import aliases, data_sets, shown_names
@@ -28,6 +35,7 @@ from igsd.report.drawing import draw_graphs
 from igsd.report.render import print_table
 from igsd.settings.igsd import Config
 from igsd.settings.text import load_recipe
+from igsd.workers.pools import Workers
 
 _DESCRIPTION = """\
 Data sets by name, and graphs in files. A name is looked up in the folder IGSD_DATA (NAME.zip or
@@ -60,9 +68,10 @@ def add_parser(commands: Any) -> None:
         "Writes the graphs of PATH (a TU folder or zip, a table of molecules, files of networks or "
         "a folder of them, a name) to one file that every command accepts as DATA and that opens "
         "quickly. Several paths, also patterns as in '*.csv', become one set. A table may be "
-        "of any length: it is read in parts by --jobs processes. The parts are kept in the folder "
-        "OUT.parts until OUT is written; after an interruption the same command continues from "
-        "them. Of more than 500,000 molecules, OUT is a folder of shards and their manifest."
+        "of any length: it is read in parts by --jobs processes, or on a Dask cluster. The parts "
+        "are kept in the folder OUT.parts until OUT is written; after an interruption the same "
+        "command continues from them. Of more than 500,000 molecules, OUT is a folder of shards "
+        "and their manifest."
     )
     summary = "convert other files to one portable file"
     part = parts.add_parser("import", help=summary, description=text)
@@ -75,8 +84,8 @@ def add_parser(commands: Any) -> None:
     part.add_argument("--label-column", metavar="NAME", help=text)
     text = "columns that become targets (default: every other column of numbers)"
     part.add_argument("--target-columns", metavar="NAME,NAME", help=text)
-    text = "processes that read molecules (default: 1)"
-    part.add_argument("--jobs", type=int, default=1, metavar="N", help=text)
+    text = "processes that read molecules, -1 for all cores (default: 1)"
+    add_workers_arguments(part, text, "molecules are read")
     part.add_argument("--force", action="store_true", help="replace OUT if it exists")
     part.add_argument("--quiet", action="store_true", help="no progress bar")
     part.set_defaults(run=run_import)
@@ -115,8 +124,7 @@ def run_show(args: Namespace) -> int:
 def run_import(args: Namespace) -> int:
     """Write the portable file, and list rows that could not be read."""
     target, paths = Path(args.output), _matching(args.paths)
-    if args.jobs < 1:
-        raise ConfigError(f"--jobs must be at least 1. Got {args.jobs}.")
+    workers = workers_of(args)
     if target.exists() and not args.force:
         raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
     # A folder of shards is replaced as a whole.
@@ -134,8 +142,8 @@ def run_import(args: Namespace) -> int:
             f"Several paths become one set only if all are tables or none is. {tables[0]} is a "
             f"table, and {other} is not."
         )
-    if tables and is_long(tables, args.jobs):
-        count, notes = _import_tables(args, tables, target)
+    if tables and (is_long(tables, workers.count) or workers.scheduler is not None):
+        count, notes = _import_tables(args, tables, target, workers)
     else:
         graphs = _opened(args, paths)
         graphs.save(target)
@@ -176,7 +184,7 @@ def _opened(args: Namespace, paths: list[str]) -> GraphSet:
     return sets[0] if len(sets) == 1 else join_sets(sets, name=Path(args.output).stem)
 
 
-def _import_tables(args: Namespace, tables: list[str], target: Path) -> Imported:
+def _import_tables(args: Namespace, tables: list[str], target: Path, workers: Workers) -> Imported:
     """Import long tables, or several, with a progress bar; say how to go on after Ctrl-C."""
     with contextlib.ExitStack() as bars:
 
@@ -191,7 +199,8 @@ def _import_tables(args: Namespace, tables: list[str], target: Path) -> Imported
                 label_column=args.label_column,
                 target_columns=names_in(args.target_columns) if args.target_columns else None,
                 standardise=args.standardise,
-                jobs=args.jobs,
+                jobs=workers.count,
+                scheduler=workers.scheduler,
                 begin=begin,
             )
         except KeyboardInterrupt:

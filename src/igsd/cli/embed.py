@@ -7,7 +7,9 @@ from igsd.cli.options import (
     add_command,
     add_model_and_data,
     add_spreadsheet_argument,
+    add_workers_arguments,
     prepare_output,
+    workers_of,
 )
 from igsd.cli.output import open_for_model, open_model, say_result
 from igsd.errors import counted
@@ -25,6 +27,9 @@ standard output. Columns:
   name             its name, if graphs have names; for molecules the SMILES
   igsd0, igsd1...  the vector; other methods use their own name (wl0, infograph0), histogram and
                    graphlet the names of what they count
+
+--jobs N computes the vectors in N processes, --backend dask on the workers of a Dask cluster, which
+need igsd and one thread each. The result is the same, bit for bit; a killed process costs its part.
 
 Rows of a table that are not molecules are left out, and a note shows the first five; `igsd data
 show` lists all. FILE is written whole or not at all; an existing file is replaced, and its folder
@@ -45,6 +50,7 @@ def add_parser(commands: Any) -> None:
     text = ".npy, .csv or .parquet; - for standard output"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     add_spreadsheet_argument(parser)
+    add_workers_arguments(parser, "processes, -1 for all cores (default: 1)", "it is computed")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -53,14 +59,15 @@ def run(args: Namespace) -> int:
     check_suffix(args.output)
     if args.spreadsheet:
         check_spreadsheet(args.output)
+    workers = workers_of(args)
     written = prepare_output(args.output, args.model, args.data)
+    from igsd.experiments.shards import vectors_by_shards
+
     model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
     columns = [str(name) for name in model.get_feature_names_out()]
     shape = (len(graphs), len(columns))
-    if hasattr(model, "transform_chunks"):
-        chunks = model.set_params(verbose=not args.quiet).transform_chunks(graphs)
-    else:
-        chunks = iter([model.transform(graphs)])
+    verbose = not args.quiet
+    chunks = vectors_by_shards(model, args.model, graphs, workers, verbose=verbose)
     about = (graphs.graph_names, graphs.lines, graphs.ids)
     write_vectors(args.output, chunks, shape, columns, *about, spreadsheet=args.spreadsheet)
     written()

@@ -3,6 +3,7 @@
 import argparse
 from argparse import Namespace
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +17,11 @@ from igsd.cli.output import (
     say_note,
     say_result,
 )
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError
 from igsd.files.atomic import known_suffix
 from igsd.files.columns import check_spreadsheet, read_vectors, write_columns
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.label_source import with_labels
 from igsd.report.projection import MAP_METHODS, Projection, project
 
 _SLOW = 2000
@@ -32,14 +34,22 @@ it is given, says which graph each row is."""
 
 TABLE = """\
 With -o, FILE (.csv, .parquet, or - for standard output) has a row for each graph: graph (from 0),
-line, id, name and class, as far as there are any, then"""
+line, id, name and class (or the numbers that --labels names), as far as there are any, then"""
+
+_OTHERS = {"graph", "line", "id", "name", "class"}
+_OTHERS |= {"x", "y", "cluster", "strength", "rank", "distance"}
+"""Columns of the tables, after which a label is not called."""
 
 
 class Vectors(NamedTuple):
-    """Vectors [G, d], and the graphs that they belong to if those are known."""
+    """Vectors [G, d], and the graphs that they belong to if those are known.
+
+    ``numbers``: the numbers that ``--labels`` names, [G] each, NaN where unknown, by their names.
+    """
 
     vectors: np.ndarray
     graphs: GraphSet | None
+    numbers: Mapping[str, np.ndarray] = MappingProxyType({})
 
     @property
     def name(self) -> str:
@@ -57,6 +67,9 @@ class Vectors(NamedTuple):
         if self.graphs.classes is not None:
             names = [*self.graphs.class_names, None]  # the code of an unknown class is -1
             columns["class"] = [names[code] for code in self.graphs.classes]
+        for name, values in self.numbers.items():
+            key = f"label {name}" if name in _OTHERS else name
+            columns[key] = [None if value != value else value for value in values.tolist()]
         return columns
 
 
@@ -67,6 +80,8 @@ def add_vectors_arguments(parser: argparse.ArgumentParser, table: str) -> None:
     parser.add_argument("data", metavar="DATA", nargs="?", help="data-set name or path")
     add_reading_arguments(parser)
     parser.add_argument("--vectors", metavar="FILE", help="use the vectors of a file, not MODEL")
+    text = "classes or numbers, as in `igsd train --labels` (default: the classes of DATA)"
+    parser.add_argument("--labels", metavar="COLUMN|FILE", help=text)
     parser.add_argument("-o", "--output", metavar="FILE", help=table)
     add_spreadsheet_argument(parser)
     parser.add_argument("--plot", metavar="FILE", help="write the picture: .png, .svg or .pdf")
@@ -88,6 +103,8 @@ def check_options(args: Namespace, what: str) -> None:
         args.model, args.data = None, args.model
     elif args.data is None:
         raise ConfigError("Say what to use: MODEL and DATA, or --vectors FILE.")
+    if args.labels is not None and args.data is None:
+        raise ConfigError(f"--labels {args.labels} are labels of graphs: give DATA as well.")
     if not 0 <= args.seed < 2**32:
         raise ConfigError(f"--seed must be from 0 to {2**32 - 1}. Got {args.seed}.")
     inputs = [path for path in (args.model, args.data, args.vectors) if path]
@@ -107,19 +124,27 @@ def open_vectors(args: Namespace) -> Vectors:
     """Return the vectors that the options name; raises ``DataError`` if they do not fit DATA."""
     if args.vectors is None:
         model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
+        found = _labelled(graphs, args)  # a wrong name is told before any work is done
         if "verbose" in model.get_params(deep=False):
             model.set_params(verbose=not args.quiet)
-        return Vectors(model.transform(graphs), graphs)
-    vectors = read_vectors(args.vectors)
+        return found._replace(vectors=model.transform(graphs))
     if args.data is None:
-        return Vectors(vectors, None)
+        return Vectors(read_vectors(args.vectors), None)
+    from igsd.baselines.references.vectors import vectors_for
+
     graphs = open_graphs(args.data, quiet=args.quiet, **reading_of(args))
-    if len(graphs) != len(vectors):
-        raise DataError(
-            f"{args.vectors} has {len(vectors)} rows, and {args.data} has {len(graphs)} graphs. "
-            "There must be one row for each graph, in their order."
-        )
-    return Vectors(vectors, graphs)
+    return _labelled(graphs, args)._replace(vectors=vectors_for(args.vectors, graphs))
+
+
+def _labelled(graphs: GraphSet, args: Namespace) -> Vectors:
+    """Return the graphs with the labels that ``--labels`` names, still without vectors."""
+    none = np.empty((0, 0))
+    if args.labels is None:
+        return Vectors(none, graphs)
+    graphs = with_labels(graphs, args.data, args.labels)
+    if graphs.classes is not None or graphs.targets is None:
+        return Vectors(none, graphs)
+    return Vectors(none, graphs, dict(zip(graphs.target_names, graphs.targets.T, strict=True)))
 
 
 def projected(found: Vectors, args: Namespace, method: str | None) -> Projection:

@@ -10,7 +10,8 @@ from igsd.evaluation.clusters import vectors_of
 
 _DESCRIPTION = f"""\
 Places the graphs of DATA in the plane so that those with close vectors are close, writes the points
-as a table (-o) and draws them (--plot), coloured by class. By default the places are the two
+as a table (-o) and draws them (--plot), coloured by class or by the (first) number of --labels. By
+default the places are the two
 principal components of the vectors, each column scaled to unit variance; --map umap or tsne shows
 groups that these hide, but says nothing about the distances between groups.
 
@@ -22,6 +23,7 @@ x and y."""
 _EXAMPLES = """\
 examples:
   igsd map runs/first MUTAG --plot map.png
+  igsd map runs/networks networks/ --labels labels.csv --plot map.png
   igsd map molecules table.csv --map umap --plot map.svg -o points.csv
   igsd map MUTAG --vectors vectors.npy -o points.parquet"""
 
@@ -48,8 +50,11 @@ def run(args: Namespace) -> int:
         count = counted(len(x), "point")
         exploring.write_table(args, found.columns() | {"x": x, "y": y}, count)
     if args.plot:
-        from igsd.report.plots import embedding_plot
+        from igsd.report.plots import embedding_plot, number_plot
 
+        for name, values in found.numbers.items():
+            exploring.write_picture(args, number_plot(points, values, name, found.name))
+            return 0
         graphs = found.graphs
         classes = None if graphs is None else graphs.classes
         names = () if graphs is None else graphs.class_names

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from igsd.cli.options import REPEATED, add_command, add_reading_arguments, prepare_output
-from igsd.cli.output import open_for_model, open_graphs, open_model, say_result
+from igsd.cli.output import open_for_model, open_graphs, open_model, say_note, say_result
 from igsd.errors import ConfigError, DataError, StorageError, counted, enumerated, shortened
 from igsd.evaluation.index import Index
 from igsd.evaluation.neighbors import nearest
@@ -251,11 +251,23 @@ def _find(query: str, graphs: GraphSet | Index) -> int | None:
 
     None for the SMILES of another molecule; raises ``DataError`` for anything else.
     """
+    called = [place for place, name in enumerate(graphs.ids or ()) if name == query]
     if query.isdecimal() and len(query) < _MOST_DIGITS and int(query) < len(graphs):
+        if called and int(query) not in called:
+            say_note(
+                f"--query {query} is taken as the number of a graph. The graph with the id {query} "
+                f"is number {called[0]}: `--query {called[0]}` asks for it."
+            )
         return int(query)
-    for names in (graphs.ids, graphs.graph_names):
-        if names is not None and query in names:
-            return names.index(query)
+    if called:
+        if len(called) > 1:
+            say_note(
+                f"{len(called)} graphs have the id {shortened(query)}, and the first of them is "
+                f"taken. Their numbers, for --query: {enumerated(called)}."
+            )
+        return called[0]
+    if graphs.graph_names is not None and query in graphs.graph_names:
+        return graphs.graph_names.index(query)
     names, are_molecules = graphs.graph_names or (), are_smiles(graphs.graph_names)
     if are_molecules and are_smiles([query]):
         return None

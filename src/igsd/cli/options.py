@@ -11,14 +11,17 @@ from typing import Any
 from igsd.baselines import registry
 from igsd.cli import COMMANDS
 from igsd.cli.output import say_note
-from igsd.errors import ConfigError, StorageError
+from igsd.errors import ConfigError, StorageError, counted
 from igsd.files.atomic import STANDARD_OUTPUT, check_writable
+from igsd.files.remote import check_remote, is_remote
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import LEVELS
 from igsd.graphs.summary import fitting_recipe
 from igsd.settings import own
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.settings.text import load_recipe, parse_settings, read_settings, recipe_names
+from igsd.workers.cluster import check_address
+from igsd.workers.pools import Workers, num_cores
 
 OURS = "igsd"
 """The default method."""
@@ -84,22 +87,76 @@ def add_spreadsheet_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spreadsheet", action="store_true", help=text)
 
 
-def prepare_output(output: str, *inputs: str) -> Callable[[], None]:
+def add_workers_arguments(parser: Any, jobs: str, where: str) -> None:
+    """Add ``--jobs``, with this help, ``--backend`` and ``--scheduler``; ``where``: what is."""
+    parser.add_argument("--jobs", type=int, metavar="N", help=jobs)
+    text = f"where {where}"
+    parser.add_argument("--backend", choices=("local", "dask"), default="local", help=text)
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask scheduler")
+
+
+def check_workers(args: argparse.Namespace) -> None:
+    """Reject invalid combinations of these options; note more processes than cores."""
+    if args.jobs is not None and args.jobs < 1 and args.jobs != -1:
+        raise ConfigError(f"--jobs must be at least 1, or -1 for all cores. Got {args.jobs}.")
+    if (args.backend == "dask") != (args.scheduler is not None):
+        raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
+    if args.scheduler is not None:
+        if args.jobs is not None:
+            raise ConfigError(
+                "--jobs is for this machine; on a cluster the number of workers decides."
+            )
+        check_address(args.scheduler)
+    if args.jobs is not None and args.jobs > num_cores():
+        say_note(
+            f"--jobs {args.jobs} on {counted(num_cores(), 'core')}: more processes than cores take "
+            "more memory and are not faster."
+        )
+
+
+def workers_of(args: argparse.Namespace) -> Workers:
+    """Return the workers that the options ask for: one process by default; checks them."""
+    check_workers(args)
+    count = num_cores() if args.jobs == -1 else args.jobs or 1
+    return Workers(count, args.scheduler)
+
+
+def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[], None]:
     """Check the output file; return a callback for when it is written, which names a new folder.
 
-    Raises ``StorageError`` if the file cannot be written or would overwrite an input, before any
-    work is done. ``-``, standard output, needs neither.
+    ``option``: by which it was given. Raises ``StorageError`` if the file cannot be written or
+    would overwrite an input or a part of one, before any work is done. ``-``, standard output,
+    needs neither.
     """
     if output == STANDARD_OUTPUT:
         return lambda: None
+    if is_remote(output):
+        check_remote(output)
+        return lambda: None
     target = Path(output)
-    for source in inputs:
-        if target.exists() and Path(source).exists() and target.samefile(source):
-            raise StorageError(f"-o {output} is the input {source}. Choose another name.")
+    for source in inputs if target.exists() else ():
+        if Path(source).exists() and target.samefile(source):
+            raise StorageError(f"{option} {output} is the input {source}. Choose another name.")
+        if target.is_file() and _is_part_of(target, Path(source)):
+            what = f"a part of the input {source}"
+            raise StorageError(f"{option} {output} is {what}. Choose another name.")
     check_writable(target)
     if target.parent.exists():
         return lambda: None
     return lambda: say_note(f"created the folder {target.parent}.")
+
+
+def _is_part_of(target: Path, source: Path) -> bool:
+    """Return whether a file is one of a run folder's own, or a graph or the labels of a folder."""
+    from igsd.experiments.run_folder import FILES
+    from igsd.graphs.readers.files import LABELS, is_network_file
+
+    place = target.resolve()
+    if not source.is_dir() or not place.parent.samefile(source):
+        return False
+    if (source / FILES[0]).exists():
+        return place.name in FILES
+    return place.name == LABELS or is_network_file(place)
 
 
 def names_in(text: str) -> list[str]:
@@ -145,7 +202,8 @@ def add_settings_files(parser: Any) -> None:
     """Add ``--config`` and ``--set``."""
     text = "TOML file with settings that override the recipe"
     parser.add_argument("--config", metavar="FILE.toml", help=text)
-    text = "a setting that overrides recipe and file; can be repeated"
+    text = "a setting that overrides recipe and file; can be repeated. view, encoder and loss also "
+    text += "take your own: loss=module:function (docs/cookbook.md)"
     parser.add_argument("--set", metavar="KEY=VALUE", dest="settings", help=text, **REPEATED)
 
 
@@ -172,8 +230,14 @@ def check_recipe(requested: str | None, methods: Sequence[str]) -> None:
 
 
 def written_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings of ``--config`` and ``--set`` as written; the latter win."""
-    return (read_settings(args.config) if args.config else {}) | parse_settings(args.settings)
+    """Return the settings of ``--config`` and ``--set`` as written; the latter win.
+
+    An encoder, view or loss ``module:name`` is imported if ``--set`` names it: a file may come
+    from anybody.
+    """
+    typed = parse_settings(args.settings)
+    own.allow(typed)
+    return (read_settings(args.config) if args.config else {}) | typed
 
 
 def methods_text() -> str:

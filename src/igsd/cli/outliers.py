@@ -15,7 +15,7 @@ from igsd.report.render import print_table
 _DESCRIPTION = f"""\
 Ranks the graphs of DATA by the mean distance of their vector to the K nearest others, the most
 unusual graph first. The distance is that of `igsd neighbors`. Prints the first of them. --plot
-draws the graphs, coloured by this distance, and names the first ones.
+draws the graphs, coloured by this distance, and names the first ones. --labels adds columns.
 
 {exploring.INPUT}
 

@@ -8,7 +8,9 @@ from igsd.cli.options import (
     add_command,
     add_model_and_data,
     add_spreadsheet_argument,
+    add_workers_arguments,
     prepare_output,
+    workers_of,
 )
 from igsd.cli.output import open_for_model, say_result
 from igsd.errors import counted
@@ -24,7 +26,7 @@ on, the last column, given, repeats them; it is empty if there is only a predict
 
 The suffix of FILE decides the format: .csv or .parquet; - writes CSV to standard output. The first
 columns are graph, line, id and name, as far as there are any: see `igsd embed --help`. FILE is
-written whole or not at all; an existing file is replaced."""
+written whole or not at all; an existing file is replaced. --jobs and --backend: as for embed."""
 
 _EXAMPLES = """\
 examples:
@@ -39,6 +41,7 @@ def add_parser(commands: Any) -> None:
     text = ".csv or .parquet; - for standard output"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     add_spreadsheet_argument(parser)
+    add_workers_arguments(parser, "processes, -1 for all cores (default: 1)", "it is computed")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -47,11 +50,14 @@ def run(args: Namespace) -> int:
     known_suffix(args.output, (".csv", ".parquet"), "predictions")
     if args.spreadsheet:
         check_spreadsheet(args.output)
+    workers = workers_of(args)
     written = prepare_output(args.output, args.model, args.data)
-    from igsd.estimators.predictions import given_columns, prediction_columns
+    from igsd.estimators.predictions import given_columns
+    from igsd.experiments.shards import predictions_by_shards
 
     model, graphs = load_model(args.model), open_for_model(args, quiet=args.quiet)
-    columns = prediction_columns(model, graphs, args.model, verbose=not args.quiet)
+    verbose = not args.quiet
+    columns = predictions_by_shards(model, args.model, graphs, workers, verbose=verbose)
     metrics = RunFolder(args.model).metrics() or {}
     columns = {**columns, **given_columns(metrics, graphs, args.data)}
     write_columns(args.output, columns, spreadsheet=args.spreadsheet)

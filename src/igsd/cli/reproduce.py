@@ -12,7 +12,6 @@ from igsd.cli import running
 from igsd.cli.options import add_command, names_in
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted
-from igsd.experiments.execute import Workers
 from igsd.experiments.exhibits import find_exhibits, narrowed
 from igsd.experiments.records import in_words
 from igsd.experiments.run import Options
@@ -20,6 +19,7 @@ from igsd.experiments.work import Batch, Estimates, Work, batch_protocols, plan_
 from igsd.report.records import RecordFolder
 from igsd.report.render import print_table, text
 from igsd.report.tables import fill
+from igsd.workers.pools import Workers
 
 _DESCRIPTION = """\
 Makes the runs that a table or figure of the paper still lacks, and prints it, our results beside
@@ -42,6 +42,7 @@ NAME is one of:
   b3db              molecules that pass the blood-brain barrier, 5 % of the labels
   b3db-logbb        how much of them passes, 5 % of the values
   molecules         vectors and small models on seven sets of molecules, from 16 labels to all
+  pretraining       which loss and how many molecules the pre-trained encoder learns from
   beyond            reference rows, WL-OA, twins removed, PROTEINS, DD, and your own data (--data)
   all               everything
 

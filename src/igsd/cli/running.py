@@ -7,27 +7,32 @@ import time
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
 from igsd.baselines.registry import METHODS, method, method_names, setting_names
-from igsd.cli.options import Time, choose_recipe, names_in, written_settings
+from igsd.cli import options
 from igsd.cli.output import say_note, shown_opening
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
-from igsd.experiments.execute import Display, Workers, check_address, execute_runs, lock_path
+from igsd.experiments.execute import Display, execute_runs, lock_path
 from igsd.experiments.records import Record, make_records_folder, plain_name
 from igsd.experiments.run import Options, Run, opened
 from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
-from igsd.files.atomic import check_writable, write_json
+from igsd.files.atomic import write_json
 from igsd.files.bounded import STANDARD_INPUT
+from igsd.graphs.datasets import check_is_here
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import printable, raw
 from igsd.report.render import show
 from igsd.report.summary import METRICS, summarise
 from igsd.report.tables import Table
+from igsd.settings import own
+from igsd.settings.text import parse_settings
+from igsd.workers.pools import Workers, num_cores
 
 Changes = dict[str, Any]
 """Settings by name, as they were written."""
@@ -41,13 +46,9 @@ PROTOCOLS_HELP = """\
 def add_running_arguments(parser: Any, *, jobs: str) -> None:
     """Add the options of the executor; ``jobs``: what is the default of ``--jobs``."""
     text = "processes, -1 for all cores: runs side by side, or the folds of a single run "
-    parser.add_argument("--jobs", type=int, metavar="N", help=f"{text}(default: {jobs})")
+    options.add_workers_arguments(parser, f"{text}(default: {jobs})", "runs are executed")
     text = "start no run after this time, e.g. 30m, 2h or 1h30m"
-    parser.add_argument("--budget", metavar="TIME", action=Time, help=text)
-    backends = ("local", "dask")
-    text = "where runs are executed"
-    parser.add_argument("--backend", choices=backends, default="local", help=text)
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask scheduler")
+    parser.add_argument("--budget", metavar="TIME", action=options.Time, help=text)
     text = "time limit of a run in seconds; without labels, of fitting a method and computing its "
     text += "vectors or kernel (default there: a day). The table then says '> limit'"
     parser.add_argument("--limit-seconds", type=float, metavar="S", help=text)
@@ -88,12 +89,15 @@ def parse_methods(text: str) -> list[str]:
     ``all`` stands for every method with ``in_all``. Raises ``ConfigError`` with the nearest
     names for an unknown one.
     """
-    names = names_in(text)
+    names = options.names_in(text)
     if not names:
         raise ConfigError("--methods takes names with commas between them, or all. Got none.")
     for name in names:
         if name == "vectors":
-            raise ConfigError("Vectors from a file are given with igsd compare --vectors FILE.")
+            raise ConfigError(
+                "Vectors from a file are given with igsd compare --vectors FILE, and each file is "
+                "a row of its own: leave vectors out of the names."
+            )
         if name != "all":
             method(name)
     return method_names() if "all" in names else list(dict.fromkeys(names))
@@ -110,25 +114,33 @@ def check_running(args: Namespace) -> None:
     """Reject invalid combinations of options before any data are read."""
     if args.seeds is not None and args.seeds < 1:
         raise ConfigError(f"--seeds must be at least 1. Got {args.seeds}.")
-    if args.jobs is not None and args.jobs < 1 and args.jobs != -1:
-        raise ConfigError(f"--jobs must be at least 1, or -1 for all cores. Got {args.jobs}.")
+    options.check_workers(args)
     for option, value in (("seconds", args.limit_seconds), ("memory", args.limit_memory)):
         if value is not None and not value > 0:
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
-    if (args.backend == "dask") != (args.scheduler is not None):
-        raise ConfigError("--backend dask and --scheduler ADDRESS go together.")
-    if args.scheduler is not None:
-        reason = "is for this machine; on a cluster the number of workers decides."
-        refuse({"--jobs": args.jobs}, reason)
-        check_address(args.scheduler)
-    if getattr(args, "json", None) not in (None, "-"):
-        check_writable(args.json)
+    for option in ("json", "plot"):
+        if path := vars(args).get(option):
+            options.prepare_output(path, *_inputs(args), option=f"--{option}")
+
+
+def _inputs(args: Namespace) -> list[str]:
+    """Return whatever may be a path among the arguments and options, apart from the outputs."""
+    outputs = ("json", "plot", "output", "records")
+    values = (value for name, value in vars(args).items() if name not in outputs)
+    lists = (value if isinstance(value, list) else [value] for value in values)
+    return [text for text in chain.from_iterable(lists) if isinstance(text, str) and text]
 
 
 def written_changes(args: Namespace) -> Changes:
     """Return the settings that were written, NAME.KEY for one method; rejects a seed."""
     changes: Changes = {}
-    for key, value in written_settings(args).items():
+    typed = parse_settings(args.settings)
+    if names := own.allow(typed):
+        listed = " and ".join(names)
+        say_note(
+            f"records do not notice when the code of {listed} changes; --force makes new ones."
+        )
+    for key, value in options.written_settings(args).items():
         is_section = isinstance(value, dict)
         changes |= {f"{key}.{k}": v for k, v in value.items()} if is_section else {key: value}
     if any(key.rpartition(".")[2] == "seed" for key in changes):
@@ -175,6 +187,8 @@ def open_graphs(source: str, args: Namespace, *, gaps: bool = False) -> GraphSet
             "Runs are made in several processes, and standard input can be read only once. Save "
             "it to a file first."
         )
+    if getattr(args, "dry_run", False) and not os.path.exists(source):
+        check_is_here(source)
     named = getattr(args, "splits", None) or getattr(args, "protocol", "")
     protocol = "" if gaps else str(named)
     with shown_opening(source, quiet=args.quiet) as progress:
@@ -203,7 +217,7 @@ def vector_runs(args: Namespace, graphs: GraphSet, **kwargs: Any) -> list[Run]:
                 f"{path} would be a row called {name}, which is the name of a method: rename it."
             )
         vectors_for(path, graphs)
-        place, recipe = str(Path(path).expanduser()), choose_recipe(args.recipe, graphs)
+        place, recipe = str(Path(path).expanduser()), options.choose_recipe(args.recipe, graphs)
         fixed = (("vectors_path", place), ("vectors_checksum", checksum_of(path)))
         more: Any = {"changes": (("file", name),), "fixed": fixed, **kwargs}
         found[name] = first_run(args, graphs, "vectors", recipe, **more)
@@ -259,7 +273,7 @@ def spread_out(args: Namespace, num_runs: int, graphs: GraphSet) -> tuple[Worker
 
 def num_processes(args: Namespace) -> int:
     """Return the number of processes of ``--jobs``; all cores by default."""
-    return (os.cpu_count() or 1) if args.jobs in (None, -1) else int(args.jobs)
+    return num_cores() if args.jobs in (None, -1) else int(args.jobs)
 
 
 def records_of(

@@ -95,7 +95,7 @@ def add_parser(commands: Any) -> None:
     group.add_argument("--task", choices=kinds, default="auto", help=text)
     text = "calibrate the probabilities of classes by this many more trainings, each without a "
     text += "part of the labels (default: 3; 0: do not)"
-    group.add_argument("--calibration", type=int, default=3, metavar="FOLDS", help=text)
+    group.add_argument("--calibration", type=int, metavar="FOLDS", help=text)
     parser.add_argument("--log-dir", metavar="DIR", help="write TensorBoard curves there")
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
 
@@ -122,8 +122,13 @@ def _check_options(args: Namespace) -> None:
     folder = None if args.output is None else RunFolder(args.output)
     if folder is not None and not (args.resume and folder.state == "finished"):
         folder.check()
-    if args.labels is None and (args.label_rate != 1 or args.task != "auto"):
-        raise ConfigError("--label-rate and --task are for training with labels: give --labels.")
+    given = args.label_rate != 1 or args.task != "auto" or args.calibration is not None
+    if args.labels is None and given:
+        raise ConfigError(
+            "--label-rate, --task and --calibration are for training with labels: give --labels."
+        )
+    if args.calibration is None:
+        args.calibration = 3
     if args.calibration < 0 or args.calibration == 1:
         raise ConfigError(f"--calibration must be 0, or 2 or more. Got {args.calibration}.")
     if args.method is None:
@@ -324,7 +329,7 @@ def _stored_config(
         ) from error
     changed = config.updated(changes)
     stored, requested = config.learned(), changed.learned()
-    for key in changes:
+    for key in changes.keys() - {"devices"}:  # the training says what another number changes
         if stored.get(key) != requested.get(key):
             raise _conflict(folder, key, stored[key], requested[key])
     return changed

@@ -12,7 +12,8 @@ from igsd.batches.distinct import DistinctBatch
 from igsd.batches.features import FeatureMap
 from igsd.batches.links import LinkFeatures
 from igsd.encoders.gin import GINLayer
-from igsd.encoders.readout import parse_readout, readout
+from igsd.encoders.gine import GINELayer
+from igsd.encoders.readout import Segments, distinct_readout, parse_readout, readout
 from igsd.errors import ConfigError, nearest
 from igsd.settings.groups import ENCODERS
 
@@ -70,27 +71,28 @@ class GNNEncoder(nn.Module):
         """Return the representations h [B, out_dim] of a batch of graphs."""
         if isinstance(batch, DistinctBatch):
             return self._forward_distinct(batch)
-        x, parts = batch.x, []
+        x, parts, segments = batch.x, [], Segments(batch.ptr, batch.counts)
         for number, layer in enumerate(self.layers, 1):
             x = layer(x, batch)
             if self.concat_layers or number == len(self.layers):
-                parts.append(readout(x, batch.ptr, self.readouts, batch.counts))
+                parts.append(readout(x, segments, self.readouts))
         return torch.cat(parts, dim=1)
 
     @property
     def takes_distinct(self) -> bool:
-        """Whether ``forward`` takes a ``DistinctBatch``: layers and readouts are plain sums."""
-        sums = all(isinstance(layer, GINLayer) for layer in self.layers)
-        return sums and set(self.readouts) <= {"sum", "mean"}
+        """Whether ``forward`` takes a ``DistinctBatch``: all layers are GIN, or all GINE."""
+        return any(all(isinstance(x, kind) for x in self.layers) for kind in (GINLayer, GINELayer))
 
     def _forward_distinct(self, batch: DistinctBatch) -> Tensor:
         x, parts = batch.x, []
-        for layer, level in zip(self.layers, batch.levels, strict=True):
-            x = cast(GINLayer, layer).update(level.gather @ x)
-            sums = level.members @ x
-            sizes = batch.sizes.unsqueeze(1).to(x.dtype)
-            parts += [sums if name == "sum" else sums / sizes for name in self.readouts]
-        return torch.cat(parts if self.concat_layers else parts[-len(self.readouts) :], dim=1)
+        for number, (layer, level) in enumerate(zip(self.layers, batch.levels, strict=True), 1):
+            if batch.used is not None:
+                x = cast(GINELayer, layer).distinct(x, level, batch.used)
+            else:
+                x = cast(GINLayer, layer).update(cast(Tensor, level.gather) @ x)
+            if self.concat_layers or number == len(self.layers):
+                parts.append(distinct_readout(x, batch, level, self.readouts))
+        return torch.cat(parts, dim=1)
 
 
 def takes_counts(network: nn.Module) -> bool:
@@ -128,17 +130,21 @@ def encode_with_nodes(encoder: Any, batch: Batch) -> tuple[Tensor, Tensor]:
         x = layer(x, batch)
         per_layer.append(x)
     kept = per_layer if encoder.concat_layers else per_layer[-1:]
-    graphs = [readout(nodes, batch.ptr, encoder.readouts) for nodes in kept]
+    segments = Segments(batch.ptr)
+    graphs = [readout(nodes, segments, encoder.readouts) for nodes in kept]
     return torch.cat(kept, dim=1), torch.cat(graphs, dim=1)
 
 
 def distinct_depth(encoder: nn.Module, features: FeatureMap) -> int:
     """Return the number of layers if equal neighbourhoods can be computed once, else 0.
 
-    They can if layers and readouts are plain sums, node features are one-hot and links are alike.
+    They can if node features are one-hot and links are alike, or have categories that the layers
+    see, but neither weights nor distances.
     """
-    alike = features.links is None and not features.edge_weight
-    discrete = "attributes" not in features.parts and alike
-    if discrete and isinstance(encoder, GNNEncoder) and encoder.takes_distinct:
-        return len(encoder.layers)
-    return 0
+    if "attributes" in features.parts or features.edge_weight:
+        return 0
+    if not isinstance(encoder, GNNEncoder) or not encoder.takes_distinct:
+        return 0
+    links, sees = features.links, isinstance(encoder.layers[0], GINELayer)
+    is_fit = sees and links.boundaries is None if links is not None else not sees
+    return len(encoder.layers) if is_fit else 0

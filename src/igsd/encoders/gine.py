@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
+from igsd.batches.distinct import Level
 from igsd.batches.links import LinkFeatures
 from igsd.batches.molecules import CategoryOperator, MoleculeBatch
 from igsd.encoders.gin import normed_linear
@@ -50,6 +51,23 @@ class GINELayer(nn.Module):
             )
         links = batch.links
         sums = added_messages(self.lift(x), self.edge(self.link_table[links.used]), links)
+        return self._update(sums)
+
+    def distinct(self, x: Tensor, level: Level, used: Tensor) -> Tensor:
+        """Return the vectors [U, out] of distinct neighbourhoods from those of the level before.
+
+        Without gradient. ``used``: the categories that occur.
+        """
+        x, vectors = self.lift(x), self.edge(self.link_table[used])
+        result = x.new_empty(level.members.shape[1], self.second.out_features)
+        for block in level.blocks:
+            sent = _sent(x, vectors, block.sender, block.counts)
+            own = x.index_select(0, block.own)
+            sums = torch.addmm(own, block.arrive.to(x.dtype), sent)
+            result[block.start : block.stop] = self._update(sums)
+        return result
+
+    def _update(self, sums: Tensor) -> Tensor:
         hidden = self.first(sums).relu_()
         return normed_linear(self.second, self.norm, hidden).relu_()
 
@@ -64,15 +82,20 @@ def added_messages(x: Tensor, vectors: Tensor, links: CategoryOperator) -> Tenso
         return _AddedMessages.apply(x.to(dtype), vectors.to(dtype), links)
 
 
+def _sent(x: Tensor, vectors: Tensor, sender: Tensor, counts: list[int]) -> Tensor:
+    """Return relu(x_j + e) of pairs of a sender and a category, [P, d], sorted by category."""
+    sent = x.index_select(0, sender)
+    for rows, vector in zip(sent.split(counts), vectors, strict=True):
+        rows.add_(vector)
+    return sent.relu_()
+
+
 class _AddedMessages(torch.autograd.Function):
     """The messages of each pair of sender and category, then their sum; no gradient to weights."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, vectors: Tensor, links: CategoryOperator) -> Tensor:
-        sent = x.index_select(0, links.sender)
-        for rows, vector in zip(sent.split(links.counts), vectors, strict=True):
-            rows.add_(vector)
-        sent.relu_()
+        sent = _sent(x, vectors, links.sender, links.counts)
         ctx.save_for_backward(sent)
         ctx.links = links
         return torch.addmm(x, links.arrive.to(x.dtype), sent)

@@ -40,6 +40,10 @@ class LabelEstimator(NeuralEstimator):
     pretraining_history_: list[dict[str, float]]
     pseudo_labels_: PseudoLabels
 
+    def __getstate__(self) -> Any:
+        """Return the state of a copy, which pretrains again if it has to."""
+        return super().__getstate__() | {"_pretrained": None}
+
     def _outputs(self, X: Any) -> np.ndarray:
         """Return the network's outputs [G, C] float32 of graphs."""
         check_is_fitted(self, "network_")
@@ -48,6 +52,7 @@ class LabelEstimator(NeuralEstimator):
     def _set_fitted(self, config: Any, own: Mapping[str, Any], fitted: Fitted) -> Self:
         if fitted.pseudo is not None:  # a loaded model has its own already
             self.pseudo_labels_, self.pretraining_history_ = fitted.pseudo, fitted.before
+            self._pretrained = fitted.pretrained
         return super()._set_fitted(config, own, fitted)
 
     def _state(self) -> tuple[dict[str, torch.Tensor], Header]:
@@ -108,7 +113,8 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         ``X`` and ``y`` are those of ``fit``. For each of ``folds`` parts of the labels (no more
         than the rarest class has), a model with the same settings is trained without these. What
         they predict there decides to which power probabilities are raised: softmax(power *
-        outputs), where 1 / power is the temperature. The predicted classes stay the same.
+        outputs), where 1 / power is the temperature. The predicted classes stay the same. What is
+        learned without labels before the first of them is the same in all, and done once.
 
         ``calibration_`` then holds ``power``, ``folds``, ``graphs`` (labels held out), and the log
         loss there ``before`` and ``after``. It stays None if a class has only one label.
@@ -138,7 +144,10 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
             plain = {"random_state": seed, "checkpoint": None, "log_dir": None}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the fit itself has given them
-                model = clone(self).set_params(**plain).fit(graphs, list(shown))
+                model = clone(self).set_params(**plain)
+                model._pretrained = self._pretrained
+                model.fit(graphs, list(shown))
+                self._pretrained = model._pretrained
             outputs[held] = model._outputs(graphs.take(known[held]))
         expected, sure = np.eye(len(self.classes_))[codes[known]], softmax(outputs, axis=1)
         power = calibrating_power(sure, expected)

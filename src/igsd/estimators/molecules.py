@@ -14,7 +14,7 @@ from igsd.errors import ConfigError, DataError, StorageError, nearest
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
 from igsd.files.arrays import Header
-from igsd.files.models import SHIPPED
+from igsd.files.models import SHIPPED, identity_of
 from igsd.graphs.corpus import Corpus, read_corpus
 from igsd.graphs.graphset import GraphSet
 from igsd.model.network import Dims
@@ -23,6 +23,7 @@ from igsd.progress import progress_bar
 from igsd.settings.igsd import PretrainConfig
 from igsd.training.fit import Fitted, fit
 from igsd.training.free_targets import FreeTargets
+from igsd.workers.pools import Workers
 
 _SAMPLE = 20_000
 """Molecules of the corpus that the map from a representation to a vector is made from."""
@@ -60,7 +61,7 @@ class MoleculeEncoder(NeuralEstimator):
             corpus = read_corpus(
                 texts,
                 num_fragments=config.num_fragments,
-                processes=config.processes,
+                workers=Workers(config.processes),
                 advance=advance,
             )
         return self.fit_corpus(corpus)
@@ -82,6 +83,7 @@ class MoleculeEncoder(NeuralEstimator):
             checkpoint=parameters["checkpoint"],
             log_dir=parameters["log_dir"],
             verbose=parameters["verbose"],
+            identity={} if start is None else {"start": identity_of(start)},
         )
         self.corpus_ = {"molecules": len(corpus.graphs), "checksum": corpus.checksum}
         self.vector_dim_ = 0

@@ -23,13 +23,16 @@ from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
 from igsd.settings.groups import ENCODERS, Layers
-from igsd.settings.own import called, offered, part, place_of
-from igsd.training.fit import Fitted, Watched, fit, view_of
+from igsd.settings.own import PARTS, called, is_place, offered, part, place_of
+from igsd.training.fit import Fitted, Pretrained, Watched, fit, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
 DISTINCT_CHUNK_NODES = 250_000
 """Nodes of a chunk if equal neighbourhoods are computed once: many, so that many are equal."""
+
+LINKED_CHUNK_NODES = 60_000
+"""The same where links have categories: fewer are equal, so the processor's cache counts more."""
 
 
 class NeuralEstimator(ConfiguredEstimator[Any]):
@@ -44,6 +47,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
 
     network_class: ClassVar[type[Network]]
     _weights_prefix: ClassVar[str] = ""
+    _pretrained: Pretrained | None = None
 
     network_: Any
     features_: FeatureMap
@@ -71,6 +75,14 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         check_is_fitted(self, "network_")
         self.network_.settings = self._fitted_config()
         yield from self._chunks(X, self.network_.embed, "embedding")
+
+    def chunk_ranges(self, X: Any, *, is_embedding: bool = True) -> Iterator[tuple[int, int]]:
+        """Yield (start, stop) of graphs that are computed together; rounding depends on these."""
+        check_is_fitted(self, "network_")
+        graphs, network = as_graphset(X), self.network_
+        is_distinct = is_embedding and network.embeds_distinct(self.features_)
+        several = DISTINCT_CHUNK_NODES if self.features_.links is None else LINKED_CHUNK_NODES
+        yield from chunks(graphs.node_ptr, several if is_distinct else CHUNK_NODES)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator atomically to one file at exactly ``path``.
@@ -177,7 +189,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         config, own = self._config_of_fit(), self._own_parts()
         parameters = self.get_params(deep=False)
         options = {name: parameters[name] for name in ("checkpoint", "log_dir", "verbose")}
-        options |= {"labels": labels, "watched": watched, **own}
+        options |= {"labels": labels, "watched": watched, "pretrained": self._pretrained, **own}
         name = config.section or type(self).__name__
         try:
             fitted = fit(graphs, config, self.network_class, name=name, **options)
@@ -189,8 +201,12 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     def _set_fitted(self, config: Any, own: Mapping[str, Any], fitted: Fitted) -> Self:
         self.network_, self.features_ = fitted.network, fitted.features
         self.history_, self.config_ = fitted.history, config
-        self.own_encoder_ = type(own["encoder"]).__qualname__ if "encoder" in own else None
         self.own_parts_ = {name: place_of(found) for name, found in own.items()}
+        for name in PARTS:  # and what --set names on the command line
+            if name not in own and is_place(str(getattr(config, name, ""))):
+                self.own_parts_[name] = getattr(config, name)
+        encoder = self.own_parts_.get("encoder")
+        self.own_encoder_ = None if encoder is None else encoder.rpartition(":")[2]
         return self
 
     def _chunks(
@@ -199,11 +215,10 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         graphs, network = as_graphset(X), self.network_.eval()
         warn_of_unseen(self.features_, graphs)
         config, device = network.settings, next(network.parameters()).device
-        is_distinct = title == "embedding" and network.embeds_distinct(self.features_)
-        max_nodes = DISTINCT_CHUNK_NODES if is_distinct else CHUNK_NODES
+        ranges = self.chunk_ranges(graphs, is_embedding=title == "embedding")
         shown = self.get_params(deep=False)["verbose"]
         with kept_memory(), progress_bar(title, len(graphs), shown=shown) as advance:
-            for start, stop in chunks(graphs.node_ptr, max_nodes):
+            for start, stop in ranges:
                 part = graphs.take(np.arange(start, stop))
                 source = Source(part, self.features_, device, view=view_of(config), cache=False)
                 with torch.no_grad(), called("encoder", None, ENCODER_RULE):

@@ -1,6 +1,7 @@
 """Groups of alike graphs, and the graphs that are like no other."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,22 @@ class Outliers:
 
     graphs: np.ndarray
     distances: np.ndarray
+
+
+def agreement(clusters: Clusters, classes: Any) -> float | None:
+    """Return how far clusters agree with classes [G], -1 where unknown: the adjusted Rand index.
+
+    It counts the graphs that have both, and is 1 for the same groups and about 0 by chance. None
+    if these are fewer than two, or all of one cluster and one class.
+    """
+    codes = np.asarray(classes)
+    both = (clusters.labels >= 0) & (codes >= 0)
+    groups, codes = clusters.labels[both], codes[both]
+    if len(codes) < 2 or len({*groups.tolist()}) == len({*codes.tolist()}) == 1:
+        return None
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(codes, groups))
 
 
 def cluster(data: Any, min_size: int = 5, *, model: Any = None) -> Clusters:
@@ -79,8 +96,8 @@ def outliers(data: Any, k: int = 10, *, model: Any = None) -> Outliers:
     >>> outliers([[0.0], [0.1], [9.0], [0.2]], k=2).graphs.tolist()
     [2, 0, 3, 1]
     """
-    if k < 1:
-        raise ConfigError(f"k must be at least 1. Got {k}.")
+    if not isinstance(k, Integral) or k < 1:
+        raise ConfigError(f"k must be at least 1, a whole number. Got {k}.")
     vectors = vectors_of(data, model, f"The mean distance to {k} neighbours", k + 1)
     distances = nearest(vectors, range(len(vectors)), k)[1].mean(axis=1).round(6)
     order = np.argsort(-distances, kind="stable")

@@ -1,5 +1,6 @@
 """The graphs whose embeddings are closest to given ones, of the same set or not."""
 
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -107,8 +108,8 @@ def checked_places(queries: Any, num_graphs: int, k: int) -> np.ndarray | None:
 
     Raises ``ConfigError`` for k below 1, and ``DataError`` for a graph that is not there.
     """
-    if k < 1:
-        raise ConfigError(f"k must be at least 1. Got {k}.")
+    if not isinstance(k, Integral) or k < 1:
+        raise ConfigError(f"k must be at least 1, a whole number. Got {k}.")
     places = places_of(queries)
     if places is not None and not 0 <= places.min() <= places.max() < num_graphs:
         wrong = int(places.min() if places.min() < 0 else places.max())

@@ -1,10 +1,13 @@
 """SVMs over a grid of C, much faster than ``GridSearchCV`` and with the same predictions.
 
 The kernel matrix of a training part is computed once and serves every C; predictions are one matrix
-product. Only savings that cannot change a prediction are used.
+product. Only savings that cannot change a prediction are used. Large problems are solved by ``smo``
+if numba is installed, with LIBSVM's own steps; else, and for small ones, by LIBSVM.
 """
 
-from collections.abc import Sequence
+import platform
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -22,40 +25,96 @@ Grid = Sequence[float]
 # Sums of products taken in another order differ by less than this share of their absolute sum.
 _ROUNDING = 1e-11
 
+# Training rows from which compiled loops pay for loading them, half a second.
+_LARGE = 500
 
-def predict(model: Any, K_test: FloatArray) -> IntArray:
-    """Return the codes [m] that ``model.predict(K_test)`` gives, for an SVC on K_test [m, t].
 
-    libsvm lets each pair of classes vote, and the first class with most votes wins. If a vote is so
-    close that rounding could change it, libsvm itself predicts.
+class Machines(NamedTuple):
+    """One SVM for every pair of classes, in the order of ``combinations(classes, 2)``.
+
+    A positive decision ``K_test @ weights.T + intercepts`` is a vote for the first class.
     """
-    pairs = list(combinations(range(len(model.classes_)), 2))
-    weights = _pair_weights(model, K_test.shape[1], pairs)
-    intercepts = model.intercept_ if len(pairs) > 1 else -model.intercept_
+
+    classes: IntArray
+    weights: FloatArray  # [pairs, t]
+    intercepts: FloatArray  # [pairs]
+    libsvm: Callable[[FloatArray], Any]
+    """LIBSVM's own predictions [m] from K_test [m, t]."""
+
+
+def predict(machines: Machines, K_test: FloatArray) -> IntArray:
+    """Return the codes [m] that LIBSVM predicts from K_test [m, t].
+
+    LIBSVM lets each pair of classes vote, and the first class with most votes wins. If a vote is so
+    close that rounding could change it, LIBSVM itself predicts.
+    """
+    classes, weights, intercepts, libsvm = machines
     decisions = K_test @ weights.T + intercepts
     margin = np.abs(K_test).max() * np.abs(weights).sum(axis=1) + np.abs(intercepts)
     if (np.abs(decisions) <= _ROUNDING * margin).any():
-        return np.asarray(model.predict(K_test), dtype=np.int64)
-    votes = np.zeros((len(K_test), len(model.classes_)), dtype=np.int64)
+        return np.asarray(libsvm(K_test), dtype=np.int64)
+    votes = np.zeros((len(K_test), len(classes)), dtype=np.int64)
+    pairs = combinations(range(len(classes)), 2)
     for won, (first, second) in zip((decisions > 0).T, pairs, strict=True):
         votes[:, first] += won
         votes[:, second] += ~won
-    return np.asarray(model.classes_[votes.argmax(axis=1)], dtype=np.int64)
+    return np.asarray(classes[votes.argmax(axis=1)], dtype=np.int64)
 
 
-def _pair_weights(model: Any, num_train: int, pairs: list[tuple[int, int]]) -> FloatArray:
-    """Return the signed multipliers of every pair of classes over the training rows, [pairs, t].
+def machines_of(model: Any, num_train: int) -> Machines:
+    """Return the machines of an SVC that was fitted to ``num_train`` rows.
 
-    scikit-learn keeps them as [classes - 1, support vectors], sorted by class: class i meets class
-    j > i in row j - 1, and j < i in row j. With two classes the sign is flipped.
+    scikit-learn keeps their weights as [classes - 1, support vectors], sorted by class: class i
+    meets class j > i in row j - 1, and j < i in row j. With two classes the sign is flipped.
     """
+    pairs = list(combinations(range(len(model.classes_)), 2))
     weights = np.zeros((len(pairs), num_train))
     ends = np.cumsum(model.n_support_)
     rows = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
     for pair, (first, second) in enumerate(pairs):
         for own, row in ((first, second - 1), (second, first)):
             weights[pair, model.support_[rows[own]]] = model.dual_coef_[row, rows[own]]
-    return weights if len(pairs) > 1 else -weights
+    sign = 1.0 if len(pairs) > 1 else -1.0
+    return Machines(model.classes_, sign * weights, sign * model.intercept_, model.predict)
+
+
+@cache
+def _compiled() -> Any:
+    """Return the module ``smo``, or None without numba or a folder for what it compiles.
+
+    On other processors than x86-64, LIBSVM rounds a product and a sum only once, ``smo`` twice.
+    """
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return None
+    try:
+        from igsd.evaluation import smo
+    except (ImportError, RuntimeError):
+        return None
+    return smo
+
+
+def _solver(K: FloatArray, y: IntArray) -> Callable[[float], Machines]:
+    """Return a function that fits the machines of all pairs of classes for a C."""
+    smo = _compiled() if len(K) >= _LARGE else None
+    if smo is None:
+        return lambda C: machines_of(_fit(K, y, C), len(K))
+    classes = np.unique(y)
+    problems = []
+    for first, second in combinations(classes, 2):
+        rows = np.concatenate([np.flatnonzero(y == first), np.flatnonzero(y == second)])
+        num_first = int(np.count_nonzero(y == first))
+        problems.append((rows, smo.pair_kernel(K, rows), K[rows, rows], num_first))
+    buffer = np.empty(max(kernel.size for _, kernel, *_ in problems), dtype=np.float32)
+
+    def solve(C: float) -> Machines:
+        weights, intercepts = np.zeros((len(problems), len(K))), np.empty(len(problems))
+        for pair, (rows, kernel, diagonal, num_first) in enumerate(problems):
+            work = buffer[: kernel.size].reshape(kernel.shape)
+            found = smo.solve(kernel, diagonal, num_first, C, work)
+            weights[pair, rows], intercepts[pair] = found[:2]
+        return Machines(classes, weights, intercepts, lambda K_test: _fit(K, y, C).predict(K_test))
+
+    return solve
 
 
 C_GRID: tuple[float, ...] = tuple((10.0 ** np.arange(-3, 4)).tolist())
@@ -88,10 +147,11 @@ def predict_grid(
     if (y_train == y_train[0]).all():
         predictions[:] = y_train[0]
         return predictions
+    solve = _solver(K_train, y_train)
     for row, C in enumerate(grid):
-        model = _fit(K_train, y_train, C)
-        predictions[row] = predict(model, K_test)
-        if np.abs(model.dual_coef_).max() < C:
+        machines = solve(C)
+        predictions[row] = predict(machines, K_test)
+        if np.abs(machines.weights).max() < C:
             # No multiplier is at its bound, so a larger bound changes nothing.
             predictions[row + 1 :] = predictions[row]
             break

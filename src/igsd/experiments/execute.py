@@ -5,52 +5,22 @@ command makes it, so that several commands can share a folder; the system frees 
 owner dies.
 """
 
-import asyncio
 import contextlib
-import logging
-import multiprocessing
 import os
-import socket
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky.process_executor import BrokenProcessPool
-
-from igsd.errors import ConfigError, need
 from igsd.experiments.records import Record, write_record
 from igsd.experiments.run import DONE, LIMIT, Options, Run
 from igsd.experiments.work import Batch
 from igsd.files.locks import Lock
-from igsd.processes import deaf_children
-
-_ATTEMPTS = 2
-_LOOK_EVERY = 1.0
-_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-# Seconds in which a scheduler must listen, and in which one on a busy machine must answer.
-_LONGEST_START, _LONGEST_ANSWER = 8.0, 60.0
+from igsd.workers.pools import Workers, limited_threads
+from igsd.workers.tasks import ATTEMPTS, run_tasks
 
 Ended = tuple[Batch, list[Record]]
-
-
-@dataclass(frozen=True)
-class Workers:
-    """Where runs are executed: in ``count`` processes here, or on Dask by a ``scheduler``."""
-
-    count: int = 1
-    scheduler: str | None = None
-
-    def size(self) -> int:
-        """Return how many batches run at a time; raises ``ConfigError`` without a cluster."""
-        if self.scheduler is None:
-            return self.count
-        with _client(self.scheduler) as (_, count):
-            return count
 
 
 class Display:
@@ -85,14 +55,15 @@ def execute_runs(
     if options.records is not None:
         _remove_marks(options.records)
     try:
-        if workers.count == 1 and workers.scheduler is None:
-            for batch in batches:
-                if queue.begin(batch):
-                    yield queue.end(batch, work_on(batch, options)[1])
-            return
-        options = replace(options, threads=1, verbose=False)
-        with _backend(workers) as count:
-            yield from _side_by_side(list(batches), options, count, queue)
+        if not workers.is_here:
+            options = replace(options, threads=1, verbose=False)
+        tasks = ((batch, options) for batch in batches)
+        asks: Any = {"begin": lambda batch, _: queue.begin(batch), "lost": killed}
+        with workers.pool() as pool:
+            for (batch, _), records in run_tasks(work_on, tasks, pool, in_order=False, **asks):
+                if not workers.is_here:
+                    _keep(batch, records, options)
+                yield queue.end(batch, records)
     finally:
         # Ctrl-C ends processes of this machine at once; those of a cluster finish their batch.
         queue.close(remove_leftovers=workers.scheduler is None)
@@ -193,20 +164,15 @@ def _remove_marks(records: Path) -> None:
                     lock.release()
 
 
-def work_on(batch: Batch, options: Options, parent: int | None = None) -> Ended:
-    """Execute a batch in this process and return it with its records.
+def work_on(batch: Batch, options: Options) -> list[Record]:
+    """Execute a batch in this process and return its records.
 
-    ``parent``: this process ends when that one does, even if it is killed. A batch that has ended
-    two processes is not tried again.
+    A batch that has ended two processes, of which Dask does not tell, is not tried again.
     """
-    if parent is not None:
-        _allow_children()
-        if os.getppid() == parent:
-            threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    if _begun(batch, options) >= _ATTEMPTS:
-        return batch, killed(batch, options)
+    if _begun(batch, options) >= ATTEMPTS:
+        return killed(batch, options)
     graphs, records, memory = batch[0].graphs(), list[Record](), dict[Run, Any]()
-    with _threads(options.threads):
+    with limited_threads(options.threads):
         # Count the peak memory of this process from now, where the system can (Linux).
         with contextlib.suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")
@@ -215,7 +181,7 @@ def work_on(batch: Batch, options: Options, parent: int | None = None) -> Ended:
             if any(r["status"] == "limit" and r["seed"] != run.seed for r in records):
                 break
             records.append(run.execute(graphs, options, memory))
-    return batch, records
+    return records
 
 
 def killed(batch: Batch, options: Options) -> list[Record]:
@@ -238,46 +204,6 @@ def _begun(batch: Batch, options: Options) -> int:
     return count
 
 
-def _side_by_side(
-    batches: Sequence[Batch], options: Options, count: int, queue: _Queue
-) -> Iterator[Ended]:
-    """Yield what ends; after a process was killed, continue with the rest in new ones.
-
-    All processes end with the one that was killed. What they had under way is then run once more,
-    one batch at a time, to find the one that is to blame.
-    """
-    left, suspects, running = dict.fromkeys(batches), set[Batch](), set[Batch]()
-
-    def started(batches: Sequence[Batch]) -> Iterator[Any]:
-        for batch in batches:
-            if queue.begin(batch):
-                running.add(batch)
-                yield delayed(work_on)(batch, options, os.getpid())
-
-    while left:
-        alone = [batch for batch in left if batch in suspects]
-        chosen, at_a_time = alone or list(left), 1 if alone else count
-        # A pool of one would run a batch in this process, which must not be the one that is killed.
-        settings = {"n_jobs": max(count, 2), "pre_dispatch": at_a_time, "batch_size": 1}
-        pool = Parallel(return_as="generator_unordered", **settings)
-        try:
-            with deaf_children():
-                ended = pool(started(chosen))
-            for batch, records in ended:
-                _keep(batch, records, options)
-                running.discard(batch)
-                left.pop(batch)
-                yield queue.end(batch, records)
-            for batch in chosen:  # what was not allowed to start stays as it is
-                left.pop(batch, None)
-        except BrokenProcessPool:
-            for batch in running & suspects:
-                left.pop(batch)
-                yield queue.end(batch, killed(batch, options))
-            suspects |= running
-            running.clear()
-
-
 def _keep(batch: Batch, records: Sequence[Record], options: Options) -> None:
     """Write the records of workers that have another disk."""
     # Records end where a limit was exceeded.
@@ -285,135 +211,3 @@ def _keep(batch: Batch, records: Sequence[Record], options: Options) -> None:
         path = run.path(options.records or Path())
         if options.records is not None and not path.exists():
             write_record(path, record)
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent is gone: a run must not continue beside its successor."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK_EVERY)
-    os._exit(1)
-
-
-def _allow_children() -> None:
-    """Let this process start others by ``multiprocessing``, as measured methods do.
-
-    Dask's workers are daemons, which may not have children; ours end with their parent anyway. The
-    start method of joblib's workers is unknown to their children.
-    """
-    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
-    method = multiprocessing.get_start_method(allow_none=True)
-    if method not in (None, *multiprocessing.get_all_start_methods()):
-        multiprocessing.set_start_method("spawn", force=True)
-
-
-@contextlib.contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    """Limit PyTorch and BLAS to ``count`` threads, here and in processes started in the block."""
-    if count is None:
-        yield
-        return
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    before, threads = {name: os.environ.get(name) for name in _THREADS}, torch.get_num_threads()
-    os.environ.update(dict.fromkeys(_THREADS, str(count)))
-    torch.set_num_threads(count)
-    try:
-        with threadpool_limits(count):
-            yield
-    finally:
-        torch.set_num_threads(threads)
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-
-
-@contextlib.contextmanager
-def _backend(workers: Workers) -> Iterator[int]:
-    """Let joblib use these workers inside the block; yield how many there are."""
-    if workers.scheduler is None:
-        with parallel_config(backend="loky", inner_max_num_threads=1):
-            yield workers.count
-        return
-    with _client(workers.scheduler) as (dask, count), parallel_config(backend="dask", client=dask):
-        yield count
-
-
-def check_address(scheduler: str) -> tuple[str, int]:
-    """Return host and port of a Dask scheduler; raises ``ConfigError``. Does not connect."""
-    comm = need("cluster", "distributed.comm", "The backend dask")
-    try:
-        host, port = comm.get_address_host_port(scheduler)
-    except ValueError:
-        host, port = "", 0
-    if not host or not 0 < port < 2**16:
-        raise ConfigError(
-            "The address of a Dask scheduler must be SCHEME://HOST:PORT or HOST:PORT, as `dask "
-            f"scheduler` prints it, for example tcp://10.0.0.1:8786. Got {scheduler!r}."
-        )
-    return host, port
-
-
-@contextlib.contextmanager
-def _client(scheduler: str) -> Iterator[tuple[Any, int]]:
-    """Yield a connection to a Dask scheduler and its number of workers; raises ``ConfigError``."""
-    host, port = check_address(scheduler)
-    from distributed import Client
-
-    try:
-        if not scheduler.startswith("ucx"):  # every other scheme is based on TCP
-            _wait_for_listener(host, port)
-        client = Client(scheduler, timeout=_LONGEST_ANSWER, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"There is no Dask scheduler at {scheduler!r}. Start one with `dask scheduler` and "
-            "give the address it prints, for example tcp://10.0.0.1:8786."
-        ) from error
-    # It reports a lost connection by its whole stack; one sentence below is enough.
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-    with client:
-        try:
-            yield client, _num_workers(client, scheduler)
-        except (asyncio.CancelledError, CancelledError) as error:
-            raise ConfigError(
-                f"The Dask scheduler at {scheduler} has ended, or cannot be reached any more. "
-                "Finished runs have their records; restart it, and the same command continues."
-            ) from error
-
-
-def _wait_for_listener(host: str, port: int) -> None:
-    """Return when somebody listens; raises ``OSError`` if nobody does for some seconds.
-
-    The system itself accepts the connection, so a scheduler that is slow to answer is not missed.
-    """
-    end = time.monotonic() + _LONGEST_START
-    while True:
-        left = end - time.monotonic()
-        try:
-            socket.create_connection((host, port), timeout=max(left, 1.0)).close()
-            return
-        except OSError:
-            if left <= 0:
-                raise
-        time.sleep(0.2)
-
-
-def _num_workers(client: Any, scheduler: str) -> int:
-    """Return the number of workers; raises ``ConfigError`` if they are unusable."""
-    if not (threads := client.ncores()):
-        raise ConfigError(
-            f"The Dask scheduler at {scheduler} has no workers. Start some with "
-            f"`dask worker {scheduler} --nthreads 1`."
-        )
-    if len(threads) == 1:
-        raise ConfigError(
-            f"The Dask scheduler at {scheduler} has one worker, and joblib would make all runs in "
-            f"this process instead. Start another, `dask worker {scheduler} --nthreads 1`, or "
-            "leave out --backend and --scheduler."
-        )
-    if max(threads.values()) > 1:
-        raise ConfigError(
-            "A Dask worker must have one thread, since runs of one process would share random "
-            f"numbers: `dask worker {scheduler} --nthreads 1 --nworkers N`. Got one with "
-            f"{max(threads.values())} threads."
-        )
-    return len(threads)

@@ -21,7 +21,7 @@ from igsd.graphs.summary import RECIPES
 ALL = "all"
 """The name of all exhibits together."""
 
-ADDED = ("b3db", "b3db-logbb", "molecules", "beyond")
+ADDED = ("b3db", "b3db-logbb", "molecules", "pretraining", "beyond")
 """Exhibits that are not in the paper; they come last."""
 
 _FOLDER = resources.files("igsd.experiments")

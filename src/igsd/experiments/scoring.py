@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from igsd.baselines import registry
+from igsd.baselines.references.vectors import vectors_for
 from igsd.errors import DataError, IGSDWarning
 from igsd.evaluation import inputs, protocols, shown_with
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
 from igsd.experiments.records import Record
 from igsd.files.arrays import read_header
-from igsd.files.columns import SUFFIXES, read_vectors
+from igsd.files.columns import SUFFIXES
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
 
@@ -222,12 +223,7 @@ def source_vectors(
         model = registry.load_model(source)
         rows, notes = _model_vectors(model, graphs, protocol, verbose=verbose)
         return histogram | rows, notes
-    vectors = read_vectors(source)
-    if len(vectors) != len(graphs):
-        raise DataError(
-            f"{source} holds {len(vectors)} embeddings, but {graphs.name!r} has {len(graphs)} "
-            "graphs. There must be one row for each graph, in the same order."
-        )
+    vectors = vectors_for(source, graphs)
     inputs.check_features(vectors, f"embeddings in {source}")
     notes = ["embeddings from a file have no untrained encoder to compare with"]
     return {"igsd": Vectors(vectors)} | histogram, notes

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import ConfigError, StorageError, need
-from igsd.experiments.execute import Workers, execute_runs
+from igsd.experiments.execute import execute_runs
 from igsd.experiments.records import Identity, first_of
 from igsd.experiments.run import Options, Run
 from igsd.files import atomic, columns
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.igsd import Config
 from igsd.settings.text import parse_settings
+from igsd.workers.pools import Workers
 
 FIRST_SEED = 100
 JOURNAL, OLD_JOURNAL = "trials.journal", "tuning.json"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from igsd.errors import StorageError
+from igsd.files.remote import is_remote, remote_file
 
 try:
     import fcntl
@@ -29,8 +30,14 @@ STANDARD_OUTPUT = "-"
 
 @contextlib.contextmanager
 def output_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Yield the binary file to write, as ``atomic_file``, or standard output for ``-``."""
-    if path == STANDARD_OUTPUT:
+    """Yield the binary file to write, as ``atomic_file``, or standard output for ``-``.
+
+    A URL, such as ``s3://bucket/name``, is written whole or not at all, too.
+    """
+    if is_remote(path):
+        with remote_file(str(path)) as file:
+            yield file
+    elif path == STANDARD_OUTPUT:
         sys.stdout.flush()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

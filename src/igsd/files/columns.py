@@ -30,7 +30,8 @@ _ROW_GROUP = 10_000
 """Rows from which on those that wait are written: a reader goes through them one by one."""
 
 _FORMULA = ("=", "+", "-", "@")
-_NOT_NUMBERS = ("graph", "line", "id", "name")
+_KEYS = ("graph", "id", "name")
+_NOT_NUMBERS = (*_KEYS, "line")
 
 
 def write_columns(
@@ -174,7 +175,7 @@ def _vector_columns(
 
 def _write_csv(spreadsheet: bool, file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
     """Write the rows of all chunks, with quotes only where they are needed."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
     writer = csv.writer(text, lineterminator="\n")
     quoting = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for number, columns in enumerate(chunks):
@@ -205,7 +206,7 @@ def _write_parquet(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    tables = (pa.table(dict(columns)) for columns in chunks)
+    tables = (pa.table({key: _encodable(v) for key, v in c.items()}) for c in chunks)
     first = next(tables)
     sums: dict[str, int] = {}
     waiting: list[Any] = []
@@ -219,6 +220,15 @@ def _write_parquet(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
         if waiting:
             writer.write_table(pa.concat_tables(waiting))
         writer.add_key_value_metadata({_SUMS_KEY: json.dumps(sums)})
+
+
+def _encodable(values: Any) -> Any:
+    """Return a column with lone surrogates, which have no bytes, as their escapes."""
+    if isinstance(values, np.ndarray) or not any(isinstance(v, str) for v in values):
+        return values
+    return [
+        v.encode(errors="backslashreplace").decode() if isinstance(v, str) else v for v in values
+    ]
 
 
 def _column_sums(table: Any, before: Mapping[str, int] = MappingProxyType({})) -> dict[str, int]:
@@ -264,40 +274,51 @@ def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
     return values
 
 
-def vector_ids(path: str | os.PathLike[str]) -> list[str] | None:
-    """Return the column ``id`` of a table of embeddings, None if it has none; in file order.
+def vector_texts(path: str | os.PathLike[str]) -> dict[str, list[str]]:
+    """Return the columns ``graph``, ``id`` and ``name`` of a table of embeddings that it has.
 
-    Read after ``read_vectors``. A table with a column ``graph`` has an order of its own: None.
+    Rows are in the order of ``read_vectors``, which is called first.
     """
     source = Path(path).expanduser()
     if source.suffix.lower() == ".npy":
-        return None
+        return {}
+    table = _arrow_table(source)
+    places = table["graph"].to_numpy() if "graph" in table.column_names else range(len(table))
+    order = np.argsort(places)
+    texts = {key: table[key].to_pylist() for key in _KEYS if key in table.column_names}
+    return {key: [str(values[place]) for place in order] for key, values in texts.items()}
+
+
+def _arrow_table(source: Path) -> Any:
+    """Return a CSV or Parquet table; ids and names of a CSV file are text, also ``007``."""
+    import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
-    is_csv = source.suffix.lower() == ".csv"
-    table = (pyarrow.csv.read_csv if is_csv else pyarrow.parquet.read_table)(source)
-    if "id" not in table.column_names or "graph" in table.column_names:
-        return None
-    return [str(value) for value in table["id"].to_pylist()]
+    if source.suffix.lower() != ".csv":
+        return pa.parquet.read_table(source)
+    texts = pa.csv.ConvertOptions(column_types={"id": pa.string(), "name": pa.string()})
+    return pa.csv.read_csv(source, convert_options=texts)
 
 
 def _read_table(source: Path) -> np.ndarray:
     """Return the numbers of a CSV or Parquet table, rows in the order of its column ``graph``."""
     import pyarrow as pa
-    import pyarrow.csv
     import pyarrow.parquet
 
     sums = None
     try:
-        if source.suffix.lower() == ".csv":
-            table = pa.csv.read_csv(source)
-        else:
-            table = pa.parquet.read_table(source)
+        table = _arrow_table(source)
+        if source.suffix.lower() != ".csv":
             sums = (pa.parquet.read_metadata(source).metadata or {}).get(_SUMS_KEY.encode())
     except (pa.ArrowException, OSError, MemoryError) as error:
         raise StorageError(f"{source} holds no readable embeddings: {error}.") from error
     name, times = max(Counter(table.column_names).items(), key=lambda i: i[1], default=("", 0))
+    if table.column_names and all(map(_is_number, table.column_names)):
+        raise StorageError(
+            f"The first line of {source} must name its columns. Got numbers, such as {name!r}: "
+            "write a line of names above them."
+        )
     if times > 1:
         raise StorageError(f"{source} has several columns called {name!r}. Rename all but one.")
     if sums is not None and json.loads(sums) != _column_sums(table):
@@ -321,3 +342,11 @@ def _read_table(source: Path) -> np.ndarray:
             f"Column 'graph' of {source} must number its {len(values)} rows from 0, each once."
         )
     return values[np.argsort(order)]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -22,8 +22,8 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Return texts as bytes."""
-        encoded = [text.encode() for text in texts]
+        """Return texts as bytes; a lone surrogate, which has none, becomes its escape."""
+        encoded = [text.encode(errors="backslashreplace") for text in texts]
         lengths = np.array([0, *(len(text) for text in encoded)], np.int64)
         return cls(np.frombuffer(b"".join(encoded), np.uint8), np.cumsum(lengths))
 
@@ -47,7 +47,7 @@ class Texts(Sequence[str]):
 
     def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
         """Return the first place of a text; raises ``ValueError`` if it is not there."""
-        wanted = np.frombuffer(value.encode(errors="surrogatepass"), np.uint8)
+        wanted = np.frombuffer(value.encode(errors="backslashreplace"), np.uint8)
         places = np.arange(*slice(start, stop).indices(len(self)))
         places = places[np.diff(self.bounds)[places] == len(wanted)]
         for column, byte in enumerate(wanted):

@@ -223,11 +223,18 @@ def _is_number(value: Any) -> bool:
 
 
 def _vector(value: Any) -> Any:
-    """Return a number or vector as a flat float array, or None if it is neither."""
+    """Return a number or vector as a flat float array, or None if it is neither.
+
+    Whole numbers beyond any float are infinite, which is refused where numbers must be finite.
+    """
     try:
+        if np.asarray(value).dtype.kind in "mM":  # dates, which NumPy would count in some unit
+            return None
         return np.asarray(value, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError):
         return None
+    except OverflowError:
+        return np.full(np.size(value), np.inf)
 
 
 def _scalar(value: Any) -> Any:

@@ -31,6 +31,8 @@ from igsd.graphs.descriptors import descriptors, fragment_counts, signed_log
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.table import guess_smiles
 from igsd.graphs.readers.text_table import read_text_table
+from igsd.workers.pools import ALONE, Workers
+from igsd.workers.tasks import run_tasks
 
 ALGORITHM = 1
 """Raise this whenever the numbers of a part change, so that older files are ignored."""
@@ -81,23 +83,35 @@ def read_corpus(
     texts: Iterable[str],
     *,
     num_fragments: int = 1024,
-    processes: int = 1,
+    workers: Workers = ALONE,
     folder: Path | None = None,
     advance: Callable[[int], Any] = lambda count: None,
 ) -> Corpus:
     """Return the molecules of SMILES strings with their targets; those that are none are left out.
 
-    ``processes``: how many read molecules at once. ``folder``: where parts are kept, by default
-    in the cache, or in a temporary folder if the cache cannot be used. ``advance``: told how many
-    strings are done.
+    ``workers``: processes that read molecules, or a Dask cluster. ``folder``: where parts are kept,
+    by default in the cache, or in a temporary folder if the cache cannot be used. ``advance``: told
+    how many strings are done.
     """
+    texts = texts if isinstance(texts, Sequence) else list(texts)
     with _place(folder) as place:
         for _ in range(_ATTEMPTS):
-            keys = []
-            texts = texts if isinstance(texts, Sequence) else list(texts)
-            for block in _blocks(_parts(texts), max(8 * processes, 8)):
-                keys += make_parts(block, place, num_fragments, processes)
-                advance(sum(len(part) for part in block))
+            keys: list[str] = []
+
+            def left(keys: list[str] = keys) -> Iterator[tuple[Sequence[str], int, Path]]:
+                """Yield the parts that are not in the folder yet, or damaged."""
+                for part in _parts(texts):
+                    keys.append(part_key(part, num_fragments))
+                    path = _part_path(place, keys[-1])
+                    if recall(path, "A part of the corpus in the cache", _read_part) is None:
+                        yield part, num_fragments, path
+                    else:
+                        advance(len(part))
+
+            with workers.pool() as pool:
+                for (part, _, path), made in run_tasks(make_part, left(), pool, in_order=False):
+                    write_arrays(path, *made)
+                    advance(len(part))
             if not keys:
                 raise DataError(
                     "The corpus holds no SMILES string; at least two molecules are needed."
@@ -132,22 +146,6 @@ def _place(folder: Path | None) -> Iterator[Path]:
         yield Path(temporary)
 
 
-def make_parts(
-    parts: Sequence[Sequence[str]], folder: Path, num_fragments: int, processes: int
-) -> list[str]:
-    """Compute the parts that are not in the folder yet, or damaged; return the keys of all."""
-    from igsd.processes import map_folds
-
-    keys = [part_key(part, num_fragments) for part in parts]
-    open_parts = [
-        (part, num_fragments, _part_path(folder, key))
-        for key, part in zip(keys, parts, strict=True)
-        if recall(_part_path(folder, key), "A part of the corpus in the cache", _read_part) is None
-    ]
-    map_folds(write_part, open_parts, min(processes, max(len(open_parts), 1)))
-    return keys
-
-
 def part_key(texts: Sequence[str], num_fragments: int) -> str:
     """Return what identifies a part: its strings, the fragments, RDKit and ``ALGORITHM``."""
     rdkit = need("chem", "rdkit", "Reading SMILES")
@@ -155,8 +153,10 @@ def part_key(texts: Sequence[str], num_fragments: int) -> str:
     return hashlib.sha256(json.dumps(spec).encode()).hexdigest()[:40]
 
 
-def write_part(texts: Sequence[str], num_fragments: int, path: Path) -> None:
-    """Compute one part and write it, whole or not at all."""
+def make_part(
+    texts: Sequence[str], num_fragments: int, path: Path
+) -> tuple[dict[str, np.ndarray], Header]:
+    """Return (arrays, header) of one part; a worker need not see the disk with its ``path``."""
     from rdkit import rdBase
 
     found, rows, counts = ChemicalColumns(), [], []
@@ -182,7 +182,7 @@ def write_part(texts: Sequence[str], num_fragments: int, path: Path) -> None:
             "fragments": np.stack(counts),
         }
         header["atoms"] = list(graphs.node_label_names)
-    write_arrays(path, arrays, header)
+    return arrays, header
 
 
 class _PartHeader(TypedDict, total=False):
@@ -200,11 +200,6 @@ def _parts(texts: Iterable[str]) -> Iterator[list[str]]:
     iterator = iter(texts)
     while part := list(islice(iterator, PART)):
         yield part
-
-
-def _blocks(parts: Iterator[list[str]], size: int) -> Iterator[list[list[str]]]:
-    while block := list(islice(parts, size)):
-        yield block
 
 
 def _part_path(folder: Path, key: str) -> Path:

@@ -196,6 +196,16 @@ def load_dataset(
     return _fetch(entry, progress)
 
 
+def check_is_here(name: str) -> None:
+    """Raise ``DataError`` for a data set that would have to be downloaded first."""
+    entry = find_entry(name)
+    if entry is not None and entry.downloadable and _find(entry.name) is None:
+        raise DataError(
+            f"{entry.name} ({entry.graphs:,} graphs) is not on this machine, and a dry run "
+            f"downloads nothing. `igsd data show {entry.name}` downloads it."
+        )
+
+
 def data_sets() -> list[CatalogueEntry]:
     """Return each listed data set and ``where`` it is found, without opening any."""
     return [replace(entry, where=_where(entry)) for entry in CATALOGUE.values()]

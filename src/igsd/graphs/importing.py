@@ -9,9 +9,9 @@ writes of the same molecules, or, of more than ``SHARD`` molecules, into a folde
 import hashlib
 import json
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from igsd.errors import DataError, StorageError, counted, enumerated, need, warn_user
 from igsd.files.arrays import Header, write_arrays
-from igsd.files.atomic import remove_abandoned
+from igsd.files.atomic import atomic_file, remove_abandoned
 from igsd.files.bounded import split_sheet
 from igsd.files.locks import owned
 from igsd.graphs.build import encode_categories
@@ -46,7 +46,9 @@ from igsd.graphs.readers.table import (
     repeats_note,
 )
 from igsd.graphs.readers.text_table import TextTable
-from igsd.processes import map_folds
+from igsd.progress import readable_name
+from igsd.workers.pools import Workers
+from igsd.workers.tasks import run_tasks
 
 ALGORITHM = 2
 """Raise this whenever a part changes, so that older ones are made again."""
@@ -89,14 +91,16 @@ def import_tables(
     target_columns: Sequence[str] | None = None,
     standardise: str = "",
     jobs: int = 1,
+    scheduler: str | None = None,
     begin: Callable[[int], Callable[[int], Any]] = lambda total: lambda count: None,
 ) -> Imported:
     """Write the molecules of tables with the same columns as one set, whole or not at all.
 
-    The options are those of ``read_smiles_table``. ``jobs``: processes that parse. ``begin(total)``
-    is told the number of rows, and returns what is told how many more are done. Parts stay in the
-    folder ``TARGET.parts`` until the file is written; raises ``StorageError`` if it holds anything
-    else, or if another process imports to it.
+    The options are those of ``read_smiles_table``. ``jobs``: processes that parse. ``scheduler``:
+    of a Dask cluster whose workers parse instead. ``begin(total)`` is told the number of rows, and
+    returns what is told how many more are done. Parts stay in the folder ``TARGET.parts`` until the
+    file is written; raises ``StorageError`` if it holds anything else, or if another process
+    imports to it.
     """
     need("chem", "rdkit", "Reading SMILES")
     folder = parts_folder(target)
@@ -107,26 +111,36 @@ def import_tables(
     label = label_column or table.guess_label((smiles, *(target_columns or ())))
     targets = target_columns
     if targets is None:
-        targets = table.guess_targets((smiles, label))
+        targets, odd = table.guess_targets((smiles, label))
+        table.notes = (*table.notes, *odd)
     for column in (*([label] if label else []), *targets):
         table.sample.column(column)  # report a wrong name before reading the molecules
     check_used(sources[0], smiles, label, targets)
     stem = Path(sources[0]) if len(sources) == 1 else target
-    name = stem.name.split(".")[0]
+    name = readable_name(stem.name).split(".")[0]
     reading = Reading(smiles, label, tuple(targets), level_of(standardise), name)
     advance = begin(table.num_rows)
     with owned(folder):
         remove_abandoned(folder)
         keys: dict[Path, str] = {}
-        for block in _blocks(table.parts(PART), 2 * jobs):
-            jobs_left = []
-            for part in block:
+
+        def left() -> Iterator[tuple[Path, TextTable, Reading]]:
+            for part in table.parts(PART):
                 path = folder / f"part-{len(keys) + 1:06}"
                 keys[path] = part_key(part, reading)
-                if not _is_done(path, keys[path]):
-                    jobs_left.append((path, part, reading))
-            map_folds(write_part, jobs_left, min(jobs, max(len(jobs_left), 1)))
-            advance(sum(len(part.rows) for part in block))
+                if _is_done(path, keys[path]):
+                    advance(len(part.rows))
+                else:
+                    yield path, part, reading
+
+        work, workers = write_part if scheduler is None else sent_part, Workers(jobs, scheduler)
+        with workers.pool() as pool:
+            ahead = 0 if scheduler is None else pool.size
+            for (path, part, _), sent in run_tasks(work, left(), pool, in_order=False, ahead=ahead):
+                if sent is not None:
+                    with atomic_file(path) as file:
+                        file.write(sent)
+                advance(len(part.rows))
         imported = _join(keys, target, table, reading)
         remove_parts(folder)
     return imported
@@ -210,6 +224,14 @@ def write_part(path: Path, table: TextTable, reading: Reading) -> None:
     )
 
 
+def sent_part(path: Path, table: TextTable, reading: Reading) -> bytes:
+    """Return the content of the file of a part, from a worker that may have another disk."""
+    with tempfile.TemporaryDirectory(prefix="igsd-") as folder:
+        own = Path(folder, path.name)
+        write_part(own, table, reading)
+        return own.read_bytes()
+
+
 def part_key(table: TextTable, reading: Reading) -> str:
     """Return what identifies a part: its rows and lines, how they are read, RDKit."""
     rdkit = need("chem", "rdkit", "Reading SMILES")
@@ -225,11 +247,6 @@ def _is_done(path: Path, key: str) -> bool:
     except StorageError:
         return False
     return True
-
-
-def _blocks(parts: Iterator[TextTable], size: int) -> Iterator[list[TextTable]]:
-    while block := list(islice(parts, size)):
-        yield block
 
 
 def _join(keys: dict[Path, str], target: Path, table: LongTable, reading: Reading) -> Imported:
@@ -269,7 +286,7 @@ def _join(keys: dict[Path, str], target: Path, table: LongTable, reading: Readin
         notes.append(f"lines are counted in each of the {len(table.sources)} files")
     numbers = [number for number, header in enumerate(headers) if header["kept"]]
     groups = [[(numbers[part], line) for part, line in group] for group in parts.repeated()]
-    if repeats := _repeats_note(groups, table, reading):
+    if repeats := _repeats_note(groups, [h["file"] for h in headers], table, reading):
         notes.append(repeats)
         warn_user(f"{reading.name}: {repeats}.")
     if num_failures:
@@ -281,8 +298,12 @@ def _join(keys: dict[Path, str], target: Path, table: LongTable, reading: Readin
     return Imported(total, tuple(notes))
 
 
-def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading: Reading) -> str:
+def _repeats_note(
+    groups: list[list[tuple[int, int]]], files: Sequence[str], table: LongTable, reading: Reading
+) -> str:
     """Return a sentence on molecules that occur several times, empty if none does.
+
+    ``groups``: each molecule's places, (part, line); ``files``: the name of each part's file.
 
     Their rows are read once more if they may disagree in columns that are not kept.
     """
@@ -302,7 +323,8 @@ def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading
     picked = TextTable(Path(table.sources[0]), table.columns, list(rows.values()), lines)
     number_of = {place: number for number, place in enumerate(rows)}
     chosen = [[number_of[place] for place in group] for group in groups]
-    return repeats_note(picked, chosen, [reading.smiles])
+    named = [files[number] for number, _ in rows] if len(table.sources) > 1 else ()
+    return repeats_note(picked, chosen, [reading.smiles], named)
 
 
 def _failures(header: Header, kind: str, is_several: bool) -> list[SmilesFailure]:

@@ -1,14 +1,16 @@
 """``as_graphset`` and ``open_data``: everything that igsd accepts as graphs, as a ``GraphSet``."""
 
 import importlib
+import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from igsd.errors import DataError, shortened
+from igsd.errors import DataError, counted, shortened
 from igsd.files.arrays import read_header, refuse_pickle
+from igsd.files.remote import local_path
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
@@ -67,11 +69,24 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
         raise DataError(
             f"A list of graphs was expected, found a single {kind}. Put it into a list: [graph]."
         )
+    if isinstance(graphs, Set):
+        raise DataError(
+            f"A list of graphs was expected, found a {type(graphs).__name__}, whose order is not "
+            "fixed: vectors and labels could not be told apart. Make a list of it."
+        )
     if isinstance(graphs, Mapping | bytes) or not isinstance(graphs, Iterable):
         raise DataError(f"Graphs were expected, found {type(graphs).__name__}. {_ACCEPTED}")
     items = list(graphs)
     if not items:
         raise DataError(f"The list of graphs is empty; at least one is needed. {_ACCEPTED}")
+    gaps = [place for place, item in enumerate(items) if _is_gap(item)]
+    if gaps:
+        more = f", and {counted(len(gaps) - 1, 'other')} with it" if len(gaps) > 1 else ""
+        raise DataError(
+            f"Graph {gaps[0]} of the list is missing (it is {items[gaps[0]]}){more}. Leave such "
+            "rows out, of the labels too; igsd.open_data leaves them out of a DataFrame and says "
+            "which."
+        )
     first = _kind(items[0])
     if first is None:
         raise DataError(
@@ -87,6 +102,11 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
             )
     module, function = _READERS[first].split(":")
     return getattr(importlib.import_module(f"igsd.graphs.{module}"), function)(items, name=name)
+
+
+def _is_gap(item: Any) -> bool:
+    """Return whether an entry of a list stands for nothing, as an empty cell of a table does."""
+    return item is None or (isinstance(item, float) and math.isnan(item))
 
 
 def _kind(item: Any) -> str | None:
@@ -129,13 +149,14 @@ def open_data(
     (``igsd.graphs.readers.files``), or the name of a data set; an existing path takes precedence
     over a name. A list of NetworkX, igraph or DGL graphs, PyTorch Geometric ``Data`` objects,
     adjacency matrices, SMILES strings, RDKit molecules or paths of files of networks becomes a set.
-    Raises ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
+    A file may be given as a URL that fsspec opens, such as ``s3://bucket/molecules.csv``. Raises
+    ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
 
     ``smiles_column``: which column of a table holds the molecules, if its name does not tell.
     ``standardise``: ``neutral`` (also True) keeps the largest fragment of each molecule without
     charges, ``tautomer`` also chooses the canonical tautomer; recorded as ``standardised``.
     """
-    level = level_of(standardise)
+    level, data = level_of(standardise), local_path(data)
     if is_frame(data):
         return read_smiles_table(frame_table(data), smiles_column, standardise=level)
     if isinstance(data, str | os.PathLike) and is_table(os.fspath(data)):

@@ -1,4 +1,4 @@
-"""Losses that use labels: cross entropy, mean squared error and Eq. supcon."""
+"""Losses that use labels or other targets: cross entropy, mean squared error and Eq. supcon."""
 
 import torch
 from torch import Tensor
@@ -14,6 +14,14 @@ def supervised(outputs: Tensor, targets: Tensor) -> Tensor:
     known = ~targets.isnan()
     errors = torch.where(known, outputs - targets.nan_to_num(), 0.0)
     return errors.square().sum() / known.sum().clamp_min(1)
+
+
+def shares_entropy(outputs: Tensor, shares: Tensor) -> Tensor:
+    """Return the cross entropy of logits [n, C] and shares [n, C] that sum to 1 (or to 0), [n].
+
+    -sum_c shares_c log softmax(outputs)_c for each row.
+    """
+    return -(shares * outputs.log_softmax(dim=1)).sum(dim=1)
 
 
 def supcon(

@@ -14,7 +14,7 @@ from igsd.encoders.mpnn import MPNN
 from igsd.encoders.norm import Norm
 from igsd.errors import ParameterError
 from igsd.losses.contrastive import consistency, infonce
-from igsd.losses.labels import pair_weights, supcon
+from igsd.losses.labels import pair_weights, shares_entropy, supcon
 from igsd.model.network import Dims, Network, Step
 from igsd.settings import own
 from igsd.settings.groups import ENCODERS, Encoder, FewLabels, Projector
@@ -217,6 +217,11 @@ class IGSDModel(Network):
         self.teacher = Teacher(self.student)
         self.takes_counts = takes_counts(encoder)
         self._own_loss = (dims.loss,)  # in a tuple, since a module would become a part of this one
+        self.subtree_head = None
+        if dims.num_subtrees:
+            columns = ColumnNorm(encoder.out_dim, affine=False)
+            linear = nn.Linear(encoder.out_dim, dims.num_subtrees)
+            self.subtree_head = nn.Sequential(columns, linear)
 
     @property
     def out_dim(self) -> int:  # type: ignore[override]
@@ -229,17 +234,38 @@ class IGSDModel(Network):
         return getattr(self.settings, "embed_views", "graph") == "both"
 
     def compare(self, graphs: Batch, views: list[Batch]) -> list[Outputs]:
-        """Return the outputs for each of the K views, to be compared by Eq. con.
+        """Return the outputs for each of the K views, to be compared by Eq. con."""
+        return self.encode_and_compare(graphs, views)[1]
+
+    def encode_and_compare(self, graphs: Batch, views: list[Batch]) -> tuple[Tensor, list[Outputs]]:
+        """Return h [B, d] of the graphs, and the outputs for each of the K views.
 
         Graphs and views pass as one batch, so that BatchNorm's statistics describe the mixture.
         """
         joined = Batch.joined([graphs, *views])
         sizes = [batch.num_graphs for batch in (graphs, *views)]
-        return paired(self.student(joined), self.teacher(joined), sizes)
+        h = self.student.encoder(joined)
+        p = self.student.predictor(self.student.projector(h))
+        return h[: sizes[0]], paired(p, self.teacher(joined), sizes)
 
     def losses(self, step: Step) -> dict[str, Tensor]:
-        """Return the loss of a step, Eq. InfoNCE."""
-        return {"total": self.contrast(step, self.compare(step.batch, step.views))}
+        """Return the loss of a step, Eq. InfoNCE; with subtrees as targets, both parts of it.
+
+        Departs from the paper if ``subtree_weight`` is not 0: from h of a graph, a linear layer
+        predicts which Weisfeiler-Lehman subtrees the graph holds, by cross entropy.
+        """
+        h, per_view = self.encode_and_compare(step.batch, step.views)
+        loss = self.contrast(step, per_view)
+        total = getattr(self.settings, "infonce_weight", 1.0) * loss
+        if self.subtree_head is None:
+            return {"total": total}
+        rows = shares_entropy(self.subtree_head(h).float(), step.subtrees)
+        parts = {"infonce": loss, "subtrees": step.joint(rows.unsqueeze(1)).mean()}
+        return parts | {"total": total + self.settings.subtree_weight * parts["subtrees"]}
+
+    def finish(self) -> None:
+        """Drop the layer that predicts subtrees."""
+        self.subtree_head = None
 
     def contrast(self, step: Step, per_view: list[Outputs]) -> Tensor:
         """Return the mean of Eq. InfoNCE, or of the user's own loss, over the views."""

@@ -71,6 +71,13 @@ class Step:
             raise TypeError("This step has no labels: its network is trained without them.")
         return self._labels
 
+    @property
+    def subtrees(self) -> Tensor:
+        """The weights of the subtrees of the graphs, [B, width]; only if they are targets."""
+        if self.source.subtrees is None:
+            raise TypeError("This step has no subtrees: its network does not predict them.")
+        return self.source.subtrees.rows(self.indices, self.source.device)
+
     def seen_by(self, encoder: nn.Module) -> Batch | DistinctBatch:
         """Return all graphs of the source, equal neighbourhoods only once if the encoder can."""
         depth = distinct_depth(encoder, self.source.features)
@@ -109,13 +116,14 @@ class Dims:
     """What a network is built from, besides its settings; ``num_outputs`` is 0 without labels.
 
     ``encoder``: the user's own, or a function of the width of node features that makes it.
-    ``loss``: the user's own.
+    ``loss``: the user's own. ``num_subtrees``: how many subtrees are targets, 0 if none are.
     """
 
     features: FeatureMap
     num_outputs: int = 0
     encoder: Any = None
     loss: Any = None
+    num_subtrees: int = 0
 
 
 class Network(nn.Module):
@@ -148,6 +156,9 @@ class Network(nn.Module):
 
     def after_step(self) -> None:
         """Do what the method does after an optimiser step."""
+
+    def finish(self) -> None:
+        """Drop what only training needs."""
 
     def embeds_distinct(self, features: FeatureMap) -> bool:
         """Return whether ``embed`` computes equal neighbourhoods only once."""

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from igsd.batches.batch import Batch
+from igsd.batches.features import FeatureMap
+from igsd.encoders.encoder import distinct_depth
 from igsd.losses.labels import supervised
 from igsd.model.igsd import SemiModel, build_encoder, paired
 from igsd.model.network import Dims, Network, Step
@@ -69,9 +71,13 @@ class EncoderNetwork(Network):
         self.out_dim = dims.num_outputs or width
         self.vector = nn.Linear(width, dims.num_outputs) if dims.num_outputs else None
 
+    def embeds_distinct(self, features: FeatureMap) -> bool:
+        """Return whether equal neighbourhoods are computed once."""
+        return distinct_depth(self.encoder, features) > 0
+
     def embed(self, step: Step) -> Tensor:
         """Return the vectors [B, out_dim] of the graphs of a step."""
-        h: Tensor = self.encoder(step.batch)
+        h: Tensor = self.encoder(step.seen_by(self.encoder))
         return h if self.vector is None else self.vector(h).clamp_(-LARGEST, LARGEST)
 
 

@@ -21,7 +21,7 @@ from matplotlib import rc_context, ticker
 from matplotlib.figure import Figure
 
 from igsd.files.atomic import atomic_file, known_suffix, write_text
-from igsd.report.projection import Projection, project
+from igsd.report.projection import Projection, framed, project
 
 if TYPE_CHECKING:  # the picture of a training needs none of them
     from igsd.report import scores, summary, tables
@@ -440,11 +440,10 @@ def _scatter(
     vectors: np.ndarray | Projection, title: str
 ) -> Iterator[tuple[Plot, Any, np.ndarray, dict[str, float]]]:
     """Yield a plot for vectors, its axes, the points [G, 2] and how their marks look."""
-    made = vectors if isinstance(vectors, Projection) else project(vectors)
-    points, x_title, y_title = made
+    points, x_title, y_title = vectors if isinstance(vectors, Projection) else project(vectors)
+    points, beyond = framed(points)
     with _style():
-        figure = _figure((7, 5.5))
-        axes = figure.add_subplot()
-        axes.set(title=title, xlabel=x_title, ylabel=y_title)
+        axes = _figure((7, 5.5)).add_subplot()
+        axes.set(title=f"{title}\n{beyond}".rstrip(), xlabel=x_title, ylabel=y_title)
         size = float(np.clip(6000 / len(points), 4, 36))
-        yield Plot(figure), axes, points, {"s": size, "linewidths": 0.0}
+        yield Plot(axes.figure), axes, points, {"s": size, "linewidths": 0.0}

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from igsd.errors import ConfigError, need
+from igsd.errors import ConfigError, counted, need
 from igsd.evaluation.neighbors import unit_columns
 
 MAP_METHODS = ("pca", "umap", "tsne")
@@ -56,6 +56,25 @@ def project(vectors: np.ndarray, method: str = "pca", seed: int = 0) -> Projecti
     else:
         points = TSNE(perplexity=perplexity, random_state=seed, n_jobs=1).fit(values)
     return Projection(np.asarray(points, np.float64), "t-SNE 1", "t-SNE 2")
+
+
+def framed(points: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return points [G, 2] with a few that lie far from all others at the edge, and a note on them.
+
+    A point is moved, along an axis, if it is beyond the middle 96 % of the points by more than half
+    of their range, and if the picture would otherwise be three times as wide. The note is empty if
+    there is none.
+    """
+    low, high = np.percentile(points, [2, 98], axis=0)
+    room = high - low
+    is_stretched = (np.ptp(points, axis=0) > 6 * room) & (room > 0)
+    inside = np.clip(points, low - room / 2, high + room / 2)
+    moved = np.where(is_stretched, inside, points)
+    count = int((moved != points).any(axis=1).sum())
+    if not count:
+        return points, ""
+    words = "lies far outside and is" if count == 1 else "lie far outside and are"
+    return moved, f"{counted(count, 'graph')} {words} drawn at the edge"
 
 
 def main_directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

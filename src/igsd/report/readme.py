@@ -39,6 +39,8 @@ SUMMARY, SHIPPED, STANDING, LOSSES = "summary", "shipped", "standing", "losses"
 _BEGIN = re.compile(r"<!-- results: begin ?([\w-]*) -->")
 _RELIABILITY = ("B3DB", 128)
 _ON_THE_CARD = ("Morgan counts, linear", "descriptors, linear", "IGSD pre-trained, linear")
+_FEWEST_COUNTS = 3
+"""Numbers of labels from which on a table of splits has learning curves and a diagram."""
 _OWN = "IGSD"
 _SUMMARISED = ("untrained encoder", "WL subtree", "graph2vec", "InfoGraph")
 
@@ -113,7 +115,7 @@ def split_plots(name: str, folder: RecordFolder) -> dict[str, tuple[str, Plot]]:
     That is the learning curves for each kind of split, and a reliability diagram.
     """
     exhibit = None if name in (SUMMARY, SHIPPED, STANDING, LOSSES) else read_exhibit(name)
-    if exhibit is None or not exhibit.splits:
+    if exhibit is None or len(exhibit.labels) < _FEWEST_COUNTS:
         return {}
     table, found = fill(exhibit, folder), dict[str, tuple[str, Plot | None]]()
     for kind in exhibit.splits:

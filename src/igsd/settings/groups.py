@@ -215,6 +215,16 @@ class Objective(Temperature):
     )
 
 
+class Subtrees(Settings):
+    """Subtrees as targets beside Eq. InfoNCE."""
+
+    infonce_weight: float = setting(1.0, "loss", "weight of Eq. InfoNCE", above=0)
+    subtree_weight: float = setting(
+        0.0, "loss", "weight of predicting which subtrees a graph holds; the paper has none", low=0
+    )
+    subtree_height: int = setting(2, "loss", "height of the largest such subtree", low=0, high=10)
+
+
 class EMA(Settings):
     """The moving-average teacher."""
 

@@ -11,7 +11,16 @@ _FEEDS = ("auto", "supcon", "cross-entropy", "both")
 
 
 class Config(
-    g.Training, g.Batches, g.Features, g.View, g.Encoder, g.Heads, g.Objective, g.EMA, g.Embedding
+    g.Training,
+    g.Batches,
+    g.Features,
+    g.View,
+    g.Encoder,
+    g.Heads,
+    g.Objective,
+    g.Subtrees,
+    g.EMA,
+    g.Embedding,
 ):
     """All settings of self-supervised IGSD."""
 

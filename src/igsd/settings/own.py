@@ -14,7 +14,7 @@ import re
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,12 @@ KINDS = {
     "readers": "reader",
 }
 """What can be brought, as the entry points ``igsd.KIND``, and the word for one of each."""
+
+PARTS = {"encoder": "encoders", "view": "views", "loss": "losses"}
+"""The settings that name a part of a method, and their kinds."""
+
+_TYPED = "IGSD_OWN_PARTS"
+"""Places that the user has named on the command line; child processes inherit them."""
 
 _OURS = ("igsd", "torch", "lightning_fabric", "torchmetrics")
 _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "<frozen")
@@ -110,21 +116,40 @@ def _names_in(found: Any) -> list[str]:
     return [key for key, value in named.items() if not inspect.ismodule(value)]
 
 
+def allow(settings: Mapping[str, Any]) -> list[str]:
+    """Let methods import the parts that these settings name as ``module:name``; return those.
+
+    For settings that the user has typed, perhaps after ``METHOD.``; raises ``ConfigError`` if there
+    is no such part. Other settings, such as those of a file, may come from strangers.
+    """
+    found = []
+    for key, value in settings.items():
+        kind = PARTS.get(key.rpartition(".")[2])
+        if kind is not None and isinstance(value, str) and is_place(value):
+            find(kind, value)
+            found.append(value)
+    typed = os.environ.get(_TYPED, "").split()
+    if found:
+        os.environ[_TYPED] = " ".join(dict.fromkeys([*typed, *found]))
+    return found
+
+
 def part(kind: str, name: str, given: Any, known: Iterable[str]) -> Any:
     """Return a part of a method: the one ``given``, or the one that a package offers by this name.
 
-    None for a name that is one of igsd's, ``known``. A place ``module:name`` is not imported, since
-    settings and models may come from strangers: raises ``ConfigError``.
+    None for a name that is one of igsd's, ``known``. A place ``module:name`` is imported only if
+    the user has typed it (``allow``), since settings and models may come from strangers: raises
+    ``ConfigError``.
     """
     if given is not None or name in known:
         return given
-    if name in offered(kind):
+    if name in offered(kind) or (is_place(name) and name in os.environ.get(_TYPED, "").split()):
         return find(kind, name)
     word = KINDS[kind]
     raise ConfigError(
         f"The {word} {name!r} is your own, and only its name is known here. Give it itself: "
-        f"{word}=... for a new model, load(path, {word}=...) for a saved one. For the command "
-        f"line, a package offers it by name, under the entry points igsd.{kind}."
+        f"{word}=... for a new model, load(path, {word}=...) for a saved one; on the command "
+        f"line --set {word}={name}. A package can offer it under the entry points igsd.{kind}."
     )
 
 

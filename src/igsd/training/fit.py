@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch import nn
 
 from igsd.batches.features import CHEMISTRY, FeatureMap, choose_parts
 from igsd.batches.links import LinkFeatures
+from igsd.batches.subtrees import SubtreeTargets
 from igsd.encoders import norm, readout
 from igsd.encoders.encoder import sees_links
 from igsd.errors import ConfigError, DataError, ParameterError, counted, warn_user
@@ -37,7 +39,7 @@ from igsd.settings.groups import (
     Training,
     View,
 )
-from igsd.training import loop
+from igsd.training import loop, ranks
 from igsd.training.self_training import PseudoLabels
 from igsd.training.task import LabelModule, Labels, Task, predict_outputs
 from igsd.views.source import Source, bond_types, make_source
@@ -50,14 +52,27 @@ Losses = list[dict[str, float]]
 
 
 @dataclass(frozen=True)
+class Pretrained:
+    """The weights and losses of a pretraining, and all that they depend on: no labels."""
+
+    identity: Mapping[str, Any]
+    weights: Mapping[str, torch.Tensor]
+    history: Losses
+
+
+@dataclass(frozen=True)
 class Fitted:
-    """A trained network, its feature map, the losses of its epochs; ``before``: of pretraining."""
+    """A trained network, its feature map, the losses of its epochs; ``before``: of pretraining.
+
+    ``pretrained``: what another fit with other labels of the same graphs need not do again.
+    """
 
     network: Any
     features: FeatureMap
     history: Losses
     pseudo: PseudoLabels | None = None
     before: Losses = field(default_factory=list)
+    pretrained: Pretrained | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +95,7 @@ class _Options:
     checkpoint: str | os.PathLike[str] | None = None
     log_dir: str | os.PathLike[str] | None = None
     verbose: bool = False
+    pretrained: Pretrained | None = None
     title: str = "training"
     identity: Mapping[str, Any] = field(default_factory=dict)
 
@@ -118,11 +134,12 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
         raise DataError(
             f"{name} compares graphs, so it needs at least 2 to train on; {graphs.name!r} has 1."
         )
+    count = ranks.num_ranks(settings.devices)
     for key in ("batch_size", "label_batch_size"):
-        if getattr(settings, key, settings.devices) < settings.devices:
+        if getattr(settings, key, count) < count:
             raise ConfigError(
                 f"Every process needs a graph of each batch: {key} must be at least devices. Got "
-                f"{key}={getattr(settings, key)} and devices={settings.devices}."
+                f"{key}={getattr(settings, key)} and devices={count}."
             )
     if isinstance(settings, Features):
         choose_parts(graphs, settings.node_features, settings.node_attributes)
@@ -134,7 +151,7 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
         _check_views_of_links(settings)
     if isinstance(settings, View) and settings.view == "bond-types":
         bond_types(graphs, settings.num_views)
-    loop.make_fabric(settings)
+    ranks.make_fabric(settings)
 
 
 def _check_directions(settings: Any) -> None:
@@ -183,6 +200,8 @@ def fit(
     checkpoint: str | os.PathLike[str] | None = None,
     log_dir: str | os.PathLike[str] | None = None,
     verbose: bool = False,
+    pretrained: Pretrained | None = None,
+    identity: Mapping[str, Any] = MappingProxyType({}),
 ) -> Fitted:
     """Return a network trained on ``graphs``; without ``labels`` no class or target is read.
 
@@ -190,18 +209,27 @@ def fit(
     added to the history; nothing is selected by them. With ``epochs=0`` nothing is trained. With
     ``checkpoint`` the run saves itself and resumes. The caller's random state is left as it was.
     ``encoder``, ``view`` and ``loss``: the user's own, else those that the settings name.
+    ``pretrained``: that of an earlier fit, used if the graphs and the settings are the same.
+    ``identity``: what else tells this run from others that might have left the checkpoint.
     """
+    if view is not None or loss is not None or encoder is not None:
+        pretrained = None  # one's own code may have changed since
     check_trainable(graphs, settings, name)
     if isinstance(settings, Layers):
         encoder = own.part("encoders", settings.encoder, encoder, ENCODERS)
-    if isinstance(settings, View):
+    is_trained = settings.epochs > 0
+    if isinstance(settings, View) and (
+        is_trained or getattr(settings, "embed_views", "") == "both"
+    ):
         view = own.part("views", settings.view, view, VIEWS)
-    if isinstance(settings, Objective):
+    if isinstance(settings, Objective) and is_trained:
         loss = own.part("losses", settings.loss, loss, LOSSES)
-    options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose)
-    fabric = loop.make_fabric(settings)
+    options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose, pretrained)
+    options = replace(options, identity=identity)
+    fabric = ranks.make_fabric(settings)
+    ranks.warn_of_few_cores(fabric, settings.devices)
     _say_if_started_again(settings.devices)
-    fabric.launch()
+    ranks.launch(fabric)
     with own.called("encoder", None, ENCODER_RULE):
         return _fit(graphs, settings, network_class, labels, fabric, options)
 
@@ -226,21 +254,24 @@ def _fit(
     fabric: Fabric,
     options: _Options,
 ) -> Fitted:
-    features, path, before = fit_features(graphs, settings), options.checkpoint, []
+    features, path, pretrained = fit_features(graphs, settings), options.checkpoint, None
     promises = hasattr(options.encoder, "out_dim") and hasattr(settings, "node_features")
     if isinstance(options.encoder, nn.Module) and promises:
         _check_encoder(options.encoder, graphs, features)
     num_outputs = 0 if labels is None else labels.num_outputs
+    subtrees = None
+    if labels is None and getattr(settings, "subtree_weight", 0.0) > 0 and settings.epochs:
+        subtrees = SubtreeTargets.count(graphs, settings.subtree_height)
     with loop.RandomStream(settings.seed, fabric.device) as stream:
-        network = build_network(
-            network_class, settings, Dims(features, num_outputs, options.encoder, options.loss)
-        )
+        dims = Dims(features, num_outputs, options.encoder, options.loss)
+        dims = dims if subtrees is None else replace(dims, num_subtrees=subtrees.width)
+        network = build_network(network_class, settings, dims)
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
     if settings.epochs == 0:
         return Fitted(network.eval(), features, [], pseudo and pseudo.collected())
     if labels is not None and (path is None or not os.path.exists(path)):
-        before = _pretrain(network, graphs, settings, fabric, options)
+        pretrained = _pretrain(network, graphs, settings, fabric, options)
     if settings.sync_batch_norm:
         norm.synchronise(network)
     groups = _parameter_groups(module, settings)
@@ -258,6 +289,7 @@ def _fit(
         merge=merge,
         verbose=verbose,
         own_view=options.view,
+        subtrees=subtrees,
     )
     if view is not None and view.is_fixed_view:
         source.fixed_views  # noqa: B018 - with a bar of its own, before that of the training
@@ -272,20 +304,22 @@ def _fit(
         stream,
         checkpoint=path,
         checkpoint_every=settings.checkpoint_every,
-        identity=identity | settings.learned() | options.identity,
+        identity=identity | settings.learned() | options.identity | {"devices": fabric.world_size},
         defaults=type(settings)().learned(),
         on_epoch=_after_epoch(network, features, fabric, options),
         verbose=verbose,
         title=options.title,
-        before=before,
+        before=[] if pretrained is None else pretrained.history,
     )
     if path is not None:
         Path(f"{os.fspath(path)}.pretraining").unlink(missing_ok=True)
+    network.finish()
     if labels is None or pseudo is None:
         return Fitted(network, features, progress.history)
     if task.starts and len(labels.unlabelled):
         pseudo.warn_if_none(settings.self_training_threshold)
-    return Fitted(network, features, progress.history, pseudo.collected(), progress.before)
+    found = (pseudo.collected(), progress.before, pretrained)
+    return Fitted(network, features, progress.history, *found)
 
 
 def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -> None:
@@ -330,24 +364,28 @@ def view_of(settings: Any) -> Diffusion | None:
 
 def _pretrain(
     network: Any, graphs: GraphSet, settings: Any, fabric: Fabric, options: _Options
-) -> Losses:
-    """Pretrain by self-distillation if the settings ask for it, and return its losses.
+) -> Pretrained | None:
+    """Pretrain by self-distillation if the settings ask for it, and return what it gave.
 
     Minimises Eq. InfoNCE over all training graphs, without reading labels, and loads the weights
     into student and teacher. With a checkpoint, this part has its own file beside it and resumes.
     """
     epochs = getattr(settings, "pretraining_epochs", 0)
     if not epochs:
-        return []
+        return None
     path = None if options.checkpoint is None else f"{os.fspath(options.checkpoint)}.pretraining"
     # The learning rate halves only with labels; a checkpoint is still identified by the setting.
     identity = {"halve_every": settings.halve_every}
     inner = replace(options, watched=None, checkpoint=path, log_dir=None)
     inner = replace(inner, title="pretraining", identity=identity)
     settings = settings.updated({"epochs": epochs, "halve_every": 0})
-    fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
-    network.igsd.load_state_dict(fitted.network.state_dict())
-    return fitted.history
+    identity = {"data": graphs.without_labels().checksum, **settings.learned()}
+    found = options.pretrained
+    if found is None or found.identity != identity:
+        fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
+        found = Pretrained(identity, fitted.network.state_dict(), fitted.history)
+    network.igsd.load_state_dict(found.weights)
+    return found
 
 
 def _parameter_groups(module: Any, settings: Training) -> loop.ParameterGroups:

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
 import numpy as np
 import torch
 
-from igsd.errors import ConfigError, StorageError, TrainingError, need
+from igsd.errors import OtherRunError, StorageError, TrainingError, counted, need, warn_user
 from igsd.files.arrays import read_arrays, write_arrays
 from igsd.processes import StopSignals, kept_memory
 from igsd.progress import progress_bar
 from igsd.settings.fields import present_names
-from igsd.settings.groups import FewLabels, Training
+from igsd.settings.groups import Training
+from igsd.training.ranks import all_or_none
 from igsd.training.task import Task
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def load_checkpoint(
 ) -> Progress | None:
     """Restore a run in place and return its progress, or None if there is no checkpoint.
 
-    ``defaults``: values of settings that are newer than the checkpoint. Raises ``ConfigError`` if
+    ``defaults``: values of settings that are newer than the checkpoint. Raises ``OtherRunError`` if
     it belongs to another run, ``StorageError`` if it is damaged or of another version.
     """
     if not os.path.exists(path):
@@ -162,17 +163,36 @@ def _check_state(
             raise TypeError(f"the random state of the {name} has another form")
 
 
+_SUMS = {
+    "data": "it was trained on other graphs",
+    "labels": "it was trained on other labels",
+    "start": "it began with other weights",
+}
+"""What it means that a checksum differs."""
+
+
 def _check_identity(
     path: Any, found: Mapping[str, Any], wanted: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> None:
     stored = {"method": wanted.get("method")} | dict(defaults) | present_names(found)
     for key in sorted(stored.keys() | wanted.keys()):
-        if stored.get(key) != wanted.get(key):
-            raise ConfigError(
-                f"The checkpoint {path} belongs to another run: its {key} is {stored.get(key)!r}, "
-                f"here it is {wanted.get(key)!r}. Use the same settings and data to resume, or "
-                "another folder to start again."
-            )
+        if key == "devices" and stored.get(key) != wanted.get(key):
+            _warn_of_other_processes(stored.get(key) or 1, wanted)
+        elif stored.get(key) != wanted.get(key):
+            values = f"its {key} is {stored.get(key)!r}, here it is {wanted.get(key)!r}"
+            raise OtherRunError(path, _SUMS.get(key, values))
+
+
+def _warn_of_other_processes(before: int, wanted: Mapping[str, Any]) -> None:
+    """Warn that a run goes on with another number of processes, and say what changes."""
+    now, alone = int(wanted["devices"]), "the graphs of its own process"
+    norms = "" if wanted.get("sync_batch_norm") else f", and each BatchNorm sees {alone} only"
+    warn_user(
+        f"The run began with {counted(before, 'process', 'processes')} and continues with {now}: "
+        "every step still computes the loss of the joint batch, but sums are rounded in another "
+        f"order{norms}. Its result will differ from that of an uninterrupted run; "
+        f"{before} would continue it as it began."
+    )
 
 
 def _numpy(tensor: torch.Tensor) -> np.ndarray:
@@ -238,6 +258,7 @@ def run_training(
     task.module.train()
     drawing: AbstractContextManager[Any] = stream if draws(task.module) else nullcontext()
     with (
+        all_or_none(fabric, checkpoint),
         kept_memory(),
         StopSignals() as stop,
         progress_bar(title, task.epochs, shown=verbose, done=progress.epoch) as advance,
@@ -261,8 +282,9 @@ def run_training(
                 save()
                 since_saved = 0
     if fabric.world_size > 1:  # each process has running statistics of its own
-        for buffer in task.module.buffers():
-            buffer.copy_(fabric.broadcast(buffer))
+        with all_or_none(fabric, checkpoint):
+            for buffer in task.module.buffers():
+                buffer.copy_(fabric.broadcast(buffer))
     task.module.eval()
     return progress
 
@@ -307,21 +329,6 @@ def make_adam(parameters: Any, rate: float, weight_decay: float = 0.0) -> torch.
         return torch.optim.Adam(parameters, rate, weight_decay=weight_decay, fused=True)
     except RuntimeError:
         return torch.optim.Adam(parameters, rate, weight_decay=weight_decay)
-
-
-def make_fabric(config: Training) -> Fabric:
-    """Return a Fabric, not yet launched; raises ``TrainingError`` if the device is missing."""
-    from lightning_fabric import Fabric
-
-    where = {key: getattr(config, key) for key in ("accelerator", "devices", "precision")}
-    # With labels, some weights may be unused in a step, e.g. a projector without views.
-    may_skip = config.devices > 1 and isinstance(config, FewLabels)
-    strategy = "ddp_find_unused_parameters_true" if may_skip else "auto"
-    try:
-        return Fabric(**where, strategy=strategy)
-    except (ValueError, RuntimeError) as error:
-        asked = ", ".join(f"{key}={value!r}" for key, value in where.items())
-        raise TrainingError(f"Cannot use {asked} here: {error}") from error
 
 
 class RandomStream:

@@ -14,6 +14,7 @@ entry within the tolerance of the threshold is kept may differ from the exact di
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ from torch import Tensor
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.progress import Advance
 from igsd.settings.groups import Diffusion
-from igsd.views.push import SHARE, error_bound, heat_rows, ppr_rows
+from igsd.views.push import SHARE, HeatPushes, PPRPushes, error_bound, pushed_blocks
 
 TOLERANCE = 1e-6
 """Bound on the error of an entry of S where a graph is diffused by a truncated series."""
@@ -267,13 +268,14 @@ def push_piece(
     """Return the sparsified diffusion of one graph by local pushes (``igsd.views.push``)."""
     T, d = sparse_transition(adjacency, node_ptr, graph)
     delta = error_bound(0.0 if settings.top_k else settings.threshold)
-    if settings.view == "ppr":
-        rows = ppr_rows(T, d, settings.teleport, delta)
-    else:
-        rows = heat_rows(T, d, series_coefficients(settings), delta - TOLERANCE)
+    pushes: PPRPushes | HeatPushes = (
+        PPRPushes(T, d, settings.teleport, delta)
+        if settings.view == "ppr"
+        else HeatPushes(T, d, series_coefficients(settings), delta - TOLERANCE)
+    )
     blocks = []
-    for X in rows:
-        blocks.append(_largest(X, settings))
+    for X in pushed_blocks(pushes, partial(_largest, settings=settings)):
+        blocks.append(X)
         advance(X.shape[0])
     return _symmetric_piece(graph, blocks)
 
@@ -288,7 +290,9 @@ def _largest(X: sparse.csr_array, settings: Diffusion) -> sparse.csr_array:
         least = (X.data[order][place] * (1.0 - TIE))[row]
     keep = X.data >= least
     row_ptr = pointers(keep)[X.indptr]
-    return sparse.csr_array((X.data[keep], X.indices[keep], row_ptr), shape=X.shape)
+    kept = sparse.csr_array((X.data[keep], X.indices[keep], row_ptr), shape=X.shape)
+    kept.sort_indices()
+    return kept
 
 
 def sparse_transition(

@@ -19,17 +19,25 @@ after the largest entries that earlier steps have really dropped, shared among t
 left in proportion to sqrt(w_k): that share needs the fewest entries if a step with limit eps has
 1 / eps of them.
 
-Sources are pushed in blocks, all of a block in one sweep: PageRank by NumPy's indexed additions,
-the heat kernel by SciPy's product of sparse matrices.
+Sources are pushed in blocks, all of a block in one sweep: PageRank by NumPy's indexed additions, or
+source by source in compiled loops (``igsd.views.push_loops``) if numba is installed, both alike;
+the heat kernel by SciPy's product of sparse matrices. Both keep entries divided by sqrt(d_u), to
+which the limits refer; T then becomes A + I with its columns divided by d.
 """
 
-from collections.abc import Iterator
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import torch
 from scipy import sparse
 
-from igsd.graphs.adjacency import ranges
+from igsd.graphs.adjacency import pointers
 
 SHARE = 0.5
 """Delta, the bound on the error of an entry, as a share of the threshold below which it is lost."""
@@ -39,6 +47,8 @@ LEAST_ERROR = 1e-4
 
 _BLOCK_ENTRIES, _FEWEST_SOURCES = 1 << 19, 16
 _MOST_PUSHES = 1 << 19
+_SCATTERED = 3  # setting an entry of a list to zero takes as long as these in a row
+_COMPILED_NODES = 5_000  # compiled loops are worth the import of numba
 _MOST_SOURCES, _PRODUCT_ENTRIES = 256, 1 << 23
 
 
@@ -47,60 +57,169 @@ def error_bound(threshold: float) -> float:
     return max(SHARE * threshold, LEAST_ERROR)
 
 
-def ppr_rows(
-    T: sparse.csr_array, d: np.ndarray, alpha: float, delta: float
-) -> Iterator[sparse.csr_array]:
-    """Yield the rows X of all sources in blocks: PPR from below, see the module.
+class PPRPushes:
+    """Personalised PageRank from below, see the module.
 
     ``T`` [n, n] float64, sparse, symmetric; ``d`` [n]: row sums of A + I.
     """
-    graph = _Neighbours(T, d)
-    for start, R in _blocks(graph.n, graph.width):
-        flat, limit = R.reshape(-1), delta / graph.root[start : start + len(R)]
-        offsets = np.arange(len(R)) * graph.n
-        frontier = offsets + np.arange(start, start + len(R))
-        flat[frontier] = 1.0
-        places, amounts = [], []
-        while len(frontier):
-            residual = flat[frontier]
-            flat[frontier] = 0.0
-            places.append(frontier)
-            amounts.append(alpha * residual)
-            frontier = graph.spread(frontier, (1.0 - alpha) * residual, flat, limit)
-        X = _collected(places, amounts, R.shape)
-        # A node's own share of its last residual, which is still a lower bound.
-        X.data += alpha * flat[X.indices + np.repeat(offsets, np.diff(X.indptr))]
-        yield X
+
+    def __init__(self, T: sparse.csr_array, d: np.ndarray, alpha: float, delta: float) -> None:
+        self.root, self.alpha, self.delta = np.sqrt(d).astype(np.float32), alpha, delta
+        self.spread = sparse.csr_array((1.0 - alpha) * _by_columns(T, d), dtype=np.float32)
+        n = len(d)
+        self.width = min(n, max(_FEWEST_SOURCES, _BLOCK_ENTRIES // n))
+        # Zeros before and after each block, so that they need not be made again for the next.
+        self._kept = threading.local()
+
+    def rows(self, sources: np.ndarray) -> sparse.csr_array:
+        """Return the rows X of at most ``width`` sources, columns in no order, in float32."""
+        if len(self.root) >= _COMPILED_NODES and (loops := _compiled()) is not None:
+            first = 1.0 / self.root[sources]
+            spread, limit = self.spread, self.delta * first
+            matrix = (spread.indptr, spread.indices, spread.data)
+            counts, node, pushed, left = loops.pushed_rows(*matrix, sources, first, limit)
+            X = self.alpha * (pushed + left) * self.root[node]
+            shape = (len(sources), len(self.root))
+            return sparse.csr_array((X, node, pointers(counts)), shape=shape)
+        if not hasattr(self._kept, "zeros"):
+            self._kept.zeros = np.zeros((2, self.width * len(self.root)), np.float32)
+        residual, pushed = self._kept.zeros
+        n, first = len(self.root), 1.0 / self.root[sources]
+        limit = self.delta * first
+        entries, values = np.arange(len(sources)) * n + sources, first
+        found, touched = [], []
+        while len(entries):
+            before = pushed[entries]
+            pushed[entries] = before + values
+            found.append(entries[before == 0.0])
+            sweep = list(self._targets(entries, values, residual, limit))
+            touched += [targets for targets, _ in sweep]
+            entries, values = _taken(np.concatenate([above for _, above in sweep]), residual)
+        places = np.concatenate(found)
+        block, node = np.divmod(places, n)
+        # With a node's own share of its last residual, which is still a lower bound.
+        X = self.alpha * (pushed[places] + residual[places]) * self.root[node]
+        pushed[places] = 0.0
+        _clear(residual, touched)
+        order = np.argsort(block.astype(np.int16), kind="stable")
+        row_ptr, shape = pointers(np.bincount(block, minlength=len(sources))), (len(sources), n)
+        return sparse.csr_array((X[order], node[order].astype(np.int32), row_ptr), shape=shape)
+
+    def _targets(
+        self, entries: np.ndarray, values: np.ndarray, residual: np.ndarray, limit: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Push ``values`` [m] from ``entries`` [m] of the block, counted over its rows.
+
+        Yields the entries of ``residual`` [B n] that were added to, and those of them that are
+        above the ``limit`` [B] of their row, both with repeats, for parts of bounded memory.
+        """
+        block, node = np.divmod(entries, len(self.root))
+        row_ptr = self.spread.indptr
+        cost = np.cumsum(row_ptr[node + 1] - row_ptr[node])
+        cuts = np.searchsorted(cost, np.arange(_MOST_PUSHES, int(cost[-1]), _MOST_PUSHES))
+        for first, last in pairwise(np.unique([0, *cuts.tolist(), len(entries)]).tolist()):
+            part = slice(first, last)
+            rows = self.spread[node[part].astype(np.int32)]
+            lengths = np.diff(rows.indptr)
+            targets = rows.indices + np.repeat((entries - node)[part], lengths)
+            rows.data *= np.repeat(values[part], lengths)
+            np.add.at(residual, targets, rows.data)
+            yield targets, targets[residual[targets] > np.repeat(limit[block[part]], lengths)]
 
 
-def heat_rows(
-    T: sparse.csr_array, d: np.ndarray, theta: np.ndarray, delta: float
-) -> Iterator[sparse.csr_array]:
-    """Yield the rows X of all sources in blocks: sum_k theta_k T^k from below, see the module.
+def _taken(above: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the entries ``above`` without repeats and their residuals, which become zero."""
+    values, order = residual[above], np.arange(len(above), dtype=np.int32)
+    marks = residual.view(np.int32)
+    marks[above] = order  # the last one at each place stays
+    only = np.flatnonzero(marks[above] == order)
+    residual[above] = 0.0
+    return above[only], values[only]
 
-    ``theta`` [K + 1]: the coefficients of Eq. diffusion.
+
+def _clear(residual: np.ndarray, touched: list[np.ndarray]) -> None:
+    """Set all residuals to zero, those that were touched one by one if they are few."""
+    if _SCATTERED * sum(map(len, touched)) > len(residual):
+        residual.fill(0.0)
+        return
+    for targets in touched:
+        residual[targets] = 0.0
+
+
+@cache
+def _compiled() -> Any:
+    """Return the module ``push_loops``, None without numba or a folder for what it compiles."""
+    try:
+        from igsd.views import push_loops
+    except (ImportError, RuntimeError):
+        return None
+    return push_loops
+
+
+class HeatPushes:
+    """The heat kernel, sum_k theta_k T^k, from below, see the module.
+
+    ``theta`` [K + 1]: the coefficients of Eq. diffusion; the rest as in ``PPRPushes``.
     """
-    n, root = len(d), np.sqrt(d).astype(np.float32)
-    # Entries are kept divided by sqrt(d_u), as the limits refer to them: T becomes A + I with its
-    # columns divided by d.
-    scale = sparse.diags_array(np.sqrt(d))
-    P = sparse.csr_array(scale @ T @ sparse.diags_array(1.0 / np.sqrt(d)), dtype=np.float32)
-    w = np.cumsum(theta[::-1])[::-1].astype(np.float32)
-    steps_left = np.sqrt(w) * np.cumsum(np.sqrt(w)[::-1])[::-1]
-    width = min(n, max(_FEWEST_SOURCES, min(_MOST_SOURCES, _PRODUCT_ENTRIES // n)))
-    for start in range(0, n, width):
-        sources = np.arange(start, min(start + width, n))
-        ones = 1.0 / root[sources]
-        F = sparse.csr_array((ones, sources, np.arange(len(sources) + 1)), (len(sources), n))
-        left = delta / root[sources]
-        parts = [F * np.float32(theta[0])]
-        for k in range(1, len(theta)):
-            F, largest = _above(sparse.csr_array(F @ P), left / steps_left[k])
-            left -= w[k] * largest
-            parts.append(F * np.float32(theta[k]))
+
+    def __init__(self, T: sparse.csr_array, d: np.ndarray, theta: np.ndarray, delta: float) -> None:
+        self.root, self.theta, self.delta = np.sqrt(d).astype(np.float32), theta, delta
+        self.spread = sparse.csr_array(_by_columns(T, d), dtype=np.float32)
+        self.w = np.cumsum(theta[::-1])[::-1].astype(np.float32)
+        self.steps_left = np.sqrt(self.w) * np.cumsum(np.sqrt(self.w)[::-1])[::-1]
+        n = len(d)
+        self.width = min(n, max(_FEWEST_SOURCES, min(_MOST_SOURCES, _PRODUCT_ENTRIES // n)))
+
+    def rows(self, sources: np.ndarray) -> sparse.csr_array:
+        """Return the rows X of at most ``width`` sources, in float32."""
+        shape, row_ptr = (len(sources), len(self.root)), np.arange(len(sources) + 1)
+        F = sparse.csr_array((1.0 / self.root[sources], sources, row_ptr), shape)
+        left = self.delta / self.root[sources]
+        parts = [F * np.float32(self.theta[0])]
+        for k in range(1, len(self.theta)):
+            F, largest = _above(sparse.csr_array(F @ self.spread), left / self.steps_left[k])
+            left -= self.w[k] * largest
+            parts.append(F * np.float32(self.theta[k]))
             if F.nnz == 0:
                 break
-        yield _summed(parts, root)
+        return _summed(parts, self.root)
+
+
+def pushed_blocks(
+    pushes: PPRPushes | HeatPushes, kept: Callable[[sparse.csr_array], sparse.csr_array]
+) -> Iterator[sparse.csr_array]:
+    """Yield what is ``kept`` of the rows of all sources in blocks, in order, by all threads."""
+    nodes = np.arange(len(pushes.root))
+    blocks = (nodes[start : start + pushes.width] for start in range(0, len(nodes), pushes.width))
+    return _in_threads(lambda sources: kept(pushes.rows(sources)), blocks)
+
+
+def _in_threads(
+    work: Callable[[np.ndarray], sparse.csr_array], blocks: Iterable[np.ndarray]
+) -> Iterator[sparse.csr_array]:
+    """Yield the work of each block, in order, by as many threads as PyTorch uses."""
+    jobs = torch.get_num_threads()
+    if jobs == 1:
+        yield from map(work, blocks)
+        return
+    waiting: deque[Future[sparse.csr_array]] = deque()
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for block in blocks:
+                waiting.append(pool.submit(work, block))
+                if len(waiting) > 2 * jobs:  # bounds the memory
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for task in waiting:
+                task.cancel()
+
+
+def _by_columns(T: sparse.csr_array, d: np.ndarray) -> sparse.csr_array:
+    """Return T for entries divided by sqrt(d): its columns sum to those of (A + I) / d."""
+    root = np.sqrt(d)
+    return sparse.diags_array(root) @ T @ sparse.diags_array(1.0 / root)
 
 
 def _above(F: sparse.csr_array, limit: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
@@ -123,61 +242,3 @@ def _summed(parts: list[sparse.csr_array], root: np.ndarray) -> sparse.csr_array
     amounts = np.concatenate([part.data for part in parts]) * root[columns]
     shape = parts[0].shape
     return sparse.coo_array((amounts, (np.concatenate(rows), columns)), shape=shape).tocsr()
-
-
-class _Neighbours:
-    """T by rows, ready for indexed additions; ``root`` [n]: the roots of the degrees d."""
-
-    def __init__(self, T: sparse.csr_array, d: np.ndarray) -> None:
-        self.n = T.shape[0]
-        self.row_ptr, self.col = T.indptr.astype(np.int64), T.indices.astype(np.int64)
-        self.weight, self.root = T.data.astype(np.float32), np.sqrt(d).astype(np.float32)
-        self.width = min(self.n, max(_FEWEST_SOURCES, _BLOCK_ENTRIES // self.n))
-        self.marks = np.zeros(self.width * self.n, np.int64)
-
-    def spread(
-        self, frontier: np.ndarray, values: np.ndarray, flat: np.ndarray, limit: np.ndarray
-    ) -> np.ndarray:
-        """Add values T to the residuals of a block; return the entries that are now too large.
-
-        ``frontier`` [m]: entries of the block, counted over its rows. ``flat`` [B n]: the
-        residuals, changed in place. ``limit`` [B]: eps of each row.
-        """
-        found = [frontier[:0]]
-        block, node = np.divmod(frontier, self.n)
-        starts, stops = self.row_ptr[node], self.row_ptr[node + 1]
-        cost = np.cumsum(stops - starts)
-        parts = [0, len(frontier)]
-        if len(frontier) and cost[-1] > _MOST_PUSHES:  # bounds the memory
-            cuts = np.searchsorted(cost, np.arange(_MOST_PUSHES, int(cost[-1]), _MOST_PUSHES))
-            parts = np.unique([0, *cuts.tolist(), len(frontier)]).tolist()
-        for first, last in pairwise(parts):
-            part = slice(first, last)
-            lengths, entries = stops[part] - starts[part], ranges(starts[part], stops[part])
-            columns = self.col[entries]
-            source = np.repeat(np.arange(first, last), lengths)
-            targets = columns + (frontier - node)[source]
-            np.add.at(flat, targets, self.weight[entries] * values[source])
-            found.append(targets[flat[targets] > self.root[columns] * limit[block][source]])
-        above = np.concatenate(found)
-        # One place each: the last to leave its mark.
-        order = np.arange(len(above))
-        self.marks[above] = order
-        return above[self.marks[above] == order]
-
-
-def _blocks(n: int, width: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (first source, empty residuals [B, n]) for blocks of sources."""
-    R = np.zeros((width, n), np.float32)
-    for start in range(0, n, width):
-        R.fill(0.0)
-        yield start, R[: min(width, n - start)]
-
-
-def _collected(
-    places: list[np.ndarray], amounts: list[np.ndarray], shape: tuple[int, int]
-) -> sparse.csr_array:
-    """Return the sums of amounts at places, counted over the whole block, as a sparse matrix."""
-    rows, columns = np.divmod(np.concatenate(places), shape[1])
-    amount = np.concatenate(amounts).astype(np.float32)
-    return sparse.coo_array((amount, (rows, columns)), shape=shape).tocsr()

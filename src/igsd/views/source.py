@@ -16,6 +16,7 @@ import torch
 from igsd.batches import alike, molecules
 from igsd.batches.batch import Batch
 from igsd.batches.features import FeatureMap
+from igsd.batches.subtrees import SubtreeTargets
 from igsd.errors import ConfigError, DataError
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.graphs.graphset import GraphSet, Name
@@ -73,7 +74,7 @@ class Source:
     ``own_view``: the user's own, in place of the one that the settings name.
     ``verbose``: show the progress of diffusing large graphs. ``ids`` [G]: the numbers of the graphs
     in the larger set that they were taken from, on which random views depend; ``bonds``: the kinds
-    of bonds of its views.
+    of bonds of its views. ``subtrees``: those of every graph, if a network predicts them.
     """
 
     def __init__(
@@ -90,12 +91,14 @@ class Source:
         verbose: bool = False,
         ids: np.ndarray | None = None,
         bonds: tuple[Name, ...] | None = None,
+        subtrees: SubtreeTargets | None = None,
     ) -> None:
         graphs = features.prepared(graphs)
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
         self.seed, self.cache, self.own_view = seed, cache, own_view
         self.verbose, self._ids, self._bonds = verbose, ids, bonds
+        self.subtrees = subtrees
         self.collator = molecules.make_collator(graphs, features, device)
         self.edges, self._groups = graphs.adjacency, None
         diffused = view is None or (view.view in ("ppr", "heat") and not view.top_k)
@@ -236,7 +239,7 @@ class PassingSource(Source):
         self, graphs: GraphSet, features: FeatureMap, device: torch.device, **options: Any
     ) -> None:
         self.graphs, self.features, self.device = graphs, features, device
-        self.view = options.get("view")
+        self.view, self.subtrees = options.get("view"), options.pop("subtrees", None)
         self._pointer, self._options = np.asarray(graphs.node_ptr), options | {"cache": False}
         if self.view is not None and self.view.view == "bond-types":
             self._options["bonds"] = bond_types(graphs, self.view.num_views)

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 from igsd.baselines.kernels.gckn import GCKN, sample_walks, spherical_kmeans
-from igsd.baselines.kernels.patterns import inverse_root, node_keys, one_hot
+from igsd.baselines.kernels.patterns import inverse_root, one_hot
+from igsd.graphs.colours import node_keys
 from igsd.graphs.graphset import GraphSet
 from tests.reference.grakel_graphs import adjacency_matrices
 from tests.small_graphs import make_graphs

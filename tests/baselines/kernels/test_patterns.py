@@ -10,13 +10,13 @@ from igsd.baselines.kernels.patterns import (
     block_matrix,
     feature_basis,
     inverse_root,
-    node_keys,
     one_hot,
     products,
     walk_matrix,
 )
 from igsd.errors import DataError
 from igsd.graphs.build import from_edges
+from igsd.graphs.colours import node_keys
 from igsd.graphs.graphset import GraphSet
 from tests.small_graphs import make_graphs
 

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd.baselines.kernels.patterns import DegreeFallbackWarning
-from igsd.baselines.kernels.wl import WLKernel, WLOptimalAssignment, wl_colours
+from igsd.baselines.kernels.wl import WLKernel, WLOptimalAssignment
 from igsd.errors import ConfigError, IGSDWarning
 from igsd.graphs.build import from_edges
+from igsd.graphs.colours import wl_colours
 from igsd.graphs.graphset import GraphSet
 from tests.reference.grakel_graphs import adjacency_matrices, to_grakel
 from tests.small_graphs import make_graphs, relabelled

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import gzip
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from igsd.baselines.references import molecules as references
 from igsd.baselines.references.molecules import (
+    CorpusVectors,
     MoleculeDescriptors,
     MorganFingerprints,
     PretrainedMolecules,
@@ -84,3 +88,47 @@ def test_each_representation_has_three_heads(name: str) -> None:
 def test_weights_cannot_be_chosen(molecules: GraphSet) -> None:
     with pytest.raises(ConfigError, match="weights"):
         PretrainedMolecules(weights="mine").fit(molecules)
+
+
+DRUGS = ("CCO", "CC(=O)O", "c1ccccc1O", "CCN", "CCCC", "c1ccncc1", "CC(C)=O", "OCCO")
+QUICK = {"corpus": "zinc250k", "hidden_dim": 8, "num_layers": 2, "num_fragments": 16, "epochs": 1}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    pytest.importorskip("rdkit")
+    path = tmp_path / "molecules" / "zinc250k.csv.gz"
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress("\n".join(["smiles", *DRUGS]).encode()))
+    monkeypatch.setenv("IGSD_DATA", str(tmp_path))
+    monkeypatch.setenv("IGSD_CACHE", str(tmp_path / "cache"))
+    digest = hashlib.sha256("\n".join(DRUGS).encode()).hexdigest()
+    monkeypatch.setitem(references.CORPORA, "zinc250k", digest[:16])
+    return path
+
+
+def test_an_encoder_of_a_corpus_is_trained_once(
+    corpus: Path, molecules: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = make_method("pretrain", **QUICK).fit(molecules)
+    rows = first.transform(molecules)
+    assert first.corpus_["molecules"] == len(DRUGS)
+    assert first.head == "linear"
+    first.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").transform(molecules), rows)
+    fewer = make_method("pretrain", **QUICK, most=5).fit(molecules)
+    assert fewer.corpus_["molecules"] == 5
+    monkeypatch.setattr(CorpusVectors, "fit_corpus", None)
+    again = make_method("pretrain", **QUICK).fit(molecules)
+    np.testing.assert_array_equal(again.transform(molecules), rows)
+
+
+def test_a_corpus_is_known_by_its_content(corpus: Path, molecules: GraphSet) -> None:
+    corpus.write_bytes(gzip.compress(b"smiles\nCCO\nCC\n"))
+    with pytest.raises(DataError, match=r"another table than .* zinc250k"):
+        make_method("pretrain", **QUICK).fit(molecules)
+    corpus.unlink()
+    with pytest.raises(DataError, match="The corpus zinc250k is not on this machine"):
+        make_method("pretrain", **QUICK).fit(molecules)
+    with pytest.raises(DataError, match="have no names"):
+        make_method("pretrain", **QUICK).fit(make_graphs(2))

@@ -351,3 +351,26 @@ def test_a_folder_of_many_files_is_read_once(
         "file,label\n" + "".join(f"g{n},{'ab'[n % 2]}\n" for n in range(4, 26))
     )
     assert open_data(folder).class_names == ("a", "b")
+
+
+def test_names_of_files_that_are_not_utf8(tmp_path: Path) -> None:
+    """A set with such a name could neither be saved nor embedded."""
+    folder = tmp_path / "f"
+    folder.mkdir()
+    for name in ("caf\udcc3\udca9.gml", "b\udcff.gml"):  # as Python reads them in the C locale
+        nx.write_gml(nx.cycle_graph(4), folder / name)
+    graphs = open_data(folder)
+    assert {"b\\xff.gml"} < set(graphs.graph_names or ()) <= {"b\\xff.gml", "café.gml"}
+    graphs.save(tmp_path / "g")
+    assert open_data(tmp_path / "g").graph_names == graphs.graph_names
+
+
+def test_labels_by_file_in_any_order_of_the_columns(tmp_path: Path) -> None:
+    """Whole lines were taken for classes if the names of the graphs stood second."""
+    folder = tmp_path / "f"
+    folder.mkdir()
+    for n in (4, 5, 6):
+        nx.write_gml(nx.cycle_graph(n), folder / f"g{n}.gml")
+    (tmp_path / "y.csv").write_text("y,name\nb,g5.gml\na,g4.gml\nb,g6\n")
+    found = find_labels(open_data(folder), str(folder), str(tmp_path / "y.csv"))
+    assert found.y == ["a", "b", "b"]

@@ -152,7 +152,8 @@ def test_many_rows_left_out_are_counted(tmp_path: Path) -> None:
     with pytest.warns(IGSDWarning) as warned:  # the second time in one line
         read_smiles_table(path)
     (again,) = (str(warning.message) for warning in warned)
-    assert again == "14 of 28 rows of t.csv are not molecules and were left out, as before."
+    assert again.startswith("14 of 28 rows of t.csv are not molecules and were left out, as before")
+    assert again.endswith(": line 3, line 5, line 7, line 9, line 11 and 9 more.")
     assert graphs.lines is not None
     assert graphs.lines.tolist() == list(range(2, 30, 2))
 

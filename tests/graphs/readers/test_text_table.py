@@ -230,3 +230,20 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cells_of_any_type() -> None:
     values: list[Any] = [None, float("nan"), 2.0, 2.5, True, " x "]
     assert [text_table.cell_text(v) for v in values] == ["", "", "2", "2.5", "True", "x"]
+
+
+def test_sdf_records_without_a_line_between_them(tmp_path: Path) -> None:
+    """The second molecule was lost without a word."""
+    text = record("one") + record("two").replace("$$$$\n", "") + record("three")
+    (tmp_path / "m.sdf").write_text(text)
+    with pytest.warns(IGSDWarning, match="'two': a broken record: it has several structures"):
+        graphs = open_data(tmp_path / "m.sdf")
+    assert graphs.ids == ("one",)
+
+
+def test_a_single_zero_does_not_make_a_text_utf16(tmp_path: Path) -> None:
+    """It was read as UTF-16, which was then called damaged."""
+    text = "id,smiles\n" + "".join(f"m{i},{'C' * (i + 1)}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text(text.replace("m3", "m\0003"))
+    with pytest.raises(DataError, match=r"t\.csv, line 5: .*0x00"):
+        open_data(tmp_path / "t.csv")

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from igsd.batches.features import FeatureMap
 from igsd.errors import IGSDWarning, StorageError
+from igsd.files.models import write_model
 from igsd.report.page.map import MapClasses, MapNumbers
 from igsd.report.page.run import graph_labels, graph_texts, read_run, run_section
 from tests.report.page.made_up_run import EVIL, evil_graphs, write_run
@@ -159,6 +161,20 @@ def test_a_run_with_everything(tmp_path: Path) -> None:
     assert "Of the 3 graphs with hidden labels: 50.0 % predicted correctly." in made
     assert "<img" not in made
     assert "<script>" not in made
+
+
+def test_what_the_model_sees_and_what_it_does_not(tmp_path: Path) -> None:
+    folder, title = write_run(tmp_path, GRAPHS), "What the model sees of the graphs"
+    assert title not in run_section(read_run(folder), "run-1", "pca")
+    not_used = "node attribute 'born' is not used: it is a date <2000"
+    features = FeatureMap(("degree",), degree_cap=5, edge_weight="weight", unused=(not_used,))
+    write_model(folder / "model.safetensors", {}, {"features": features.to_json()})
+    made = run_section(read_run(folder), "run-1", "pca")
+    assert f"<h3>{title}</h3>" in made
+    assert "It sees of nodes: degree (0 to 5); of edges: weight. Besides" in made
+    assert "<li>node attribute 'born' is not used: it is a date &lt;2000</li>" in made
+    write_model(folder / "model.safetensors", {}, {"features": {"parts": 3, "odd": 1}})
+    assert title not in run_section(read_run(folder), "run-1", "pca")
 
 
 def test_self_distillation_before_the_labels(tmp_path: Path) -> None:

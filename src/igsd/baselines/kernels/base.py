@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.baselines.kernels.patterns import Patterns, key_source, node_keys, one_hot, products
+from igsd.baselines.kernels.patterns import Patterns, key_source, one_hot, products
 from igsd.errors import warn_user
 from igsd.estimators.base import ConfiguredEstimator
 from igsd.evaluation.heads import Head
 from igsd.files.arrays import Header
 from igsd.files.models import read_model, whole_model, write_model
 from igsd.graphs.build import WEIGHT
+from igsd.graphs.colours import node_keys
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset

@@ -5,10 +5,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 from igsd.baselines.kernels.base import PatternKernel, PatternKernelConfig
-from igsd.baselines.kernels.patterns import Keys, Patterns, node_keys
+from igsd.baselines.kernels.patterns import Patterns
 from igsd.estimators.base import settings_as_parameters
 from igsd.graphs.adjacency import ranges
-from igsd.graphs.colours import splitmix64
+from igsd.graphs.colours import Keys, node_keys, splitmix64
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
 from igsd.settings.fields import setting

@@ -1,10 +1,5 @@
-"""Counts of patterns in graphs, and the 64-bit keys of nodes that patterns are made of.
+"""Counts of patterns in graphs, made of the 64-bit keys of nodes (``igsd.graphs.colours``)."""
 
-Keys are hashes of label names, the same on every machine, so that sets with different codes for the
-same names agree, and a label that ``fit`` has not seen is just another key.
-"""
-
-import hashlib
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,14 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from igsd.errors import DataError, IGSDWarning, warn_user
-from igsd.graphs.colours import splitmix64
+from igsd.errors import IGSDWarning, warn_user
+from igsd.graphs.colours import Keys, splitmix64
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
-
-Keys = NDArray[np.uint64]
-
-_DEGREE_SALT = np.uint64(0x64656772)
 
 
 class DegreeFallbackWarning(IGSDWarning):
@@ -43,23 +34,6 @@ def key_source(graphs: GraphSet, fallback: str = "degree") -> tuple[str, tuple[s
     note = f"{graphs.name!r} has no node labels: {words}."
     warn_user(note, category)
     return fallback, (note,)
-
-
-def node_keys(graphs: GraphSet, source: str) -> Keys:
-    """Return the key of every node, [N] uint64; raises ``DataError`` if labels are missing."""
-    if source == "none":
-        return np.zeros(graphs.num_nodes, dtype=np.uint64)
-    if source == "degree":
-        return splitmix64(graphs.adjacency.degrees().astype(np.uint64) ^ _DEGREE_SALT)
-    if graphs.node_labels is None:
-        raise DataError(
-            f"The model was fitted on graphs with node labels, but {graphs.name!r} has none. "
-            "Give the nodes the same kind of label, or fit on graphs without labels."
-        )
-    names = (*graphs.node_label_names, None)  # the last slot is the key of a missing label (-1)
-    digests = [hashlib.blake2b(repr(name).encode(), digest_size=8).digest() for name in names]
-    table = np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
-    return table[graphs.node_labels]
 
 
 # A column costs n * m in a dense product, and in a sparse one the product of its two counts of

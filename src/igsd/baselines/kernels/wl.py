@@ -1,10 +1,4 @@
-"""Methods on the Weisfeiler-Lehman colours of nodes, each the 64-bit hash of a subtree.
-
-A colour is a hash of the node's last colour and of the multiset of its neighbours' last colours, so
-equal subtrees have equal colours in every set, without a dictionary that grows during training. Two
-different subtrees share a hash with a probability of about (number of colours)^2 / 2^65, that is
-1e-8 for a million of them.
-"""
+"""Methods on the Weisfeiler-Lehman colours of nodes, each the 64-bit hash of a subtree."""
 
 from typing import Any
 
@@ -13,27 +7,13 @@ from scipy import sparse
 from scipy.sparse.linalg import svds
 
 from igsd.baselines.kernels import base
-from igsd.baselines.kernels.patterns import Keys, Patterns, block_matrix, key_source, node_keys
+from igsd.baselines.kernels.patterns import Patterns, block_matrix, key_source
 from igsd.errors import need
 from igsd.estimators.base import settings_as_parameters
-from igsd.graphs.colours import refined_keys, splitmix64
+from igsd.graphs.colours import Keys, wl_colours
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import check_time, reserve
 from igsd.settings.fields import Settings, setting
-
-
-def wl_colours(graphs: GraphSet, source: str, iterations: int) -> Keys:
-    """Return the colours of every node at every level, [iterations + 1, N] uint64.
-
-    Level 0 is the keys of ``source`` ("label" or "degree"), level t the subtree of height t.
-    """
-    columns = graphs.adjacency.global_columns(graphs.node_ptr)
-    levels = np.empty((iterations + 1, graphs.num_nodes), dtype=np.uint64)
-    levels[0] = node_keys(graphs, source)
-    for t in range(iterations):
-        neighbours = splitmix64(levels[t])[columns]
-        levels[t + 1] = refined_keys(levels[t], neighbours, graphs.adjacency.row_ptr)
-    return levels
 
 
 def count_colours(graphs: GraphSet, colours: Keys) -> Patterns:

@@ -1,14 +1,23 @@
-"""Vectors of molecules that need no training: what a chemist would try first with few labels."""
+"""Vectors of molecules that need no training on them: what a chemist would try with few labels."""
 
+import hashlib
+import json
+import os
 from importlib import resources
-from typing import Any
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
 from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.errors import DataError
 from igsd.estimators.base import settings_as_parameters
+from igsd.estimators.molecules import MoleculeEncoder
 from igsd.evaluation.heads import HEADS
+from igsd.files.cache import cache_dir, recall, store
+from igsd.graphs.corpus import corpus_texts, read_corpus
+from igsd.graphs.datasets import DATA_VARIABLE
 from igsd.graphs.descriptors import (
     DESCRIPTORS,
     FRAGMENTS,
@@ -17,7 +26,11 @@ from igsd.graphs.descriptors import (
     descriptor_names,
 )
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open import as_graphset
 from igsd.settings.fields import Settings, setting
+from igsd.settings.igsd import PretrainConfig
+from igsd.training.fit import Fitted
+from igsd.workers.pools import Workers
 
 MORGAN = "morgan"
 """The name of the method that is a reference row wherever graphs are molecules."""
@@ -120,3 +133,81 @@ class PretrainedMolecules(ShallowEstimator):
     def n_features_out_(self) -> int:
         """The width of the encoder's vectors."""
         return int(self.state_["width"])
+
+
+CORPORA = {
+    "chembl31_150k": "f4e4e42021087954",
+    "zinc250k": "b2a780b520e9188f",
+}
+"""The corpora that the encoder in the package learned from: start of the SHA-256 of the strings."""
+
+
+class CorpusConfig(PretrainConfig):
+    """The settings of ``igsd pretrain`` as a method; by default those of the shipped encoder."""
+
+    epochs: int = setting(6, "run", "passes over the molecules", low=0)
+    learning_rate: float = setting(2e-3, "run", "step size of Adam at its highest", above=0)
+    readout: str = setting("sum+max", "encoder", "sum, mean, max, or several joined by +")
+    self_weight: float = setting(0.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
+    corpus: str = setting(
+        "chembl31_150k+zinc250k",
+        "method",
+        "tables NAME.csv.gz in the folder molecules of IGSD_DATA, one after the other",
+        choices=(*CORPORA, "+".join(CORPORA)),
+    )
+    most: int = setting(300_000, "method", "only the first strings of the corpus", low=2)
+    head: str = setting("linear", "method", "model that predicts from the vectors", choices=HEADS)
+
+
+@settings_as_parameters(CorpusConfig)
+class CorpusVectors(MoleculeEncoder):
+    """Molecules as vectors of an encoder that learns from a corpus, not from the given graphs.
+
+    What ``igsd pretrain`` does, as a method that protocols score. Encoders are kept in the cache,
+    and so is a training that was interrupted. Graphs must be named by SMILES.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Take the encoder of the settings from the cache, or train it, and return self."""
+        _names(as_graphset(X))
+        config, verbose = self._config_of_fit(), self.get_params(deep=False)["verbose"]
+        strings = list(islice(_corpus_strings(config.corpus.split("+")), config.most))
+        workers = Workers(config.processes)
+        corpus = read_corpus(strings, num_fragments=config.num_fragments, workers=workers)
+        settings = {k: v for k, v in config.learned().items() if k not in ("head", "most")}
+        key = json.dumps([settings, corpus.checksum], sort_keys=True)
+        digest = hashlib.sha256(key.encode()).hexdigest()[:40]
+        path = cache_dir() / "encoders" / f"{digest}.safetensors"
+        model = recall(path, "A pre-trained encoder in the cache", type(self).load)
+        if model is None:
+            checkpoint = path.with_suffix(".checkpoint")
+            checkpoint.parent.mkdir(parents=True, exist_ok=True)
+            model = type(self).from_config(config, checkpoint=checkpoint, verbose=verbose)
+            model.fit_corpus(corpus)
+            store(path, "A pre-trained encoder", model.save)
+            checkpoint.unlink(missing_ok=True)
+        self.corpus_, self.vector_dim_ = model.corpus_, model.vector_dim_
+        return self._set_fitted(config, {}, Fitted(model.network_, model.features_, model.history_))
+
+
+def _corpus_strings(names: list[str]) -> list[str]:
+    """Return the SMILES of corpora; raises ``DataError`` for one that is missing or another."""
+    found = []
+    for name in names:
+        path = Path(os.environ.get(DATA_VARIABLE, "."), "molecules", f"{name}.csv.gz").expanduser()
+        if not path.is_file():
+            raise DataError(
+                f"The corpus {name} is not on this machine. Put {name}.csv.gz into the folder "
+                f"molecules of the folder that {DATA_VARIABLE} names; the model card of the "
+                "encoder in the package says where it comes from."
+            )
+        strings = list(corpus_texts([str(path)]))
+        digest = hashlib.sha256("\n".join(strings).encode()).hexdigest()
+        if not digest.startswith(CORPORA[name]):
+            raise DataError(
+                f"{path} is another table than the one that records name {name} (checksum "
+                f"{digest[:16]}, expected {CORPORA[name]}). An encoder from a corpus of your own "
+                "is made by igsd pretrain; igsd evaluate FILE DATA scores it."
+            )
+        found += strings
+    return found

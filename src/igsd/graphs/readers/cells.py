@@ -30,7 +30,8 @@ def codec_of(raw: bytes) -> tuple[str, str]:
         return "utf-16", "read as UTF-16"
     if b"\x00" in raw[:200] and len(raw) >= 4:
         places = [raw[start:200:2].count(0) for start in (0, 1)]
-        if min(places) == 0:
+        is_often = max(places) > len(raw[:200]) // 16  # a single zero is damage in another text
+        if min(places) == 0 and is_often:
             return ("utf-16-be", "utf-16-le")[places[1] > 0], "read as UTF-16"
     return "utf-8-sig", ""
 

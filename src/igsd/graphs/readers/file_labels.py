@@ -52,17 +52,18 @@ def names_by_stem(names: Iterable[str]) -> dict[str, list[str]]:
 def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
     """Return the label of each graph, by its file, from a table with the columns file and label.
 
-    The two columns of a table of two may have any names. A file is named in full, or without its
-    ending if no other has the same name. Raises ``DataError`` for other columns, a name that is
-    ambiguous, repeated with another label or unknown, and a graph without a row; an empty cell
-    means no label.
+    The two columns of a table of two may have any names and any order. A file is named in full, or
+    without its ending if no other has the same name. Raises ``DataError`` for other columns, a name
+    that is ambiguous, repeated with another label or unknown, and a graph without a row; an empty
+    cell means no label.
     """
     rows = rows_of_text(_text(path))
     header = [cell.lower() for cell in rows[0]] if rows else []
     if {"file", "label"} <= set(header):
         file, label = header.index("file"), header.index("label")
-    elif len(header) == 2 and not _names_graph(rows[0][0], names):
-        file, label = 0, 1
+    elif len(header) == 2 and not any(_names_graph(cell, names) for cell in rows[0]):
+        first, second = _hits(rows, names)
+        file, label = (1, 0) if second > first else (0, 1)
     else:
         raise DataError(
             f"{path} must have the columns file and label, named in its first line. Its first line "
@@ -102,7 +103,7 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
 def has_file_column(path: Path, names: Sequence[str]) -> bool:
     """Return whether a file of labels is a table that names graphs by their files.
 
-    It has the columns file and label, or several columns of which the first names mostly graphs.
+    It has the columns file and label, or several columns of which one names mostly graphs.
     """
     try:
         rows = rows_of_text(_text(path))
@@ -112,9 +113,14 @@ def has_file_column(path: Path, names: Sequence[str]) -> bool:
         return False
     if {"file", "label"} <= {cell.lower() for cell in rows[0]}:
         return True
+    return 2 * max(_hits(rows, names)) > len(rows) - 1
+
+
+def _hits(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
+    """Return how many cells of each column, below its name, name graphs."""
     known = {*names, *(part for name in names for part in file_and_stem(name))}
-    hits = sum(row[0] in known or Path(row[0]).name in known for row in rows[1:])
-    return 2 * hits > len(rows) - 1
+    cells = [[row[place] for row in rows[1:] if place < len(row)] for place in range(len(rows[0]))]
+    return [sum(c in known or Path(c).name in known for c in column) for column in cells]
 
 
 def _names_graph(cell: str, names: Sequence[str]) -> bool:

@@ -35,6 +35,7 @@ from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.readers.cells import rows_of_text
 from igsd.graphs.readers.file_labels import SUFFIXES, file_and_stem, read_file_labels
 from igsd.graphs.readers.networkx import from_networkx
+from igsd.progress import readable_name
 
 LABELS = "labels.csv"
 """The file of a folder that holds the classes of its graphs."""
@@ -164,7 +165,7 @@ def _parsed(
     items: list[Any] = []
     for place, file in enumerate(files):
         found = _read_file(file)
-        title = str(file) if is_repeated else file.name
+        title = readable_name(str(file) if is_repeated else file.name)
         for number, graph in enumerate(found):
             own = graph.graph.get("name") or number
             if len(found) == 1:
@@ -180,7 +181,7 @@ def _parsed(
         for graph, label in zip(items, classes, strict=True):
             graph.graph.pop("y", None)
             graph.graph["label"] = label or None
-    graphs = from_networkx(items, name=name)
+    graphs = from_networkx(items, name=readable_name(name))
     return replace(graphs, notes=graphs.notes + notes)
 
 

@@ -31,7 +31,7 @@ from igsd.graphs.readers.cells import (
     smiles_and_name,
     unclear_commas,
 )
-from igsd.graphs.readers.table import guess_smiles, names_rows
+from igsd.graphs.readers.table import guess_smiles, infinite_note, names_rows
 from igsd.graphs.readers.text_table import TextTable, read_text_table, suffix_of
 
 Row = tuple[list[str], int]
@@ -55,6 +55,7 @@ class _Column:
     is_known: bool = False
     all_numbers: bool = True
     has_fraction: bool = False
+    infinite: float | None = None
 
     def see(self, cell: str) -> None:
         """Take a cell into account."""
@@ -77,7 +78,8 @@ class _Column:
         except ValueError:
             self.all_numbers = False
             return
-        self.all_numbers &= math.isfinite(value)
+        if self.infinite is None and not math.isfinite(value):
+            self.infinite = value
         self.has_fraction |= not value.is_integer()
 
     @property
@@ -93,7 +95,7 @@ class _Column:
 
     @property
     def is_target(self) -> bool:
-        """Whether the column holds finite numbers."""
+        """Whether the column holds numbers; a target holds no ``infinite`` one."""
         is_read = not self.has_comma or (self.is_decimal and not self.all_thousands)
         return self.is_known and self.all_numbers and is_read
 
@@ -147,16 +149,18 @@ class LongTable:
                 return column
         return None
 
-    def guess_targets(self, used: Sequence[str | None]) -> list[str]:
-        """Return the columns of numbers that do more than name the rows."""
-        return [
-            column
+    def guess_targets(self, used: Sequence[str | None]) -> tuple[list[str], list[str]]:
+        """Return (columns, notes): those of numbers that do more than name the rows."""
+        found = {
+            column: facts.infinite
             for column, facts in self._pairs()
             if column not in used
             and not names_rows(column)
             and not self.sample.is_repeated(column)
             and facts.is_target
-        ]
+        }
+        notes = [infinite_note(column, v) for column, v in found.items() if v is not None]
+        return [column for column, value in found.items() if value is None], notes
 
     def guess_smiles(self) -> str:
         """Return the column of molecules; raises ``DataError`` if none or several may be meant."""

@@ -50,9 +50,11 @@ def _structure(block: str) -> tuple[str, str]:
     """Return (SMILES, "") of a MOL block, or ("", why it cannot be read)."""
     from rdkit import Chem
 
-    head, end, _ = block.partition("M  END")
+    head, end, rest = block.partition("M  END")
     if not end:
         return "", "a broken record: it has no line 'M  END'"
+    if any(line.startswith("M  END") for line in rest.split("\n")):
+        return "", "a broken record: it has several structures, with no line '$$$$' between them"
     try:
         molecule = Chem.MolFromMolBlock(head + end)
         if molecule is not None:

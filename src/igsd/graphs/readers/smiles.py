@@ -30,9 +30,13 @@ class SmilesFailure:
     reason: str
     line: int | None = None
 
+    @property
+    def place(self) -> str:
+        """Where it stands."""
+        return f"row {self.row}" if self.line is None else f"line {self.line}"
+
     def __str__(self) -> str:
-        place = f"row {self.row}" if self.line is None else f"line {self.line}"
-        return f"{place}: {shortened(self.text)!r}: {shortened(self.reason, 200)}"
+        return f"{self.place}: {shortened(self.text)!r}: {shortened(self.reason, 200)}"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from igsd.graphs.readers.smiles import (
 )
 from igsd.graphs.readers.standard import level_of, repeated_molecules
 from igsd.graphs.readers.text_table import LABEL_COLUMNS, TextTable, read_text_table
+from igsd.progress import readable_name
 
 _OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
 _COUNTING = ("index", "no", "nr", "row")
@@ -91,11 +92,14 @@ def read_smiles_table(
     label = label_column or _guess_label(table, (smiles, *(target_columns or ())))
     if label is not None:
         table.column(label)  # report a wrong name before reading the molecules
-    targets = target_columns
+    targets, odd = target_columns, []
     if targets is None:
-        targets = [c for c in table.columns if c not in (smiles, label) and _is_target(table, c)]
+        others = [c for c in table.columns if c not in (smiles, label) and _may_be_target(table, c)]
+        infinite = {column: first_infinite(_values(table, column)) for column in others}
+        targets = [column for column in others if infinite[column] is None]
+        odd = [infinite_note(column, v) for column, v in infinite.items() if v is not None]
     used = check_used(table.path, smiles, label, targets)
-    title = name or (table.path.name.split(".")[0] if table.lines[0] else UNNAMED)
+    title = name or (readable_name(table.path.name).split(".")[0] if table.lines[0] else UNNAMED)
     found = read_rows(
         table, smiles, targets, name=title, check_valence=check_valence, standardise=level
     )
@@ -107,11 +111,12 @@ def read_smiles_table(
         classes = drop_missing(class_cells(table, label, kept), label)
         codes, names = encode_categories(classes)
         graphs = replace(graphs, classes=codes, class_names=names)
-    notes = [*table.notes, *found.graphs.notes, *smiles_notes(failures, found.doubtful)]
+    notes = [*table.notes, *odd, *found.graphs.notes, *smiles_notes(failures, found.doubtful)]
     rows = [[int(kept[graph]) for graph in group] for group in repeated_molecules(graphs)]
     if repeats := repeats_note(table, rows, used):
         notes.append(repeats)
-    _tell(table, failures, [*table.notes, *found.graphs.notes, *([repeats] if repeats else [])])
+    told = [*table.notes, *odd, *found.graphs.notes, *([repeats] if repeats else [])]
+    _tell(table, failures, told)
     return replace(graphs, notes=tuple(notes))
 
 
@@ -171,7 +176,7 @@ def _tell(table: TextTable, failures: Sequence[SmilesFailure], notes: Sequence[s
     """Warn of rows that were left out and of how the table was read.
 
     The first five rows are shown when a table is read for the first time, on this machine; after
-    that one line tells how many there are.
+    that one line tells how many there are, and where.
     """
     if not failures and not notes:
         return
@@ -188,22 +193,31 @@ def _tell(table: TextTable, failures: Sequence[SmilesFailure], notes: Sequence[s
         shown = "; ".join(str(failure) for failure in failures[:_MOST_SHOWN])
         more = len(failures) - _MOST_SHOWN
         shown += f"; and {more} more" if more > 0 else ""
-        warn_user(f"{text} left out, as before." if is_known else f"{text} left out: {shown}.")
+        again = enumerated([failure.place for failure in failures], _MOST_SHOWN)
+        warn_user(f"{text} left out{f', as before: {again}' if is_known else f': {shown}'}.")
     if not is_known and table.path.exists():
         with suppress(OSError):  # a cache that cannot be written only repeats the notes
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
 
 
-def repeats_note(table: TextTable, rows: Sequence[Sequence[int]], used: Sequence[str]) -> str:
+def repeats_note(
+    table: TextTable,
+    rows: Sequence[Sequence[int]],
+    used: Sequence[str],
+    files: Sequence[str] = (),
+) -> str:
     """Return a sentence on molecules that occur several times, empty if none does.
 
-    ``rows``: groups of rows with the same molecule.
+    ``rows``: groups of rows with the same molecule. ``files``: of each row, if there are several.
     """
     if not rows:
         return ""
     place = "lines" if table.lines[0] else "rows"
-    shown = [" and ".join(str(table.lines[row]) for row in group[:4]) for group in rows]
+    of_file = [f" of {readable_name(name)}" for name in files] or [""] * len(table.lines)
+    shown = [
+        " and ".join(f"{table.lines[row]}{of_file[row]}" for row in group[:4]) for group in rows
+    ]
     text = f"{counted(len(rows), 'molecule')} occur{'s' if len(rows) == 1 else ''} more than once "
     text += f"by InChIKey, in {sum(map(len, rows))} rows, all kept: {place} "
     text += enumerated(shown, _MOST_SHOWN)
@@ -282,12 +296,22 @@ def _guess_label(table: TextTable, used: tuple[str, ...]) -> str | None:
     return None
 
 
-def _is_target(table: TextTable, column: str) -> bool:
-    """Return whether a column holds finite numbers and does more than name the rows."""
+def infinite_note(column: str, number: float) -> str:
+    """Return a sentence on a column of numbers that is no target because one is not finite."""
+    return f"column {shortened(column)!r} not used as a target: it holds {number}"
+
+
+def first_infinite(values: Sequence[float | str | None]) -> float | None:
+    """Return the first number that is not finite, None if there is none."""
+    return next((v for v in values if isinstance(v, float) and not math.isfinite(v)), None)
+
+
+def _may_be_target(table: TextTable, column: str) -> bool:
+    """Return whether a column holds numbers and does more than name the rows."""
     if names_rows(column) or table.is_repeated(column):
         return False
     known = [value for value in _values(table, column) if value is not None]
-    return bool(known) and all(isinstance(v, float) and math.isfinite(v) for v in known)
+    return bool(known) and all(isinstance(v, float) for v in known)
 
 
 def class_cells(table: TextTable, column: str, rows: np.ndarray) -> list[Any]:

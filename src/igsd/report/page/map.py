@@ -19,7 +19,7 @@ from igsd.evaluation.neighbors import nearest
 from igsd.graphs.datasets import shown_names
 from igsd.graphs.graphset import GraphSet
 from igsd.report.page.html import Html, json_block, tag
-from igsd.report.projection import Projection, project, spread_evenly
+from igsd.report.projection import Projection, framed, project, spread_evenly
 
 MOST_GRAPHS = 1500
 """Larger sets are shown by as many of their graphs, evenly spread."""
@@ -222,7 +222,12 @@ def map_section(
             f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn: "
             "too large, or beyond the space that the page keeps for drawings."
         )
-    drawn = map_plot(project(shown, method), [labels.style(graph) for graph in chosen.tolist()])
+    made = project(shown, method)
+    points, beyond = framed(made.points)
+    notes += [f"{beyond}."] if beyond else []
+    drawn = map_plot(
+        made._replace(points=points), [labels.style(graph) for graph in chosen.tolist()]
+    )
     plot = tag("div", drawn, labels.legend(chosen))
     # The panel that the script fills.
     field = tag("input", type="number", min=0, value="", class_="choose", id=f"{name}-choose")

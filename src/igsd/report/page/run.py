@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from igsd.batches.features import FeatureMap
 from igsd.errors import IGSDError, StorageError, warn_user
 from igsd.experiments.run_folder import HELD_OUT, RunFolder
+from igsd.files.arrays import read_header
 from igsd.files.columns import read_vectors
 from igsd.files.models import FILE_NAME as MODEL
 from igsd.files.models import RunMetrics
@@ -33,7 +35,8 @@ class RunData:
 
     ``histories``: losses per epoch, by seed; ``pretraining``: those before the first label.
     ``pseudo_labels``: ``rounds``, ``given``, ``right`` and ``checked``, round by round.
-    ``predictions``: None without labels.
+    ``predictions``: None without labels. ``seen``: what the model sees of nodes and edges, then a
+    sentence for all that it does not see; nothing for methods without a network.
     """
 
     path: Path
@@ -45,6 +48,7 @@ class RunData:
     missing: str
     pseudo_labels: dict[str, list[int]]
     predictions: Predictions | None = None
+    seen: tuple[str, ...] = ()
 
     @property
     def data(self) -> str:
@@ -86,7 +90,7 @@ def read_run(path: str | Path) -> RunData:
         warn_user(f"Run {folder.path}: {text}")
     rounds = _pseudo_labels(folder / "pseudo_labels.csv")
     curves = (histories, before, vectors, graphs, missing, rounds)
-    return RunData(folder.path, metrics, *curves, predictions)
+    return RunData(folder.path, metrics, *curves, predictions, _seen(folder / MODEL))
 
 
 def run_section(run: RunData, name: str, method: str) -> Html:
@@ -100,6 +104,7 @@ def run_section(run: RunData, name: str, method: str) -> Html:
         "section",
         tag("h2", heading),
         *(tag("p", f"Note: {note}") for note in run.metrics.get("notes") or ()),
+        _carried(run.seen),
         _scores(run.metrics.get("table")),
         _hidden(run.metrics.get("hidden")),
         None if run.predictions is None else predictions_section(run.predictions, name),
@@ -146,6 +151,29 @@ def _map(run: RunData, name: str, method: str) -> Html:
     shown = map_section(name, run.vectors, labels, texts, run.graphs, method)
     why = tag("p", run.missing, class_="missing") if run.missing else None
     return joined(tag("h3", "Map of the embedding"), why, shown)
+
+
+def _seen(path: Path) -> tuple[str, ...]:
+    """Return what a model file says of the features that it was trained on."""
+    header = read_header(path) if path.exists() else None
+    try:
+        features = FeatureMap.from_json((header or {})["features"])
+        return (features.used, *features.unused)
+    except (LookupError, TypeError, ValueError, AttributeError):  # none, or a damaged file
+        return ()
+
+
+def _carried(seen: tuple[str, ...]) -> Html | None:
+    """Return what the model sees of the graphs and what it does not, each with its reason."""
+    if not seen:
+        return None
+    used, *unused = seen
+    rest = tag("ul", *(tag("li", text) for text in unused)) if unused else None
+    return joined(
+        tag("h3", "What the model sees of the graphs"),
+        tag("p", f"It sees {used}." + " Besides, the graphs carry:" * bool(unused)),
+        rest,
+    )
 
 
 def _scores(table: Mapping[str, Any] | None) -> Html | None:

@@ -1,0 +1,215 @@
+"""Vectors and predictions of a set by shards, on several processes or on a Dask cluster.
+
+A shard is some of the parts into which a set is cut in any case. Rounding depends on which graphs
+are computed together, and these are always the same, so results are equal bit for bit, whoever
+computes them.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from igsd.baselines.registry import load_model
+from igsd.errors import DataError, IGSDWarning, StorageError, counted, warn_user
+from igsd.estimators.predictions import about_graphs, prediction_columns
+from igsd.experiments.records import in_words
+from igsd.files.columns import Columns
+from igsd.files.models import SHIPPED, model_path
+from igsd.files.remote import local_path
+from igsd.graphs.graphset import GraphSet
+from igsd.progress import progress_bar
+from igsd.workers.pools import Workers
+from igsd.workers.tasks import Pool, run_tasks
+
+PART = 10_000
+"""Graphs of a part, for models that do not cut a set themselves."""
+
+_MOST, _PER_WORKER, _MOST_NOTES = 100_000, 8, 5
+Range = tuple[int, int]
+
+
+class _Answer(NamedTuple):
+    """What a worker computes of a shard, and the warnings that came with it."""
+
+    value: Any
+    notes: tuple[str, ...]
+
+
+def vectors_by_shards(
+    model: Any, source: str, graphs: GraphSet, workers: Workers, *, verbose: bool = False
+) -> Iterator[np.ndarray]:
+    """Yield the vectors of graphs in order, in chunks.
+
+    ``source``: where the model is, as for ``load_model``.
+    """
+    if workers.is_here and hasattr(model, "transform_chunks"):
+        yield from model.set_params(verbose=verbose).transform_chunks(graphs)
+        return
+    ranges = _ranges(model, graphs, "transform_chunks")
+    make = _computed(_vectors, model, source, graphs, ranges, workers, "embedding", verbose)
+    parts = iter(ranges)
+    for (first, last), rows in make:
+        for start, stop in parts:  # a file is written part by part, as by one process
+            yield rows[start - first : stop - first]
+            if stop == last:
+                break
+
+
+def predictions_by_shards(
+    model: Any, source: str, graphs: GraphSet, workers: Workers, *, verbose: bool = False
+) -> Columns:
+    """Return the columns of ``prediction_columns``."""
+    ranges = _ranges(model, graphs, "predict")
+    if workers.is_here and (len(ranges) == 1 or hasattr(model, "chunk_ranges")):
+        return prediction_columns(model, graphs, source, verbose=verbose)
+    if hasattr(model, "set_params"):  # a model that gives no predictions is refused here
+        prediction_columns(model, graphs.take(np.arange(1)), source)
+    columns: Columns = {}
+    make = _computed(_predictions, model, source, graphs, ranges, workers, "predicting", verbose)
+    for _, part in make:
+        for name, values in part.items():
+            columns.setdefault(name, []).extend(values)
+    return columns | about_graphs(graphs)
+
+
+def _ranges(model: Any, graphs: GraphSet, task: str) -> list[Range]:
+    """Return (start, stop) of the graphs that are computed together."""
+    if hasattr(model, "chunk_ranges"):
+        return list(model.chunk_ranges(graphs, is_embedding=task == "transform_chunks"))
+    starts = range(0, len(graphs), PART)
+    return [(start, min(start + PART, len(graphs))) for start in starts]
+
+
+def shards_of(ranges: Sequence[Range], num_workers: int) -> list[Range]:
+    """Return (start, stop) of shards: whole ranges, about eight shards per worker."""
+    total = ranges[-1][1]
+    size = min(max(total // (_PER_WORKER * num_workers), 1), _MOST)
+    shards: list[Range] = []
+    first = ranges[0][0]
+    for start, stop in ranges:
+        if start > first and stop - first > size:
+            shards.append((first, start))
+            first = start
+    return [*shards, (first, total)]
+
+
+def _computed(
+    function: Callable[..., _Answer],
+    model: Any,
+    source: str,
+    graphs: GraphSet,
+    ranges: Sequence[Range],
+    workers: Workers,
+    title: str,
+    verbose: bool,
+) -> Iterator[tuple[Range, Any]]:
+    """Yield each shard of a set, in order, with what workers compute of it."""
+    notes: set[str] = set()
+    with workers.pool() as pool, progress_bar(title, len(graphs), shown=verbose) as advance:
+        shards = ranges if workers.is_here else shards_of(ranges, pool.size)
+        sent = _sent_model(model, source, workers, pool)
+        tasks = ((sent, graphs.take(np.arange(*shard)), shard[0]) for shard in shards)
+        begin = time.monotonic()
+        on_cluster = workers.scheduler is not None
+        ahead = pool.size if on_cluster else 0
+        ended = run_tasks(function, tasks, pool, ahead=ahead, copies=on_cluster)
+        for done, (shard, answer) in enumerate(zip(shards, ended, strict=True), start=1):
+            yield shard, answer.value.value
+            advance(shard[1] - shard[0], _pace(done, len(shards), shard[1], len(graphs), begin))
+            notes.update(answer.value.notes)
+    _tell(sorted(notes))
+
+
+def _pace(done: int, shards: int, position: int, total: int, begin: float) -> str:
+    """Return how many shards are done, how fast, and how long the others will take."""
+    seconds = max(time.monotonic() - begin, 1e-6)
+    rate = position / seconds
+    left = in_words((total - position) / rate)
+    return f"{done}/{shards} shards, {rate:,.0f} graphs/s, {left} left"
+
+
+def _tell(notes: Sequence[str]) -> None:
+    """Repeat the warnings of workers, the first of many."""
+    for note in notes[:_MOST_NOTES]:
+        warn_user(note)
+    if len(notes) > _MOST_NOTES:
+        warn_user(f"There are {counted(len(notes) - _MOST_NOTES, 'more note')} like these.")
+
+
+def _sent_model(model: Any, source: str, workers: Workers, pool: Pool) -> Any:
+    """Return what workers get of a model: itself, its path, or the content of its file."""
+    if workers.is_here:
+        return model
+    if source in SHIPPED and not os.path.exists(source):
+        return source  # which comes with igsd
+    path = model_path(local_path(source))
+    if workers.scheduler is None:
+        return str(path.absolute())
+    try:
+        return pool.share(path.read_bytes())
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
+
+
+@lru_cache(maxsize=1)
+def _received(content: bytes) -> Any:
+    """Return the model in the content of a file."""
+    with tempfile.TemporaryDirectory(prefix="igsd-") as folder:
+        path = Path(folder, f"{hashlib.sha256(content).hexdigest()[:8]}.safetensors")
+        path.write_bytes(content)
+        return load_model(path)
+
+
+@lru_cache(maxsize=1)
+def _opened(path: str, changed: float) -> Any:
+    return load_model(path)
+
+
+def _model(sent: Any) -> Any:
+    """Return the model that was sent; a worker keeps it for its next shard."""
+    if isinstance(sent, bytes):
+        return _received(sent)
+    if isinstance(sent, str):
+        return _opened(sent, os.path.getmtime(sent) if os.path.exists(sent) else 0.0)
+    return sent
+
+
+@contextlib.contextmanager
+def _noted(first: int) -> Iterator[list[str]]:
+    """Yield a list that warnings of the block are added to; errors say where the shard begins."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", IGSDWarning)
+        try:
+            yield notes
+        except DataError as error:
+            if not first:
+                raise
+            raise DataError(f"{error} (Graphs are counted from graph {first} here.)") from error
+        finally:
+            notes += dict.fromkeys(
+                str(each.message) for each in caught if issubclass(each.category, IGSDWarning)
+            )
+
+
+def _vectors(sent: Any, graphs: GraphSet, first: int) -> _Answer:
+    """Return the vectors of a shard."""
+    with _noted(first) as notes:
+        value = np.asarray(_model(sent).transform(graphs))
+    return _Answer(value, tuple(notes))
+
+
+def _predictions(sent: Any, graphs: GraphSet, first: int) -> _Answer:
+    """Return the predictions of a shard, as columns."""
+    with _noted(first) as notes:
+        value = prediction_columns(_model(sent), graphs)
+    return _Answer(value, tuple(notes))

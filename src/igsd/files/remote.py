@@ -1,0 +1,98 @@
+"""Files in object stores and on other file systems, by a URL such as ``s3://bucket/name``.
+
+fsspec opens them; a store needs its own package, such as s3fs or gcsfs. What is read is copied to a
+temporary folder of this machine first, since files of igsd are mapped into memory.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from igsd.errors import ConfigError, StorageError, need
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_CHUNK = 1 << 22
+
+
+def is_remote(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a URL.
+
+    >>> is_remote("s3://bucket/molecules.csv"), is_remote("runs/first"), is_remote("-")
+    (True, False, False)
+    """
+    return isinstance(path, str) and _URL.match(path) is not None
+
+
+def local_path(path: Any) -> Any:
+    """Return a path of this machine as it is; of a URL, a copy of its file.
+
+    Raises ``ConfigError`` for a kind of URL that cannot be opened here, ``StorageError`` for a file
+    that is not there, or cannot be read.
+    """
+    return _copied(path) if is_remote(path) else path
+
+
+@cache
+def _copied(url: str) -> str:
+    system, place = _file_system(url)
+    folder = tempfile.mkdtemp(prefix="igsd-")
+    weakref.finalize(_copied, shutil.rmtree, folder, ignore_errors=True)
+    target = Path(folder, PurePosixPath(place).name or "file")
+    try:
+        with system.open(place, "rb") as source, open(target, "wb") as file:
+            shutil.copyfileobj(source, file, _CHUNK)
+    except FileNotFoundError as error:
+        raise StorageError(f"There is no file at {url}.") from error
+    except Exception as error:  # every store has errors of its own
+        raise StorageError(f"Cannot read {url}: {_reason(error)}.") from error
+    return str(target)
+
+
+def check_remote(url: str) -> None:
+    """Raise ``ConfigError`` for a kind of URL that cannot be opened here."""
+    _file_system(url)
+
+
+@contextlib.contextmanager
+def remote_file(url: str) -> Iterator[BinaryIO]:
+    """Yield a binary file that appears at ``url`` only when the block ends without an error.
+
+    Raises ``StorageError`` if it cannot be written.
+    """
+    system, place = _file_system(url)
+    is_written = False
+    try:
+        if type(system).__name__ == "LocalFileSystem":  # stores have no folders
+            system.makedirs(os.path.dirname(place), exist_ok=True)
+        with system.transaction, system.open(place, "wb") as file:
+            is_written = True
+            yield file
+            is_written = False
+    except Exception as error:  # every store has errors of its own
+        if is_written and not isinstance(error, OSError):
+            raise  # of what makes the content
+        raise StorageError(f"Cannot write {url}: {_reason(error)}. Nothing was changed.") from error
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    """Return (file system, place on it) of a URL."""
+    core = need("cluster", "fsspec.core", f"Opening {url}")
+    try:
+        return core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        kind = url.partition("://")[0]
+        raise ConfigError(
+            f"URLs of the kind {kind}:// cannot be opened here: {_reason(error)}. Install the "
+            "package that fsspec needs for it, or copy the file to this machine."
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).partition("\n")[0] or type(error).__name__).rstrip(".")

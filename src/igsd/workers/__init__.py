@@ -1,0 +1,1 @@
+"""Calls of a function by several workers: processes of this machine, or a Dask cluster."""

@@ -1,0 +1,234 @@
+"""``run_tasks``: many calls of a function by workers, in order, tried again if one is killed.
+
+The loop decides what is started, what is tried again and in which order results are handed out. It
+knows its workers only as a ``Pool``: this process, processes of this machine, or a Dask cluster.
+"""
+
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+from igsd.errors import TrainingError
+
+Arguments = tuple[Any, ...]
+
+ATTEMPTS = 2
+"""Processes that a call may end before it counts as the one to blame."""
+
+# A copy of a call is started if it takes so many times the median, seen of so many calls.
+_SLOW, _SEEN = 2.0, 3
+
+
+class WorkerLostError(TrainingError):
+    """The process of a call was killed."""
+
+
+class Pool:
+    """Workers that make calls: this process, at once. Subclasses have others.
+
+    ``size``: how many calls are made at a time.
+    """
+
+    size = 1
+
+    def submit(self, function: Callable[..., Any], arguments: Arguments) -> Any:
+        """Start a call and return what stands for it."""
+        call: Future[Any] = Future()
+        call.set_result(function(*arguments))
+        return call
+
+    def wait(self, calls: Collection[Any], seconds: float | None) -> Collection[Any]:
+        """Wait until one of the calls has ended, or some seconds; return those that have."""
+        return calls
+
+    def result(self, call: Any) -> Any:
+        """Return the result of a call; raises ``WorkerLostError`` if its process was killed."""
+        return call.result()
+
+    def cancel(self, call: Any) -> None:
+        """Forget a call, and end it if that is possible."""
+
+    def now(self) -> float:
+        """Return the time in seconds."""
+        return time.monotonic()
+
+    def share(self, value: Any) -> Any:
+        """Return an argument for many calls that stands for a large value."""
+        return value
+
+
+class Ended(NamedTuple):
+    """A call that has ended: its arguments and its result."""
+
+    arguments: Arguments
+    value: Any
+
+
+class _Call(NamedTuple):
+    number: int
+    arguments: Arguments
+
+
+def run_tasks(
+    function: Callable[..., Any],
+    tasks: Iterable[Arguments],
+    pool: Pool,
+    *,
+    begin: Callable[..., bool] = lambda *arguments: True,
+    lost: Callable[..., Any] | None = None,
+    in_order: bool = True,
+    ahead: int = 0,
+    copies: bool = False,
+) -> Iterator[Ended]:
+    """Yield (arguments, result) of ``function(*arguments)`` for all tasks.
+
+    ``tasks`` are taken from their iterator only when a worker is free for them, or when fewer than
+    ``ahead`` wait; ``in_order`` results are handed out in their order, and not more than four times
+    as many as there are workers are waiting for an earlier one. ``begin(*arguments)`` is asked
+    before each start; False skips the call. A call whose process is killed is made once more; after
+    the second time ``lost(*arguments)`` is its result, by default an error. ``copies``: a call that
+    takes more than twice as long as most is also given to a worker that has nothing else to do,
+    and the first result counts. Only for functions that depend on nothing but their arguments.
+    """
+    loop = _Loop(function, iter(tasks), pool, begin, lost, in_order, ahead, copies)
+    try:
+        yield from loop.run()
+    finally:
+        for call in loop.running:
+            pool.cancel(call)
+
+
+class _Loop:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        tasks: Iterator[Arguments],
+        pool: Pool,
+        begin: Callable[..., bool],
+        lost: Callable[..., Any] | None,
+        in_order: bool,
+        ahead: int,
+        copies: bool,
+    ) -> None:
+        self.function, self.tasks, self.pool = function, tasks, pool
+        self.begin, self.lost, self.in_order = begin, lost, in_order
+        self.ahead, self.copies = ahead, copies
+        self.running: dict[Any, _Call] = {}
+        self._started: dict[int, float] = {}
+        self._again: deque[_Call] = deque()
+        self._deaths: dict[int, int] = {}
+        self._copied: set[int] = set()
+        self._ended: dict[int, Ended | None] = {}  # None: it was skipped
+        self._seconds: deque[float] = deque(maxlen=1000)
+        self._next = self._due = 0
+        self._is_over = False
+
+    def run(self) -> Iterator[Ended]:
+        """Yield what ends."""
+        while True:
+            self._fill()
+            yield from self._ready()
+            if not self.running and not self._again and self._is_over:
+                return
+            patience = self._patience()
+            for handle in self.pool.wait(list(self.running), patience) if self.running else ():
+                self._end(handle)
+            self._copy_slow()
+            yield from self._ready()
+
+    def _fill(self) -> None:
+        """Start calls until all workers have one, and ``ahead`` wait."""
+        while len(self.running) < self.pool.size + self.ahead:
+            if self._again:
+                call = self._again.popleft()
+            elif self._is_over or (self.in_order and self._next - self._due >= self._window()):
+                return
+            else:
+                arguments = next(self.tasks, None)
+                if arguments is None:
+                    self._is_over = True
+                    return
+                call = _Call(self._next, arguments)
+                self._next += 1
+            if not self.begin(*call.arguments):
+                self._ended[call.number] = None
+                continue
+            self._start(call)
+
+    def _window(self) -> int:
+        return max(4 * self.pool.size, self.pool.size + self.ahead)
+
+    def _start(self, call: _Call) -> None:
+        self._started.setdefault(call.number, self.pool.now())
+        self.running[self.pool.submit(self.function, call.arguments)] = call
+
+    def _end(self, handle: Any) -> None:
+        """Take the result of a call, or start it again if its process was killed."""
+        call = self.running.pop(handle, None)
+        if call is None:  # the copy was faster, just now
+            return
+        try:
+            value = self.pool.result(handle)
+        except WorkerLostError:
+            if any(other.number == call.number for other in self.running.values()):
+                return  # its copy is still at work
+            deaths = self._deaths[call.number] = self._deaths.get(call.number, 0) + 1
+            self._copied.discard(call.number)
+            if deaths < ATTEMPTS:
+                self._started.pop(call.number)
+                self._again.append(call)
+                return
+            if self.lost is None:
+                raise
+            value = self.lost(*call.arguments)
+        self._seconds.append(self.pool.now() - self._started.pop(call.number))
+        self._ended[call.number] = Ended(call.arguments, value)
+        for other in [h for h, each in self.running.items() if each.number == call.number]:
+            del self.running[other]
+            self.pool.cancel(other)
+
+    def _ready(self) -> Iterator[Ended]:
+        """Yield results that may be handed out."""
+        while self._ended:
+            number = self._due if self.in_order else next(iter(self._ended))
+            if number not in self._ended:
+                return
+            ended = self._ended.pop(number)
+            self._due = number + 1 if self.in_order else self._due
+            if ended is not None:
+                yield ended
+
+    def _is_slow_after(self) -> float | None:
+        """Return the seconds after which a call is slow; None if that is not known yet."""
+        if not self.copies or len(self._seconds) < _SEEN:
+            return None
+        return _SLOW * statistics.median(self._seconds)
+
+    def _patience(self) -> float | None:
+        """Return how long to wait for a call to end before looking for slow ones."""
+        if not self._has_idle_workers():
+            return None
+        slow = self._is_slow_after()
+        return None if slow is None else max(slow / 4, 0.05)
+
+    def _has_idle_workers(self) -> bool:
+        """Return whether there are workers that no new call is given to."""
+        if len(self.running) >= self.pool.size or self._again:
+            return False
+        return self._is_over or (self.in_order and self._next - self._due >= self._window())
+
+    def _copy_slow(self) -> None:
+        """Give the slowest calls to workers that would have nothing to do."""
+        slow = self._is_slow_after() if self._has_idle_workers() else None
+        if slow is None:
+            return
+        now = self.pool.now()
+        for call in sorted(set(self.running.values()), key=lambda call: call.number):
+            if len(self.running) >= self.pool.size:
+                return
+            if call.number not in self._copied and now - self._started[call.number] > slow:
+                self._copied.add(call.number)
+                self.running[self.pool.submit(self.function, call.arguments)] = call

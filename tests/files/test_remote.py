@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import doctest
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from igsd.errors import ConfigError, DataError, StorageError
+from igsd.files import remote
+from igsd.files.atomic import output_file
+from igsd.files.columns import write_vectors
+from igsd.files.remote import check_remote, local_path
+
+fsspec = pytest.importorskip("fsspec", reason="the extra cluster is not installed")
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """Return a file system in memory, empty before and after."""
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    remote._copied.cache_clear()
+    yield system
+    system.store.clear()
+
+
+def test_doctests() -> None:
+    assert doctest.testmod(remote).failed == 0
+
+
+def test_paths_of_this_machine_stay(tmp_path: Path) -> None:
+    for path in ("runs/first", tmp_path, "-", r"C:\data", None, 3):
+        assert local_path(path) is path
+
+
+def test_a_file_is_copied_once_and_keeps_its_name(memory: Any) -> None:
+    memory.pipe("/bucket/some.csv", b"smiles\nCCO\n")
+    path = local_path("memory://bucket/some.csv")
+    assert Path(path).name == "some.csv"
+    assert Path(path).read_bytes() == b"smiles\nCCO\n"
+    assert local_path("memory://bucket/some.csv") == path
+
+
+def test_what_is_not_there(memory: Any) -> None:
+    with pytest.raises(StorageError, match="There is no file at memory://bucket/none"):
+        local_path("memory://bucket/none")
+    with pytest.raises(ConfigError, match="URLs of the kind nonsense:// cannot be opened here"):
+        check_remote("nonsense://bucket/name")
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_a_file_is_written_whole_or_not_at_all(memory: Any, tmp_path: Path, kind: str) -> None:
+    url = "memory://out/v.npy" if kind == "memory" else f"file://{tmp_path}/new/v.npy"
+    system = fsspec.filesystem(kind)
+    chunks = [np.ones((2, 3), np.float32), np.zeros((1, 3), np.float32)]
+
+    def failing() -> Iterator[np.ndarray]:
+        yield chunks[0]
+        raise DataError("Graph 2 is empty.")
+
+    with pytest.raises(DataError, match="Graph 2 is empty"):
+        write_vectors(url, failing(), (3, 3), ["a", "b", "c"])
+    assert not system.exists(url)
+    write_vectors(url, iter(chunks), (3, 3), ["a", "b", "c"])
+    assert np.array_equal(np.load(local_path(url), allow_pickle=False), np.concatenate(chunks))
+
+
+def test_a_store_that_cannot_be_written(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise PermissionError("Access Denied")
+
+    monkeypatch.setattr(type(memory), "_open", refuse)
+    with (
+        pytest.raises(
+            StorageError, match=r"Cannot write memory://a/b: Access Denied\. Nothing was"
+        ),
+        output_file("memory://a/b"),
+    ):
+        pass
