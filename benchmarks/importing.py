@@ -13,7 +13,7 @@ from benchmarks.row import Row, Skipped
 from benchmarks.side import run_once
 from benchmarks.timing import load_note
 
-NUM_ROWS, BAR, LIMIT = 200_000, 1.3, 2 * 1024.0
+NUM_ROWS, BAR, LIMIT = 100_000, 1.3, 2 * 1024.0
 """The first rows of MOSES; the time, and MiB, that are asked for."""
 
 
@@ -22,11 +22,13 @@ def rows(context: Context) -> list[Row]:
     table, target = context.folder / "moses.csv", context.folder / "moses.graphs"
     write_table(table, NUM_ROWS)
     theirs = run_once("benchmarks.importing:parse_side", table=str(table))
+    asked = run_once("benchmarks.importing:ask_side", table=str(table))
     ours = run_once("benchmarks.importing:import_side", table=str(table), out=str(target))
     opened = run_once("benchmarks.importing:open_side", out=str(target))
     data = f"MOSES, {NUM_ROWS:,} molecules"
-    agrees = ours.result == theirs.result == opened.result
-    note = f"RDKit: MolFromSmiles alone; CPU time, one process, {load_note()}"
+    agrees = ours.result == theirs.result == opened.result == asked.result
+    note = "RDKit: MolFromSmiles alone; with canonical ranks and ToBinary, which the set needs, "
+    note += f"{asked.cpu / theirs.cpu:.2f} x; CPU time, one process, {load_note()}"
     ratio = ours.cpu / theirs.cpu
     found = [
         Row("data import / RDKit", data, ours.cpu, theirs.cpu, ratio, BAR, "s", note, True, agrees)
@@ -73,6 +75,24 @@ def parse_side(table: str) -> Callable[[], int]:
     rdBase.DisableLog("rdApp.*")
     texts = Path(table).read_text().split()[1:]
     return lambda: sum(Chem.MolFromSmiles(text) is not None for text in texts)
+
+
+def ask_side(table: str) -> Callable[[], int]:
+    """Return the work of RDKit that an import cannot do without; the number of molecules."""
+    from rdkit import Chem, rdBase
+
+    rdBase.DisableLog("rdApp.*")
+    texts = Path(table).read_text().split()[1:]
+
+    def work() -> int:
+        found = 0
+        for text in texts:
+            molecule = Chem.MolFromSmiles(text)
+            if molecule is not None:
+                found += bool(Chem.CanonicalRankAtoms(molecule)) and bool(molecule.ToBinary(0))
+        return found
+
+    return work
 
 
 def open_side(out: str) -> Callable[[], int]:

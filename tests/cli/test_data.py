@@ -3,10 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
+from igsd.files.arrays import read_arrays
+from igsd.graphs import importing, joining
 from igsd.graphs.graphset import GraphSet
-from tests.cli.conftest import Run
+from tests.cli.conftest import SETTINGS, Run
 
 
 def test_list_names_the_data_sets(igsd: Run) -> None:
@@ -184,3 +187,36 @@ def test_mutag_has_names_of_classes_and_atoms(igsd: Run) -> None:
     assert "-1 (not mutagenic): 63, 1 (mutagenic): 125" in out
     assert "0 (C): 2395" in out
     assert "0 (aromatic)" in out
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::igsd.errors.IGSDWarning")
+def test_a_folder_of_shards_is_data_for_every_command(
+    igsd: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rdkit")
+    rows = "".join(f"m{n},{'C' * (1 + n % 9)}{'ON'[n % 2]},{n % 2}\n" for n in range(40))
+    (tmp_path / "m.csv").write_text("id,smiles,label\n" + rows)
+    monkeypatch.setattr(importing, "PART", 5)
+    monkeypatch.setattr(importing, "LONG", 0)
+    assert igsd("data", "import", "m.csv", "-o", "one.graphs", "--quiet")[0] == 0
+    monkeypatch.setattr(joining, "SHARD", 10)
+    assert igsd("data", "import", "m.csv", "-o", "all.graphs", "--quiet")[0] == 0
+    assert (tmp_path / "all.graphs" / "part-0004.graphs").is_file()
+    code, _, err = igsd("data", "import", "m.csv", "-o", "all.graphs", "--quiet")
+    assert (code, "all.graphs exists" in err) == (2, True)
+    assert igsd("data", "import", "m.csv", "-o", "all.graphs", "--quiet", "--force")[0] == 0
+    shown = [igsd("data", "show", name)[1] for name in ("one.graphs", "all.graphs")]
+    assert shown[0] == shown[1]
+    for name in ("one", "all"):
+        assert igsd("train", f"{name}.graphs", "-o", f"r{name}", "--quiet", *SETTINGS)[0] == 0
+        assert igsd("embed", "rone", f"{name}.graphs", "-o", f"{name}.parquet", "--quiet")[0] == 0
+        assert igsd("neighbors", "rone", f"{name}.graphs", "--query", "m3")[0] == 0
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "all.parquet").read_bytes()
+    weights = [
+        read_arrays(tmp_path / f"r{n}" / "model.safetensors", "model")[0] for n in ("one", "all")
+    ]
+    assert all(np.array_equal(weights[0][key], weights[1][key]) for key in weights[0])
+    (tmp_path / "all.graphs" / "part-0002.graphs").unlink()
+    code, _, err = igsd("embed", "rone", "all.graphs", "-o", "x.npy")
+    assert (code, "lacks 1 shard of its 4" in err) == (2, True)

@@ -181,12 +181,12 @@ def test_wrong_tables(tmp_path: Path, name: str) -> None:
 
 
 def test_many_rows_that_are_not_molecules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "_MOST_NOTES", 4)
+    monkeypatch.setattr(importing, "_MOST_NOTES", 6)
     (tmp_path / "m.csv").write_text("smiles\n" + "CCO\nbad\n" * 9)
     with pytest.warns(IGSDWarning, match="9 of 18 rows are not molecules .* and 4 more"):
         made = import_tables([str(tmp_path / "m.csv")], tmp_path / "x")
     assert made.graphs == 9
-    assert made.notes[4] == "and 5 more rows like these"
+    assert made.notes[6] == "and 3 more rows like these"
 
 
 def test_which_tables_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel
 from igsd.training import loop
 from igsd.training.fit import Fitted, Watched, fit
+from igsd.views import source
 from tests.interrupted import after_steps
 from tests.small_graphs import make_graphs
 from tests.training.runs import (
@@ -321,3 +322,21 @@ def test_arrays_that_are_missing_or_unknown(graphs: GraphSet, finished: Path) ->
         write_arrays(finished, changed, header)
         with pytest.raises(StorageError, match="damaged"):
             train(graphs, checkpoint=finished)
+
+
+def test_a_large_set_trains_as_a_small_one_and_resumes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a large set, batches are prepared on the way; only rounding may differ."""
+    graphs = make_graphs(12)
+    small = train(graphs)
+    monkeypatch.setattr(source, "MOST_NODES", 10)
+    large = train(graphs)
+    for one, two in zip(small.history, large.history, strict=True):
+        assert one == pytest.approx(two, rel=1e-4)
+    with monkeypatch.context() as patch:
+        after_steps(patch, 3, power_cut)
+        with pytest.raises(PowerCutError):
+            train(graphs, {"checkpoint_every": 1}, checkpoint=tmp_path / "c")
+    resumed = train(graphs, {"checkpoint_every": 1}, checkpoint=tmp_path / "c")
+    assert_same_run(resumed, large)

@@ -21,8 +21,17 @@ from igsd.model.igsd import IGSDModel
 from igsd.model.network import Dims
 from igsd.settings.groups import RANDOM_VIEWS, View
 from igsd.settings.igsd import Config
+from igsd.views import source as source_module
 from igsd.views.cache import diffusion_view
-from igsd.views.source import Place, Source, bond_type_view, bond_types, only_bonds
+from igsd.views.source import (
+    PassingSource,
+    Place,
+    Source,
+    bond_type_view,
+    bond_types,
+    make_source,
+    only_bonds,
+)
 from tests.reference.adjacency import dense
 from tests.reference.views import dense as dense_view
 from tests.small_graphs import HOST, TINY, make_graphs, odd_graphs
@@ -431,3 +440,31 @@ def test_by_size() -> None:
     made = molecule_source("ppr")
     sizes = MOLECULES.node_counts()[made.by_size(CHOSEN)]
     assert sizes.tolist() == sorted(sizes.tolist())
+
+
+@pytest.mark.parametrize("changes", [{}, {"view": "edge-drop"}, {"view": "bond-types"}])
+def test_batches_prepared_on_the_way_are_the_same(changes: dict[str, Any]) -> None:
+    graphs, view = make_molecules(), View(**changes)
+    features, indices = FeatureMap.fit(graphs), np.array([4, 1, 3])
+    options: dict[str, Any] = {"view": view, "seed": 7}
+    whole = Source(graphs, features, HOST, cache=False, **options)
+    passing = PassingSource(graphs, features, HOST, **options)
+    assert np.array_equal(passing.by_size(indices), whole.by_size(indices))
+    first, second = whole.batch(indices), passing.batch(indices)
+    pairs = [(first, second)]
+    place = (2, 5)
+    views = whole.views(first, indices, place), passing.views(second, indices, place)
+    pairs += zip(*views, strict=True)
+    kinds = ("edge-drop", "node-drop")
+    pairs += zip(*(s.two_views(indices, place, kinds, 0.4) for s in (whole, passing)), strict=True)
+    for one, two in pairs:
+        assert torch.equal(one.x, two.x)
+        assert torch.equal(one.edge_index, two.edge_index)
+        assert torch.equal(one.edge_weight, two.edge_weight)
+
+
+def test_only_large_sets_are_prepared_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = make_graphs(4)
+    assert type(make_source(graphs, FeatureMap.fit(graphs), HOST)) is Source
+    monkeypatch.setattr(source_module, "MOST_NODES", 3)
+    assert type(make_source(graphs, FeatureMap.fit(graphs), HOST)) is PassingSource

@@ -82,6 +82,7 @@ CHUNK_NODES = 8_000
 
 def chunks(node_ptr: np.ndarray, max_nodes: int = CHUNK_NODES) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of consecutive graphs with at most ``max_nodes`` nodes, or one graph."""
+    node_ptr = np.asarray(node_ptr)  # of a set in shards, once and not for every chunk
     start, num_graphs = 0, len(node_ptr) - 1
     while start < num_graphs:
         stop = int(np.searchsorted(node_ptr, node_ptr[start] + max_nodes, side="right")) - 1

@@ -28,6 +28,7 @@ from igsd.graphs.open import open_data
 from igsd.graphs.readers.files import is_network_file
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.graphs.readers.text_table import is_table
+from igsd.graphs.shards import MANIFEST, is_sharded
 from igsd.graphs.summary import GraphSetSummary, Spread, fitting_recipe, summarize
 from igsd.progress import progress_bar
 from igsd.report.drawing import draw_graphs
@@ -69,7 +70,8 @@ def add_parser(commands: Any) -> None:
         "quickly. Several paths, also patterns as in '*.csv', become one set. A table may be "
         "of any length: it is read in parts by --jobs processes, or on a Dask cluster. The parts "
         "are kept in the folder OUT.parts until OUT is written; after an interruption the same "
-        "command continues from them."
+        "command continues from them. Of more than 500,000 molecules, OUT is a folder of shards "
+        "and their manifest."
     )
     summary = "convert other files to one portable file"
     part = parts.add_parser("import", help=summary, description=text)
@@ -125,7 +127,8 @@ def run_import(args: Namespace) -> int:
     workers = workers_of(args)
     if target.exists() and not args.force:
         raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
-    written = prepare_output(args.output, *paths)
+    # A folder of shards is replaced as a whole.
+    written = prepare_output(str(target / MANIFEST if is_sharded(target) else target), *paths)
     tables = [path for path in paths if is_table(path)]
     if (args.label_column or args.target_columns) and len(tables) < len(paths):
         other = next(path for path in paths if path not in tables)

@@ -163,11 +163,7 @@ def read_arrays(
     source = Path(path)
     table, start, size = _read_table(source, kind)
     header, blocks = _read_header(source, table, kind)
-    if version is not None and header.get("version") != version:
-        raise StorageError(
-            f"{source} is a {kind} of format {header.get('version')}; this igsd reads format "
-            f"{version}. Create it again, or use the igsd that wrote it."
-        )
+    _check_version(source, header, kind, version)
     if (reason := fault(header, header_type)) is not None:
         raise StorageError(f"{source} is damaged: in its header, {reason} {_AGAIN}")
     entries = {name: _read_entry(source, name, entry) for name, entry in table.items()}
@@ -189,6 +185,45 @@ def read_arrays(
         for name, (dtype, shape, begin, end) in entries.items()
     }
     return arrays, header
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the table of a file says: the dtype and shape of each array, and the JSON header.
+
+    ``checksum``: that of the table, which holds the checksums of the data.
+    """
+
+    shapes: dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
+    header: Header
+    checksum: str
+
+
+def read_layout(path: str | os.PathLike[str], kind: str, version: int | None = None) -> Layout:
+    """Return the layout of a file with checksums, without reading its data.
+
+    Raises ``StorageError`` as ``read_arrays`` does, except for what only the data show.
+    """
+    source = Path(path)
+    table, start, size = _read_table(source, kind)
+    header, blocks = _read_header(source, table, kind)
+    _check_version(source, header, kind, version)
+    if blocks is None:
+        raise StorageError(f"{source} has no checksums. {_AGAIN}")
+    entries = {name: _read_entry(source, name, entry) for name, entry in table.items()}
+    _check_entries(source, entries, size - start)
+    with open(source, "rb") as file:
+        found = _SUMMED.search(file.read(start))
+    shapes = {name: (dtype, shape) for name, (dtype, shape, *_) in entries.items()}
+    return Layout(shapes, header, found[1].decode() if found else "")
+
+
+def _check_version(source: Path, header: Header, kind: str, version: int | None) -> None:
+    if version is not None and header.get("version") != version:
+        raise StorageError(
+            f"{source} is a {kind} of format {header.get('version')}; this igsd reads format "
+            f"{version}. Create it again, or use the igsd that wrote it."
+        )
 
 
 def read_header(path: str | os.PathLike[str]) -> Header | None:

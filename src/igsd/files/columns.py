@@ -26,6 +26,9 @@ _Chunk = Mapping[str, Sequence[Any] | np.ndarray]
 SUFFIXES = (".npy", ".csv", ".parquet")
 _TRAILER = b"igsd crc-32 "
 _SUMS_KEY = "igsd crc-32"
+_ROW_GROUP = 10_000
+"""Rows from which on those that wait are written: a reader goes through them one by one."""
+
 _FORMULA = ("=", "+", "-", "@")
 _KEYS = ("graph", "id", "name")
 _NOT_NUMBERS = (*_KEYS, "line")
@@ -199,17 +202,23 @@ def _as_text(text: str) -> str:
 
 
 def _write_parquet(file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
-    """Write the rows of all chunks, in the types of the first one."""
+    """Write the rows of all chunks, in the types of the first one, as row groups as they come."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     tables = (pa.table({key: _encodable(v) for key, v in c.items()}) for c in chunks)
     first = next(tables)
     sums: dict[str, int] = {}
+    waiting: list[Any] = []
     with pq.ParquetWriter(file, first.schema) as writer:
         for table in chain([first], tables):
-            writer.write_table(table.cast(first.schema))
+            waiting.append(table.cast(first.schema))
             sums = _column_sums(table, sums)
+            if sum(map(len, waiting)) >= _ROW_GROUP:
+                writer.write_table(pa.concat_tables(waiting))
+                waiting = []
+        if waiting:
+            writer.write_table(pa.concat_tables(waiting))
         writer.add_key_value_metadata({_SUMS_KEY: json.dumps(sums)})
 
 

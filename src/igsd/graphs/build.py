@@ -284,4 +284,4 @@ def _joined(parts: Sequence[Any]) -> Any:
     """Return arrays or tuples concatenated, None if one is missing."""
     if any(part is None for part in parts):
         return None
-    return tuple(chain(*parts)) if isinstance(parts[0], tuple) else np.concatenate(parts)
+    return tuple(chain(*parts)) if isinstance(parts[0], Sequence) else np.concatenate(parts)

@@ -15,8 +15,9 @@ of one molecule give the same set.
 
 import contextlib
 import importlib.util
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -24,6 +25,7 @@ import numpy as np
 
 from igsd.errors import DataError, counted, need
 from igsd.graphs.adjacency import Adjacency, pointers
+from igsd.graphs.binaries import read_binaries
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import NO_KINDS, GraphSet, Name
 
@@ -178,34 +180,69 @@ def _from_names(graphs: GraphSet) -> GraphSet:
     return found.graphs(graphs.name)
 
 
-AtomKind = tuple[Any, ...]
-"""Atomic number, degree, charge, hydrogens, aromatic, ring size, hybridisation and stereo."""
-BondKind = tuple[Any, ...]
-"""Type, in a ring, conjugated and stereo, as RDKit has them."""
+_BLOCK = 1000
+_ATOM_BITS = (8, 3, 8, 8, 1, 4, 4, 8)
+_BOND_BITS = (8, 1, 1, 8)
+"""Bits of each part of the number that stands for a kind of atoms or bonds, before recoding."""
 
 
-@dataclass
 class ChemicalColumns:
-    """Atoms and bonds of molecules, in columns. ``sizes``: atoms, 0 if a text is not a molecule.
+    """Atoms and bonds of molecules, in columns that grow by a block of molecules at a time."""
 
-    ``atoms`` and ``bonds``: codes of the kinds in ``atom_codes`` and ``bond_codes``. ``ranks``: the
-    place of an atom in RDKit's canonical order. ``source`` and ``target``: the ends of a bond,
-    counted over all molecules.
-    """
-
-    sizes: list[int] = field(default_factory=list)
-    atoms: list[int] = field(default_factory=list)
-    ranks: list[int] = field(default_factory=list)
-    bonds: list[int] = field(default_factory=list)
-    source: list[int] = field(default_factory=list)
-    target: list[int] = field(default_factory=list)
-    atom_codes: dict[AtomKind, int] = field(default_factory=dict)
-    bond_codes: dict[BondKind, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._pending: list[tuple[bytes, dict[int, str]]] = []
+        self._sizes: list[int] = []
+        self._ranks: list[int] = []
+        self._blocks: list[tuple[np.ndarray, ...]] = []
+        self._stereo: dict[str, int] = {"-": 0}
+        self._kinds: dict[int, int] = {}
 
     @property
     def counts(self) -> np.ndarray:
-        """Atoms of each molecule, [G] int64."""
-        return np.array(self.sizes, np.int64)
+        """Atoms of each molecule, [G] int64; 0 for a text that is not a molecule."""
+        return np.array(self._sizes, np.int64)
+
+    def append(self, molecule: Any, text: Any) -> None:
+        """Add the molecule that was read from a text; None if the text is not a molecule."""
+        if molecule is None:
+            self._sizes.append(0)
+            return
+        ranks = _rdkit().CanonicalRankAtoms(molecule)
+        self._sizes.append(len(ranks))
+        # By number: RDKit's own iterators are Python, slower than what they do.
+        self._ranks.extend(map(ranks.__getitem__, range(len(ranks))))
+        # A text without any of these has no stereocentres.
+        has_centres = "@" in text or "|" in text or "InChI" in text
+        centres = _stereocentres(molecule) if has_centres else {}
+        self._pending.append((molecule.ToBinary(0), centres))
+        if len(self._pending) == _BLOCK:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Turn the molecules that were added last into columns."""
+        if not self._pending:
+            return
+        block = read_binaries([binary for binary, _ in self._pending])
+        starts = pointers(block.sizes)
+        stereo = np.zeros(starts[-1], np.int64)
+        for start, (_, centres) in zip(starts[:-1].tolist(), self._pending, strict=True):
+            for place, code in centres.items():
+                stereo[start + place] = self._stereo.setdefault(code, len(self._stereo))
+        self._pending = []
+        number, charge, *others = block.atoms
+        begin, end, *bond = block.bonds
+        offsets = np.repeat(starts[:-1], block.num_bonds)
+        ends = np.concatenate([begin + offsets, end + offsets])
+        degrees = np.minimum(np.bincount(ends, minlength=starts[-1]), 7)
+        kinds = _packed((number, degrees, charge + 128, *others, stereo), _ATOM_BITS)
+        known, inverse = np.unique(kinds, return_inverse=True)
+        codes = [self._kinds.setdefault(kind, len(self._kinds)) for kind in known.tolist()]
+        atoms = np.array(codes, np.int32)[inverse]
+        done = sum(len(atoms) for atoms, *_ in self._blocks)
+        bonds = _packed(bond, _BOND_BITS)
+        places = np.array(self._ranks, np.int32)
+        self._blocks.append((atoms, bonds, begin + offsets + done, end + offsets + done, places))
+        self._ranks = []
 
     def graphs(self, name: str, **columns: Any) -> GraphSet:
         """Return the molecules as a chemical set; each must have an atom."""
@@ -217,29 +254,50 @@ class ChemicalColumns:
 
         It carries the labels of this module too: see ``chemical``.
         """
-        kinds, kind_names = _recoded(self.atoms, [_atom_name(kind) for kind in self.atom_codes])
+        self._flush()
+        atoms, bonds, source, target, ranks = map(np.concatenate, zip(*self._blocks, strict=True))
+        kinds, kind_names = _recoded(atoms, _atom_names(self._kinds, tuple(self._stereo)))
         symbols = [name.partition("|")[0] for name in kind_names]
         elements, element_names = _recoded(kinds, symbols)
-        orders = [kind[0].name.lower() for kind in self.bond_codes]
-        bonds, bond_names = _recoded(self.bonds, orders)
-        codes = [BOND_NAMES.index(_bond_name(*kind)) for kind in self.bond_codes]
-        bond_kinds = np.array([*codes, 0], np.int64)[self.bonds]
-        source, target = np.array(self.source, np.int64), np.array(self.target, np.int64)
+        known = np.flatnonzero(np.bincount(bonds))
+        place = np.zeros(known.max(initial=0) + 1, np.int64)
+        place[known] = np.arange(len(known))
+        orders, names = _bond_names(known)
+        bonds = place[bonds]
+        labels, label_names = _recoded(bonds, orders)
+        codes = np.array([*map(BOND_NAMES.index, names), 0], np.int64)[bonds]
         return from_edges(
-            self.sizes,
+            self._sizes,
             np.concatenate([source, target]),
             np.concatenate([target, source]),
-            edge_labels=np.tile(bonds, 2),
-            edge_label_names=bond_names,
+            edge_labels=np.tile(labels, 2),
+            edge_label_names=label_names,
             node_labels=elements.astype(np.int32),
             node_label_names=element_names,
             atom_kinds=kinds.astype(np.int32),
             atom_kind_names=kind_names,
-            atom_ranks=np.array(self.ranks, np.int32),
-            bond_kinds=np.tile(bond_kinds, 2),
+            atom_ranks=ranks,
+            bond_kinds=np.tile(codes, 2),
             name=name,
             **columns,
         )
+
+
+def _packed(parts: Sequence[np.ndarray], bits: Sequence[int]) -> np.ndarray:
+    """Return one number for the parts of each atom or bond, [n] int64."""
+    packed = np.zeros(len(parts[0]), np.int64)
+    for part, width in zip(parts, bits, strict=True):
+        packed = packed << width | part
+    return packed
+
+
+def _unpacked(packed: int, bits: Sequence[int]) -> list[int]:
+    """Return the parts of a number made by ``_packed``."""
+    parts = []
+    for width in reversed(bits):
+        parts.append(packed & (1 << width) - 1)
+        packed >>= width
+    return parts[::-1]
 
 
 def _recoded(codes: Any, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -260,8 +318,14 @@ def read_chemical(texts: Sequence[Any]) -> ChemicalColumns:
     found = ChemicalColumns()
     with rdBase.BlockLogs():
         for text in texts:
-            append_molecule(found, molecule_of(text))
+            found.append(molecule_of(text), text)
     return found
+
+
+@lru_cache(maxsize=1)
+def _rdkit() -> Any:
+    """Return ``rdkit.Chem``; an import statement inside a function costs time at every call."""
+    return importlib.import_module("rdkit.Chem")
 
 
 def molecule_of(text: Any, *, check_valence: bool = False) -> Any:
@@ -269,8 +333,7 @@ def molecule_of(text: Any, *, check_valence: bool = False) -> Any:
 
     ``check_valence=False`` also reads one whose only fault is an impossible valence.
     """
-    from rdkit import Chem
-
+    Chem = _rdkit()
     if not isinstance(text, str):
         return None
     text = text.strip()
@@ -317,94 +380,47 @@ def are_smiles(names: Sequence[str] | None) -> bool:
         return molecule_of(names[0]) is not None and molecule_of(names[-1]) is not None
 
 
-def append_molecule(found: ChemicalColumns, molecule: Any) -> None:
-    """Add the atoms of a molecule and their canonical places, and its bonds."""
+def _atom_names(kinds: Iterable[int], stereo: Sequence[str]) -> list[str]:
+    """Return the labels of packed atoms; ``stereo``: the codes of stereocentres."""
     from rdkit import Chem
 
-    if molecule is None:
-        found.sizes.append(0)
-        return
-    ranks = Chem.CanonicalRankAtoms(molecule)
-    info, unspecified, codes = molecule.GetRingInfo(), Chem.CHI_UNSPECIFIED, found.atom_codes
-    rings = [0] * len(ranks)
-    for ring in sorted(info.AtomRings(), key=len, reverse=True):
-        for place in ring:
-            rings[place] = min(len(ring), 8)
-    # Mapped, not looped, and by number: RDKit's own iterators are Python, slower than what they do.
-    atoms = list(map(molecule.GetAtomWithIdx, range(len(ranks))))
-    bonds = list(map(molecule.GetBondWithIdx, range(molecule.GetNumBonds())))
-    atom, bond = Chem.Atom, Chem.Bond
-    columns = (
-        map(atom.GetAtomicNum, atoms),
-        map(atom.GetDegree, atoms),
-        map(atom.GetFormalCharge, atoms),
-        map(atom.GetTotalNumHs, atoms),
-        map(atom.GetIsAromatic, atoms),
-        rings,
-        map(atom.GetHybridization, atoms),
-    )
-    kinds: list[AtomKind] = list(zip(*columns, strict=True))
-    tags = zip(atoms, map(atom.GetChiralTag, atoms), strict=True)
-    centres = [one for one, tag in tags if tag != unspecified]
-    for place, code in _stereocentres(molecule, centres).items():
-        kinds[place] += (code,)
-    offset = len(found.atoms)
-    found.sizes.append(len(kinds))
-    found.ranks += ranks
-    found.atoms += [codes.setdefault(kind, len(codes)) for kind in kinds]
-    found.source += [offset + place for place in map(bond.GetBeginAtomIdx, bonds)]
-    found.target += [offset + place for place in map(bond.GetEndAtomIdx, bonds)]
-    in_ring = [False] * len(bonds)
-    for ring in info.BondRings():
-        for place in ring:
-            in_ring[place] = True
-    links = (
-        map(bond.GetBondType, bonds),
-        in_ring,
-        map(bond.GetIsConjugated, bonds),
-        map(bond.GetStereo, bonds),
-    )
-    known = found.bond_codes
-    found.bonds += [known.setdefault(kind, len(known)) for kind in zip(*links, strict=True)]
+    names, symbol = [], Chem.GetPeriodicTable().GetElementSymbol
+    hybrids = {int(key): kind.name.lower() for key, kind in Chem.HybridizationType.values.items()}
+    for kind in kinds:
+        number, degree, charge, *others, hybrid, code = _unpacked(kind, _ATOM_BITS)
+        plain = (symbol(number), degree, charge - 128, *others, hybrids[hybrid], stereo[code])
+        names.append("|".join(map(str, plain)))
+    return names
 
 
-def _atom_name(kind: AtomKind) -> str:
-    """Return the label of an atom."""
+def _bond_names(kinds: np.ndarray) -> tuple[list[str], list[str]]:
+    """Return (orders, labels) of packed bonds."""
     from rdkit import Chem
 
-    number, degree, charge, hydrogens, is_aromatic, ring, hybrid, *stereo = kind
-    symbol = Chem.GetPeriodicTable().GetElementSymbol(number)
-    return "|".join(
-        (
-            f"{symbol}|{min(degree, 7)}|{charge}|{hydrogens}|{is_aromatic:d}|{ring}",
-            hybrid.name.lower(),
-            stereo[0] if stereo else "-",
-        )
-    )
-
-
-def _bond_name(*kind: Any) -> str:
-    """Return the label of a bond of this type, in a ring, conjugated, and with this stereo."""
-    order, in_ring, is_conjugated, stereo = kind
-    name = order.name.lower()
-    name = name if name in BOND_PARTS["order"] else "other"
+    orders, names = [], []
     side = {"STEREOE": "E", "STEREOZ": "Z", "STEREOTRANS": "E", "STEREOCIS": "Z"}
-    return f"{name}|{in_ring:d}|{is_conjugated:d}|{side.get(stereo.name, '-')}"
+    for kind in kinds.tolist():
+        order, in_ring, is_conjugated, stereo = _unpacked(kind, _BOND_BITS)
+        orders.append(Chem.BondType.values[order].name.lower())
+        shown = orders[-1] if orders[-1] in BOND_PARTS["order"] else "other"
+        sign = side.get(Chem.BondStereo.values[stereo].name, "-")
+        names.append(f"{shown}|{in_ring}|{is_conjugated}|{sign}")
+    return orders, names
 
 
-def _stereocentres(molecule: Any, tagged: list[Any]) -> dict[int, str]:
-    """Return R, S, r or s for each specified stereocentre, which are the ``tagged`` atoms.
+def _stereocentres(molecule: Any) -> dict[int, str]:
+    """Return R, S, r or s for each specified stereocentre.
 
     A tag of RDKit, clockwise or not, depends on the order of the atoms. Its quick labels, which do
     not, lack the centres that differ only by the stereochemistry of their neighbours (cis and trans
     on a ring): only for these the complete rules are applied.
     """
-    if not tagged:
-        return {}
-    if not all(atom.HasProp("_CIPCode") for atom in tagged):
-        from rdkit import Chem
-        from rdkit.Chem import rdCIPLabeler
+    from rdkit import Chem
+    from rdkit.Chem import rdCIPLabeler
 
+    atoms = map(molecule.GetAtomWithIdx, range(molecule.GetNumAtoms()))
+    tagged = [atom for atom in atoms if atom.GetChiralTag() != Chem.CHI_UNSPECIFIED]
+    if not all(atom.HasProp("_CIPCode") for atom in tagged):
         molecule = Chem.Mol(molecule)
         # It gives up on molecules that would take too long.
         with contextlib.suppress(RuntimeError):

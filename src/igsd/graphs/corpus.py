@@ -26,7 +26,7 @@ from igsd.files.atomic import check_writable, write_json
 from igsd.files.cache import cache_dir, cache_limit, make_room, recall
 from igsd.files.shapes import fault, read_json
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.chemistry import BOND_NAMES, ChemicalColumns, append_molecule, molecule_of
+from igsd.graphs.chemistry import BOND_NAMES, ChemicalColumns, molecule_of
 from igsd.graphs.descriptors import descriptors, fragment_counts, signed_log
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.table import guess_smiles
@@ -165,7 +165,7 @@ def make_part(
             molecule = molecule_of(text)
             if molecule is None:
                 continue
-            append_molecule(found, molecule)
+            found.append(molecule, text)
             rows.append(signed_log(descriptors(molecule)))
             counts.append(fragment_counts(molecule, num_fragments))
     header: dict[str, Any] = {"kind": "corpus part", "strings": len(texts)}

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self, TypedDict
@@ -11,6 +11,7 @@ import numpy as np
 
 from igsd.errors import DataError, GraphIndexError, StorageError
 from igsd.files.arrays import Header, read_arrays, write_arrays
+from igsd.files.stacks import Stack
 from igsd.files.texts import Texts
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
 from igsd.progress import html_facts, listed
@@ -54,7 +55,9 @@ NO_KINDS: Fields = dict.fromkeys(("atom_kinds", "atom_ranks", "bond_kinds"), Non
 NO_KINDS["atom_kind_names"] = ()
 """The fields of a set that does not carry what ``igsd.graphs.chemistry`` sees of molecules."""
 
-_VERSION = 1
+VERSION = 1
+"""Of the format of a file."""
+
 _TEXTS = ("graph_names", "ids")
 _SCHEMA = {
     "node_ptr": ("int64", 1),
@@ -166,7 +169,7 @@ class GraphSet:
         if len(self.node_ptr) < 2:
             raise DataError(f"The set {self.name!r} holds no graphs; at least one is needed.")
         for column in self._columns().values():
-            if not isinstance(column, np.memmap):
+            if isinstance(column, np.ndarray) and not isinstance(column, np.memmap):
                 column.flags.writeable = False
 
     def __len__(self) -> int:
@@ -306,28 +309,25 @@ class GraphSet:
         """Write the set to one portable file at exactly ``path``, whole or not at all."""
         write_arrays(path, *self.packed())
 
-    def packed(self) -> tuple[dict[str, np.ndarray], Header]:
+    def packed(self) -> tuple[dict[str, Any], Header]:
         """Return the (arrays, header) that ``save`` writes."""
-        arrays = self._columns()
+        arrays = {k: v.stacked() if isinstance(v, Stack) else v for k, v in self._columns().items()}
         for key in _TEXTS:
             if (texts := getattr(self, key)) is not None:
                 packed = Texts.of(texts)
                 arrays |= {key: packed.data, f"{key}_ptr": packed.bounds}
-        header: Header = {"kind": "graph set", "version": _VERSION}
+        header: Header = {"kind": "graph set", "version": VERSION}
         # Absent where there are none, so that a plain set is written as it always was.
         header |= {key: value for key in CATEGORIES if (value := getattr(self, key))}
         return arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the set saved at ``path``, memory-mapped; raises ``StorageError``."""
-        arrays, header = read_arrays(path, "graph set", _VERSION, _SCHEMA, header_type=_Header)
+    def load(cls, path: str | os.PathLike[str], *, decoded: bool = True) -> Self:
+        """Return the set at ``path``, memory-mapped; ``decoded``: its names too, all at once."""
+        arrays, header = read_arrays(path, "graph set", VERSION, _SCHEMA, header_type=_Header)
         try:
-            columns: Fields = {key: _pop_texts(arrays, key) for key in _TEXTS}
-            for key in (*_PLAIN, *_LATER):
-                value = header[key] if key in _PLAIN else header.get(key, _LATER[key])
-                columns[key] = tuple(value) if isinstance(value, list) else value
-            columns |= {key: tuple(map(tuple, header.get(key, ()))) for key in CATEGORIES}
+            columns: Fields = {key: _pop_texts(arrays, key, decoded) for key in _TEXTS}
+            columns |= from_header(header)
             matrix = (arrays.pop("row_ptr"), arrays.pop("col"), arrays.pop("edge_weight", None))
             graphs = cls(adjacency=Adjacency(*matrix), **(columns | arrays))
         except (KeyError, TypeError, ValueError) as error:
@@ -337,10 +337,7 @@ class GraphSet:
         return graphs
 
     def _check_columns(self, path: str | os.PathLike[str]) -> None:
-        """Raise ``StorageError`` unless pointers, neighbours and codes point at something.
-
-        Native code reads them unchecked.
-        """
+        """Raise ``StorageError`` if native code, which does not check, would read elsewhere."""
         broken = self.adjacency.broken_part(self.node_ptr)
         _require(broken is None, path, broken or "")
         lengths = {"node": self.num_nodes, "edge": self.adjacency.num_entries, "graph": len(self)}
@@ -394,12 +391,21 @@ class GraphSet:
             )
         return chosen
 
-    def _columns(self) -> dict[str, np.ndarray]:
+    def _columns(self) -> dict[str, Any]:
         """Return every array of the set by name."""
         columns = {key: getattr(self, key) for key in COLUMNS}
         columns |= {"node_ptr": self.node_ptr, "row_ptr": self.adjacency.row_ptr}
         columns |= {"col": self.adjacency.col, "edge_weight": self.adjacency.weight}
-        return {key: value for key, value in columns.items() if isinstance(value, np.ndarray)}
+        return {k: value for k, value in columns.items() if isinstance(value, np.ndarray | Stack)}
+
+
+def from_header(header: Header) -> Fields:
+    """Return the fields of a set that its file keeps in the header; raises ``KeyError``."""
+    columns: Fields = {}
+    for key in (*_PLAIN, *_LATER):
+        value = header[key] if key in _PLAIN else header.get(key, _LATER[key])
+        columns[key] = tuple(value) if isinstance(value, list) else value
+    return columns | {key: tuple(map(tuple, header.get(key, ()))) for key in CATEGORIES}
 
 
 def placeholders(width: int, letter: str = "x") -> tuple[str, ...]:
@@ -409,25 +415,26 @@ def placeholders(width: int, letter: str = "x") -> tuple[str, ...]:
 
 def _gather(column: Any, rows: np.ndarray) -> Any:
     """Return rows of an array, or of a tuple of texts."""
-    if isinstance(column, tuple):
-        return tuple(column[row] for row in rows)
+    if isinstance(column, Sequence):
+        return tuple(column[row] for row in rows.tolist())
     return None if column is None else np.asarray(column[rows])
 
 
-def _digest(columns: dict[str, np.ndarray], text: str) -> str:
+def _digest(columns: dict[str, Any], text: str) -> str:
     digest = hashlib.sha256(text.encode())
     for key in sorted(columns):
         column = columns[key]
         digest.update(f"{key}{column.dtype.str}{column.shape}".encode())
-        digest.update(np.ascontiguousarray(column).reshape(-1).view(np.uint8).data)
+        for part in column.parts() if isinstance(column, Stack) else (column,):
+            digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
-def _pop_texts(arrays: dict[str, np.ndarray], key: str) -> tuple[str, ...] | None:
+def _pop_texts(arrays: dict[str, np.ndarray], key: str, decoded: bool) -> Any:
     text, bounds = arrays.pop(key, None), arrays.pop(f"{key}_ptr", None)
     if text is None or bounds is None:
         return None
-    return Texts(text, bounds).decoded()
+    return Texts(text, bounds).decoded() if decoded else Texts(text, bounds)
 
 
 def _is_within(codes: np.ndarray, low: int, high: int) -> bool:

@@ -3,35 +3,45 @@
 The rows are cut into parts. Each is parsed by one of several processes and written to a folder
 beside the file as soon as it is done; an interrupted import goes on from there. In the end the
 columns of all parts are written one after the other into the file, which is what ``GraphSet.save``
-writes of the same molecules.
+writes of the same molecules, or, of more than ``SHARD`` molecules, into a folder of shards.
 """
 
 import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Required, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from igsd.errors import DataError, StorageError, counted, enumerated, need, warn_user
-from igsd.files.arrays import Header, Stacked, read_arrays, write_arrays
+from igsd.files.arrays import Header, write_arrays
 from igsd.files.atomic import atomic_file, remove_abandoned
 from igsd.files.bounded import split_sheet
 from igsd.files.locks import owned
-from igsd.files.texts import Texts
 from igsd.graphs.build import encode_categories
-from igsd.graphs.labels import drop_missing
+from igsd.graphs.joining import (
+    KIND,
+    NAME,
+    RECODED,
+    Parts,
+    is_own_folder,
+    names_of,
+    read_part,
+    remove_parts,
+    write_set,
+)
 from igsd.graphs.readers.long_table import LongTable, changed
 from igsd.graphs.readers.smiles import failure_report, smiles_notes, standard_note
-from igsd.graphs.readers.standard import alike_skeletons, level_of, same_molecules, skeletons
+from igsd.graphs.readers.standard import level_of, skeletons
 from igsd.graphs.readers.table import (
     SmilesFailure,
     check_used,
     class_cells,
+    names_rows,
     read_rows,
     repeats_note,
 )
@@ -40,7 +50,7 @@ from igsd.progress import readable_name
 from igsd.workers.pools import Workers
 from igsd.workers.tasks import run_tasks
 
-ALGORITHM = 1
+ALGORITHM = 2
 """Raise this whenever a part changes, so that older ones are made again."""
 
 PART = 10_000
@@ -49,15 +59,9 @@ PART = 10_000
 LONG = 1 << 20
 """Bytes of a table from which on it is read in parts."""
 
-_KIND, _MOST_NOTES, _MOST_SHOWN = "part of a set", 1000, 5
-_NAME = re.compile(r"part-\d{6,}")
-# A part, one that was being written when its process was killed, and the lock.
-_OWN = re.compile(rf"{_NAME.pattern}|\.{_NAME.pattern}\..{{8}}~|\.lock")
-_RECODED = {
-    "node_labels": "node_label_names",
-    "edge_labels": "edge_label_names",
-    "atom_kinds": "atom_kind_names",
-}
+_MOST_NOTES, _MOST_SHOWN = 1000, 5
+# A part, one that was being written when its process was killed, the lock, and a replaced set.
+_OWN = re.compile(rf"{NAME.pattern}|\.{NAME.pattern}\..{{8}}~|\.lock|replaced")
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def import_tables(
     scheduler: str | None = None,
     begin: Callable[[int], Callable[[int], Any]] = lambda total: lambda count: None,
 ) -> Imported:
-    """Write the molecules of tables with the same columns to one file, whole or not at all.
+    """Write the molecules of tables with the same columns as one set, whole or not at all.
 
     The options are those of ``read_smiles_table``. ``jobs``: processes that parse. ``scheduler``:
     of a Dask cluster whose workers parse instead. ``begin(total)`` is told the number of rows, and
@@ -138,7 +142,7 @@ def import_tables(
                         file.write(sent)
                 advance(len(part.rows))
         imported = _join(keys, target, table, reading)
-        _remove_parts(folder)
+        remove_parts(folder)
     return imported
 
 
@@ -169,7 +173,7 @@ def _check_folder(folder: Path, sources: Sequence[str]) -> None:
         others = [
             path.name
             for path in sorted(folder.iterdir())
-            if not _OWN.fullmatch(path.name) or path.is_symlink() or not path.is_file()
+            if path.is_symlink() or not (is_own_folder(path) if path.is_dir() else _is_own(path))
         ]
     except OSError as error:
         raise StorageError(f"Cannot read {folder}: {error.strerror}. {way_out}") from error
@@ -180,11 +184,8 @@ def _check_folder(folder: Path, sources: Sequence[str]) -> None:
         )
 
 
-def _remove_parts(folder: Path) -> None:
-    """Remove the parts of a folder, and nothing else; its lock removes it if it is empty."""
-    for path in folder.iterdir():
-        if _NAME.fullmatch(path.name):
-            path.unlink()
+def _is_own(path: Path) -> bool:
+    return _OWN.fullmatch(path.name) is not None and path.is_file()
 
 
 def write_part(path: Path, table: TextTable, reading: Reading) -> None:
@@ -196,9 +197,11 @@ def write_part(path: Path, table: TextTable, reading: Reading) -> None:
         name=reading.name,
         standardise=reading.standardise,
     )
-    header: Header = {"kind": _KIND, "key": part_key(table, reading), "rows": len(table.rows)}
-    for kind in ("failures", "doubtful"):
-        header[kind] = [asdict(failure) for failure in getattr(found, kind)]
+    header: Header = {"kind": KIND, "key": part_key(table, reading), "rows": len(table.rows)}
+    for kind in ("failures", "doubtful"):  # as many as are told of all parts together
+        rows = getattr(found, kind)
+        header[kind] = [asdict(failure) for failure in rows[:_MOST_NOTES]]
+        header[f"num_{kind}"] = len(rows)
     header |= {"file": table.path.name, "changed": found.changed, "kept": len(found.kept)}
     arrays: dict[str, np.ndarray] = {}
     if found.graphs is not None:
@@ -237,24 +240,10 @@ def part_key(table: TextTable, reading: Reading) -> str:
     return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:40]
 
 
-class _PartHeader(TypedDict, total=False):
-    key: Required[str]
-    rows: Required[int]
-    kept: Required[int]
-
-
-def _read_part(path: Path, key: str) -> tuple[dict[str, np.ndarray], Header]:
-    """Return (arrays, header) of a part; raises ``StorageError`` if it has another key."""
-    arrays, header = read_arrays(path, _KIND, needs_checksum=True, header_type=_PartHeader)
-    if header["key"] != key:
-        raise StorageError(f"{path} is a part of another import. Import the table again.")
-    return arrays, header
-
-
 def _is_done(path: Path, key: str) -> bool:
     """Return whether a part is there, whole, and has this key."""
     try:
-        _read_part(path, key)
+        read_part(path, key)
     except StorageError:
         return False
     return True
@@ -262,156 +251,87 @@ def _is_done(path: Path, key: str) -> bool:
 
 def _join(keys: dict[Path, str], target: Path, table: LongTable, reading: Reading) -> Imported:
     """Write the columns of all parts, which have these keys, to one file."""
-    headers = [_read_part(path, key)[1] for path, key in keys.items()]
+    failures, doubtful = list[SmilesFailure](), list[SmilesFailure]()
+    headers = []
+    for path, key in keys.items():
+        headers.append(read_part(path, key)[1])
+        for kind, found in (("failures", failures), ("doubtful", doubtful)):
+            found += _failures(headers[-1], kind, len(table.sources) > 1)
+            del found[_MOST_NOTES:], headers[-1][kind]
     filled = [(path, header) for path, header in zip(keys, headers, strict=True) if header["kept"]]
-    failures, doubtful = (
-        _failures(headers, kind, len(table.sources) > 1) for kind in ("failures", "doubtful")
-    )
     if not filled:
-        _remove_parts(parts_folder(target))  # there is nothing to continue
-        report = failure_report(failures[:_MOST_NOTES], table.num_rows, reading.name)
+        remove_parts(parts_folder(target))  # there is nothing to continue
+        report = failure_report(failures, table.num_rows, reading.name)
         raise DataError(f"{table.sources[0]}: {report}")
     total = sum(header["kept"] for header in headers)
-    parts = _Parts([path for path, _ in filled], [header for _, header in filled])
-    arrays, names = parts.columns()
-    header: Header = dict(filled[0][1]["set"]) | names
+    all_headers = [header for _, header in filled]
+    names = {key: names_of(all_headers, key) for key in RECODED.values()}
+    parts = Parts([path for path, _ in filled], all_headers, names)
+    header: Header = dict(filled[0][1]["set"])
+    header |= {key: value for key, value in names.items() if key in header}
+    classes = None
     if reading.label is not None:
-        arrays["classes"], header["class_names"] = parts.classes(reading.label)
+        classes, header["class_names"] = parts.classes(reading.label)
     notes = list(table.notes)
     if reading.standardise:
         changed = sum(header["changed"] for header in headers)
         notes.append(standard_note(reading.standardise, changed, total))
-    rows_left_out = smiles_notes(failures, doubtful)
-    notes += rows_left_out[:_MOST_NOTES]
-    if len(rows_left_out) > _MOST_NOTES:
-        notes.append(f"and {len(rows_left_out) - _MOST_NOTES} more rows like these")
+    notes += smiles_notes(failures, doubtful)[:_MOST_NOTES]
+    num_failures, num_doubtful = (
+        sum(header[f"num_{kind}"] for header in headers) for kind in ("failures", "doubtful")
+    )
+    if (more := num_failures + num_doubtful - _MOST_NOTES) > 0:
+        notes.append(f"and {more} more rows like these")
     if len(table.sources) > 1:
         notes.append(f"lines are counted in each of the {len(table.sources)} files")
     numbers = [number for number, header in enumerate(headers) if header["kept"]]
     groups = [[(numbers[part], line) for part, line in group] for group in parts.repeated()]
-    if repeats := _repeats_note(groups, table, reading):
+    if repeats := _repeats_note(groups, [h["file"] for h in headers], table, reading):
         notes.append(repeats)
         warn_user(f"{reading.name}: {repeats}.")
-    if failures:
-        shown = enumerated([str(failure) for failure in failures], _MOST_SHOWN)
-        are = "is not a molecule and was" if len(failures) == 1 else "are not molecules and were"
-        warn_user(f"{len(failures)} of {counted(table.num_rows, 'row')} {are} left out: {shown}.")
-    write_arrays(target, arrays, header | {"notes": notes})
+    if num_failures:
+        shown = ", ".join(str(failure) for failure in failures[:_MOST_SHOWN])
+        shown += f" and {num_failures - _MOST_SHOWN} more" if num_failures > _MOST_SHOWN else ""
+        are = "is not a molecule and was" if num_failures == 1 else "are not molecules and were"
+        warn_user(f"{num_failures} of {counted(table.num_rows, 'row')} {are} left out: {shown}.")
+    write_set(target, parts_folder(target), parts, classes, header | {"notes": notes})
     return Imported(total, tuple(notes))
 
 
-def _repeats_note(groups: list[list[tuple[int, int]]], table: LongTable, reading: Reading) -> str:
+def _repeats_note(
+    groups: list[list[tuple[int, int]]], files: Sequence[str], table: LongTable, reading: Reading
+) -> str:
     """Return a sentence on molecules that occur several times, empty if none does.
 
-    Their rows are read once more, since they may disagree in columns that are not kept.
+    ``groups``: each molecule's places, (part, line); ``files``: the name of each part's file.
+
+    Their rows are read once more if they may disagree in columns that are not kept.
     """
-    wanted: dict[int, set[int]] = {}
-    for number, line in (place for group in groups for place in group):
-        wanted.setdefault(number, set()).add(line)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    files: list[str] = []
-    places: dict[tuple[int, int], int] = {}
-    for number, part in enumerate(table.parts(PART) if groups else ()):
-        if not wanted.get(number, set()).issubset(part.lines):
+    rows: dict[tuple[int, int], list[str]] = {place: [] for group in groups for place in group}
+    lines_of: dict[int, set[int]] = {}
+    for number, line in rows:
+        lines_of.setdefault(number, set()).add(line)
+    is_read = any(c != reading.smiles and not names_rows(c) for c in table.columns)
+    for number, part in enumerate(table.parts(PART) if groups and is_read else ()):
+        wanted = lines_of.get(number, set())
+        if not wanted.issubset(part.lines):
             raise changed(part.path)
         for row, line in zip(part.rows, part.lines, strict=True):
-            if line in wanted.get(number, ()):
-                places[number, line] = len(rows)
-                rows.append(row)
-                lines.append(line)
-                files.append(part.path.name)
-    picked = TextTable(Path(table.sources[0]), table.columns, rows, lines)
-    chosen = [[places[place] for place in group] for group in groups]
-    return repeats_note(picked, chosen, [reading.smiles], files if len(table.sources) > 1 else ())
+            if line in wanted:
+                rows[number, line] = row
+    lines = [line for _, line in rows]
+    picked = TextTable(Path(table.sources[0]), table.columns, list(rows.values()), lines)
+    number_of = {place: number for number, place in enumerate(rows)}
+    chosen = [[number_of[place] for place in group] for group in groups]
+    named = [files[number] for number, _ in rows] if len(table.sources) > 1 else ()
+    return repeats_note(picked, chosen, [reading.smiles], named)
 
 
-def _failures(headers: Iterable[Header], kind: str, is_several: bool) -> list[SmilesFailure]:
-    """Return the rows left out of all parts; of several files, each is named in its reason."""
-    found = []
-    for header in headers:
-        for entry in header[kind]:
-            place = f" ({header['file']})" if is_several else ""
-            found.append(SmilesFailure(**entry | {"reason": entry["reason"] + place}))
-    return found
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """The parts that hold molecules. A part is mapped only while one of its columns is read."""
-
-    paths: list[Path]
-    headers: list[Header]
-
-    def read(self, column: str) -> Iterator[np.ndarray]:
-        """Yield a column of every part."""
-        for path, header in zip(self.paths, self.headers, strict=True):
-            yield np.asarray(_read_part(path, header["key"])[0][column])
-
-    def columns(self) -> tuple[dict[str, Any], Header]:
-        """Return every column of the set to be written, and the names behind recoded ones."""
-        shapes = [header["shapes"] for header in self.headers]
-        arrays: dict[str, Any] = {}
-        names: Header = {}
-        for key, (dtype, *_) in shapes[0].items():
-            if any(key not in shape for shape in shapes):
-                raise StorageError(f"The parts of {self.paths[0].parent} do not fit. Remove them.")
-            rows = sum(shape[key][1] for shape in shapes)
-            is_pointer = key.endswith("_ptr")
-            shape = (rows - (len(shapes) - 1) * is_pointer, *shapes[0][key][2:])
-            read = self._pointers if is_pointer else self.read
-            if key in _RECODED:
-                names[_RECODED[key]] = self._names(_RECODED[key])
-                read = self._recoded
-            arrays[key] = Stacked(np.dtype(dtype), shape, _bound(read, key))
-        return arrays, names
-
-    def classes(self, label: str) -> tuple[np.ndarray, list[Any]]:
-        """Return (codes, names) of the classes; warns of what is taken as missing."""
-        pairs = zip(self.read("classes"), self.headers, strict=True)
-        cells = [[*h["classes"], ""][code] for codes, h in pairs for code in codes.tolist()]
-        codes, names = encode_categories(drop_missing(cells, label))
-        return codes, list(names)
-
-    def repeated(self) -> list[list[tuple[int, int]]]:
-        """Return the molecules that occur several times, each as (place of the part, line)."""
-        groups = alike_skeletons(np.concatenate(list(self.read("skeletons"))))
-        wanted = np.unique([graph for group in groups for graph in group]).astype(np.int64)
-        names: dict[int, str] = {}
-        places: dict[int, tuple[int, int]] = {}
-        done = 0
-        for number, path in enumerate(self.paths):
-            stop = done + self.headers[number]["kept"]
-            own = wanted[(wanted >= done) & (wanted < stop)].tolist()
-            if own:
-                part, _ = _read_part(path, self.headers[number]["key"])
-                texts = Texts(part["graph_names"], part["graph_names_ptr"])
-                names |= {graph: texts[graph - done] for graph in own}
-                places |= {graph: (number, int(part["lines"][graph - done])) for graph in own}
-            done = stop
-        return [[places[graph] for graph in group] for group in same_molecules(groups, names)]
-
-    def _names(self, key: str) -> list[str]:
-        return sorted({name for header in self.headers for name in header["set"][key]})
-
-    def _recoded(self, column: str) -> Iterator[np.ndarray]:
-        """Yield a column of codes with those of the names of all parts."""
-        key = _RECODED[column]
-        place = {name: code for code, name in enumerate(self._names(key))}
-        for codes, header in zip(self.read(column), self.headers, strict=True):
-            own = np.array([*(place[name] for name in header["set"][key]), -1], codes.dtype)
-            yield own[codes]
-
-    def _pointers(self, column: str) -> Iterator[np.ndarray]:
-        """Yield a column of pointers, each part's moved to the end of the one before."""
-        end = 0
-        for number, pointer in enumerate(self.read(column)):
-            yield pointer[number > 0 :] + end
-            end += int(pointer[-1])
-
-
-def _bound(read: Callable[[str], Iterator[np.ndarray]], key: str) -> Callable[[], Any]:
-    return lambda: read(key)
+def _failures(header: Header, kind: str, is_several: bool) -> list[SmilesFailure]:
+    """Return rows left out of a part; of several files, the reason names the file."""
+    place = f" ({header['file']})" if is_several else ""
+    entries = header[kind]
+    return [SmilesFailure(**entry | {"reason": entry["reason"] + place}) for entry in entries]
 
 
 def is_long(sources: Sequence[str], jobs: int) -> bool:

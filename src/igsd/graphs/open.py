@@ -20,6 +20,7 @@ from igsd.graphs.readers.standard import check_standardised, level_of
 from igsd.graphs.readers.table import guess_smiles, read_smiles_table
 from igsd.graphs.readers.text_table import frame_table, is_frame, is_table
 from igsd.graphs.readers.tu import read_tu
+from igsd.graphs.shards import is_sharded, open_shards
 from igsd.settings import own
 
 _ACCEPTED = (
@@ -142,14 +143,14 @@ def open_data(
 ) -> GraphSet:
     """Return the graphs that DATA stands for.
 
-    DATA is a file written by ``GraphSet.save``, a TU folder or zip, a table of molecules (.csv,
-    .tsv, .txt, .smi, .sdf, .mol, also .gz; .xlsx, .parquet; ``-`` for standard input), a DataFrame
-    of molecules, a file of networks or a folder of them (``igsd.graphs.readers.files``), or the
-    name of a data set; an existing path takes precedence over a name. A list of NetworkX, igraph or
-    DGL graphs, PyTorch Geometric ``Data`` objects, adjacency matrices, SMILES strings, RDKit
-    molecules or paths of files of networks becomes a set. A file may be given as a URL that fsspec
-    opens, such as ``s3://bucket/molecules.csv``. Raises ``StorageError`` for a pickle,
-    whatever its suffix, and ``DataError`` for anything else.
+    DATA is a file written by ``GraphSet.save``, a folder of shards, a TU folder or zip, a table of
+    molecules (.csv, .tsv, .txt, .smi, .sdf, .mol, also .gz; .xlsx, .parquet; ``-`` for standard
+    input), a DataFrame of molecules, a file of networks or a folder of them
+    (``igsd.graphs.readers.files``), or the name of a data set; an existing path takes precedence
+    over a name. A list of NetworkX, igraph or DGL graphs, PyTorch Geometric ``Data`` objects,
+    adjacency matrices, SMILES strings, RDKit molecules or paths of files of networks becomes a set.
+    A file may be given as a URL that fsspec opens, such as ``s3://bucket/molecules.csv``. Raises
+    ``StorageError`` for a pickle, whatever its suffix, and ``DataError`` for anything else.
 
     ``smiles_column``: which column of a table holds the molecules, if its name does not tell.
     ``standardise``: ``neutral`` (also True) keeps the largest fragment of each molecule without
@@ -205,6 +206,8 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
     from igsd.graphs.readers import files  # not needed to open a data set by its name
 
     if path.is_dir():
+        if is_sharded(path):
+            return open_shards(path)
         # A folder that happens to have the name of a data set, such as runs/MUTAG.
         if path.parent == Path(".") and find_entry(shown) and not any(path.rglob("*_A.txt")):
             return load_dataset(shown, progress=progress)

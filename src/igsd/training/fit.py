@@ -42,7 +42,7 @@ from igsd.settings.groups import (
 from igsd.training import loop, ranks
 from igsd.training.self_training import PseudoLabels
 from igsd.training.task import LabelModule, Labels, Task, predict_outputs
-from igsd.views.source import Source, bond_types
+from igsd.views.source import Source, bond_types, make_source
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric  # which imports much of torch that only training needs
@@ -279,7 +279,7 @@ def _fit(
     view = view_of(settings) if network.needs_views else None
     cache, merge = getattr(settings, "cache_views", True), network.takes_counts
     verbose = options.verbose and fabric.is_global_zero
-    source = Source(
+    source = make_source(
         graphs,
         features,
         fabric.device,
@@ -406,7 +406,7 @@ def _after_epoch(
     """Return a function that adds the figures of watched graphs to an epoch's entry and logs it."""
     log = loop.epoch_logger(options.log_dir) if fabric.is_global_zero else None
     if (watched := options.watched) is not None:
-        source = Source(watched.graphs, features, fabric.device, merge=network.takes_counts)
+        source = make_source(watched.graphs, features, fabric.device, merge=network.takes_counts)
 
     def after(entry: dict[str, float]) -> None:
         if watched is not None:

@@ -290,7 +290,7 @@ def learning_rate_at(settings: Any, epoch: int, progress: float) -> float:
 @torch.no_grad()
 def predict_outputs(network: Network, source: Source, indices: np.ndarray) -> torch.Tensor:
     """Return the outputs [m, C] float32 of the graphs ``indices``; the network's mode is kept."""
-    node_ptr, was_training = source.collator.node_ptr, network.training
+    node_ptr, was_training = source.node_ptr, network.training
     ptr = pointers(node_ptr[indices + 1] - node_ptr[indices])
     network.train(False)
     try:

@@ -72,8 +72,9 @@ class Source:
     by one row if that saves work, for networks that use the batch's counts. A diffusion treats
     alike nodes alike, unless a fixed number of entries is kept of each row; a random view does not.
     ``own_view``: the user's own, in place of the one that the settings name.
-    ``verbose``: show the progress of diffusing large graphs. ``subtrees``: those of every graph, if
-    a network predicts them.
+    ``verbose``: show the progress of diffusing large graphs. ``ids`` [G]: the numbers of the graphs
+    in the larger set that they were taken from, on which random views depend; ``bonds``: the kinds
+    of bonds of its views. ``subtrees``: those of every graph, if a network predicts them.
     """
 
     def __init__(
@@ -88,18 +89,26 @@ class Source:
         merge: bool = False,
         own_view: OwnView | None = None,
         verbose: bool = False,
+        ids: np.ndarray | None = None,
+        bonds: tuple[Name, ...] | None = None,
         subtrees: SubtreeTargets | None = None,
     ) -> None:
         graphs = features.prepared(graphs)
         self.graphs, self.features, self.device = graphs, features, device
         self.view: Any = view
         self.seed, self.cache, self.own_view = seed, cache, own_view
-        self.verbose, self.subtrees = verbose, subtrees
+        self.verbose, self._ids, self._bonds = verbose, ids, bonds
+        self.subtrees = subtrees
         self.collator = molecules.make_collator(graphs, features, device)
         self.edges, self._groups = graphs.adjacency, None
         diffused = view is None or (view.view in ("ppr", "heat") and not view.top_k)
         if merge and diffused and features.links is None:
             self.collator, self.edges, self._groups = alike.merged(self.collator, self.edges)
+
+    @property
+    def node_ptr(self) -> np.ndarray:
+        """Where the rows of each graph begin, [G + 1]."""
+        return self.collator.node_ptr
 
     def batch(self, indices: np.ndarray) -> Batch:
         """Return the graphs ``indices`` as they are."""
@@ -125,7 +134,7 @@ class Source:
         """
         node_ptr, names, seeds = self.collator.node_ptr, np.array(kinds), self._seeds(place, 3)
         x = self.collator.node_features(ranges(node_ptr[indices], node_ptr[indices + 1]))
-        drawn = [names[codes] for codes in draw_two(indices, len(names), seeds[2])]
+        drawn = [names[codes] for codes in draw_two(self._named(indices), len(names), seeds[2])]
         if len(kinds) == 1 and self.view is not None:
             drawn[0] = np.full(len(indices), "graph")
         pairs = zip(drawn, seeds[:2], strict=True)
@@ -142,7 +151,7 @@ class Source:
         if self.view is None:
             return []
         if self.view.view == "bond-types":
-            bonds = bond_types(self.graphs, self.view.num_views)
+            bonds = self._bonds or bond_types(self.graphs, self.view.num_views)
             make = partial(bond_type_view, self.graphs, view=self.view, cache=self.cache)
             return [(make(bond=bond), bond) for bond in bonds]
         make_view = cached_view if self.cache else diffusion_view
@@ -154,9 +163,13 @@ class Source:
     def _seeds(self, place: Place, count: int) -> list[int]:
         return np.random.default_rng([self.seed, *place]).integers(2**62, size=count).tolist()
 
+    def _named(self, indices: np.ndarray) -> np.ndarray:
+        """Return the numbers of graphs on which random views depend."""
+        return indices if self._ids is None else self._ids[indices]
+
     def _ptr(self, indices: np.ndarray) -> np.ndarray:
         """Return where the nodes of each graph begin in a batch, [B + 1]."""
-        node_ptr = self.collator.node_ptr
+        node_ptr = self.node_ptr
         return pointers(node_ptr[indices + 1] - node_ptr[indices])
 
     def _diffused(
@@ -171,7 +184,8 @@ class Source:
     def _viewed(self, batch: Batch, indices: np.ndarray, view: OwnView, seed: int) -> Batch:
         """Return the graphs ``indices`` under a view of the user's own."""
         ptr = self._ptr(indices)
-        S = viewed(view, self.edges.take(self.collator.node_ptr, indices), ptr, indices, seed)
+        taken = self.edges.take(self.collator.node_ptr, indices)
+        S = viewed(view, taken, ptr, self._named(indices), seed)
         operator = self.collator.operator(S, ptr, diagonal=False)
         has_loop = np.zeros(ptr[-1], np.float32)
         has_loop[S.rows()[S.rows() == S.global_columns(ptr)]] = 1.0
@@ -184,18 +198,18 @@ class Source:
         """Return the graphs ``indices``, each under the view that ``kinds`` [B] names."""
         ptr, collator = self._ptr(indices), self.collator
         taken = self.edges.take(collator.node_ptr, indices)
-        drops_edges = kinds == "edge-drop"
+        drops_edges, ids = kinds == "edge-drop", self._named(indices)
         if isinstance(collator, molecules.MoleculeCollator):
             # Which links are dropped is decided among all links, not only among the bonds.
             others = np.where(drops_edges, "graph", kinds)
-            _, keep, masked = change(taken, ptr, indices, others, rate, seed)
-            kept = partial(_kept_links, drops_edges, indices, rate, seed)
+            _, keep, masked = change(taken, ptr, ids, others, rate, seed)
+            kept = partial(_kept_links, drops_edges, ids, rate, seed)
             return collator.changed(_hidden(x, masked), indices, keep, kept)
         if drops_edges.all():
-            edges = edge_drop(taken, ptr, indices, rate, seed)
+            edges = edge_drop(taken, ptr, ids, rate, seed)
             starts = torch.from_numpy(ptr).to(x.device)
             return Batch(x, starts, collator.operator(edges, ptr, diagonal=False))
-        adjacency, keep, masked = change(taken, ptr, indices, kinds, rate, seed)
+        adjacency, keep, masked = change(taken, ptr, ids, kinds, rate, seed)
         hidden = _hidden(x, masked)
         is_diffused = np.isin(kinds, ("ppr", "heat"))
         if is_diffused.any():
@@ -208,6 +222,68 @@ class Source:
         operator.missing_loops = torch.from_numpy(is_plain).to(x.device)
         nodes, starts = (torch.from_numpy(a).to(x.device) for a in (left.nodes, left.node_ptr))
         return Batch(hidden[nodes], starts, operator)
+
+
+MOST_NODES = 4_000_000
+"""Nodes of a set up to which its features and views are prepared as a whole."""
+
+
+class PassingSource(Source):
+    """The same for a set too large to prepare as a whole: each batch is prepared on the way.
+
+    Features, alike nodes and views are those of the graphs of a batch, computed when it is asked
+    for, so memory does not grow with the set.
+    """
+
+    def __init__(
+        self, graphs: GraphSet, features: FeatureMap, device: torch.device, **options: Any
+    ) -> None:
+        self.graphs, self.features, self.device = graphs, features, device
+        self.view, self.subtrees = options.get("view"), options.pop("subtrees", None)
+        self._pointer, self._options = np.asarray(graphs.node_ptr), options | {"cache": False}
+        if self.view is not None and self.view.view == "bond-types":
+            self._options["bonds"] = bond_types(graphs, self.view.num_views)
+        self._last: tuple[np.ndarray, Source] | None = None
+
+    @property
+    def node_ptr(self) -> np.ndarray:
+        """Where the nodes of each graph begin, [G + 1]."""
+        return self._pointer
+
+    @property
+    def fixed_views(self) -> list[tuple[Adjacency, Name | None]]:
+        """None of the whole set: they are computed on the way."""
+        return []
+
+    def batch(self, indices: np.ndarray) -> Batch:
+        """Return the graphs ``indices`` as they are."""
+        return self._part(indices).batch(np.arange(len(indices)))
+
+    def views(self, batch: Batch, indices: np.ndarray, place: Place) -> list[Batch]:
+        """Return the K views of ``batch``, which holds the graphs ``indices``."""
+        return self._part(indices).views(batch, np.arange(len(indices)), place)
+
+    def two_views(
+        self, indices: np.ndarray, place: Place, kinds: tuple[str, ...], rate: float
+    ) -> tuple[Batch, Batch]:
+        """Return two views of each of the graphs ``indices``, as ``Source`` does."""
+        return self._part(indices).two_views(np.arange(len(indices)), place, kinds, rate)
+
+    def _part(self, indices: np.ndarray) -> Source:
+        """Return the source of some graphs; a batch and its views ask for the same."""
+        if self._last is None or not np.array_equal(self._last[0], indices):
+            part = self.graphs.take(indices)
+            source = Source(part, self.features, self.device, ids=indices, **self._options)
+            self._last = indices, source
+        return self._last[1]
+
+
+def make_source(
+    graphs: GraphSet, features: FeatureMap, device: torch.device, **options: Any
+) -> Source:
+    """Return a source of the graphs for training; the options are those of ``Source``."""
+    kind = PassingSource if graphs.num_nodes > MOST_NODES else Source
+    return kind(graphs, features, device, **options)
 
 
 def _hidden(x: torch.Tensor, masked: np.ndarray) -> torch.Tensor:

@@ -401,7 +401,7 @@ def _open_cells(lines: Iterator[str], head: str, notes: tuple[str, ...]) -> _Ope
     if separator == " ":
         lines = (line.rstrip(" \t\r\n") + "\n" for line in lines)
     reader = csv.reader(lines, **kwargs)
-    rows = ((row, reader.line_num) for row in reader if any(cell.strip() for cell in row))
+    rows = ((row, reader.line_num) for row in reader if any(map(str.strip, row)))
     first, _ = next(rows, ([], 0))
     return _Opened([cell.strip() for cell in first], rows, notes=notes)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, ParameterError, need, shortened
-from igsd.graphs.chemistry import ChemicalColumns, append_molecule, molecule_of
+from igsd.graphs.chemistry import ChemicalColumns, molecule_of
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import Standardiser, smiles_of
 
@@ -120,11 +120,12 @@ def read_molecules(
             spelling = text
             if standard is not None:
                 molecule, spelling = standard(molecule)
-            elif text.lstrip().startswith("InChI="):
+            elif "InChI=" in text and text.lstrip().startswith("InChI="):
                 spelling = smiles_of(molecule)
             kept.append(row)
             names.append(spelling)
-            append_molecule(found, molecule)
+            found.append(molecule, text)
+            del molecule  # so that the next one can have its memory, which is in the cache
     graphs = None
     if kept:
         graphs = found.labelled(name, graph_names=tuple(names))

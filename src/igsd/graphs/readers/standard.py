@@ -141,6 +141,8 @@ def skeletons(graphs: GraphSet) -> np.ndarray:
     Molecules with one InChI have one skeleton: InChI ignores bonds to metals, hydrogens move, and
     bond orders follow. Elements that form both kinds of bonds count as metals here. The hash
     depends on the names of elements, not on their codes, so that it compares molecules of two sets.
+    A set that knows its atoms also compares the number of hydrogens and the charge of the whole
+    molecule, in which molecules with one InChI agree too.
     """
     is_bare = [_METALS.fullmatch(str(name)) is not None for name in graphs.node_label_names]
     metal = np.array(is_bare)[graphs.node_labels]
@@ -153,4 +155,11 @@ def skeletons(graphs: GraphSet) -> np.ndarray:
         keys = refined_keys(keys, sent, graphs.adjacency.row_ptr)
     is_hydrogen = np.array([name == "H" for name in graphs.node_label_names])[graphs.node_labels]
     mixed = np.where(is_hydrogen, np.uint64(0), splitmix64(keys))
-    return np.add.reduceat(mixed, graphs.node_ptr[:-1])
+    if graphs.atom_kinds is None:
+        return np.add.reduceat(mixed, graphs.node_ptr[:-1])
+    parts = [str(name).split("|") for name in graphs.atom_kind_names]
+    charges = np.array([int(part[2]) for part in parts])[graphs.atom_kinds]
+    hydrogens = np.array([int(part[3]) for part in parts])[graphs.atom_kinds] + is_hydrogen
+    sums = [np.add.reduceat(column, graphs.node_ptr[:-1]) for column in (charges, hydrogens)]
+    whole = splitmix64((sums[0] * 2**20 + sums[1]).view(np.uint64))
+    return np.add.reduceat(mixed, graphs.node_ptr[:-1]) + whole
