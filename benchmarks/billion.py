@@ -34,7 +34,7 @@ NETWORK = 10e9 / 8
 """Bytes a second into and out of the machine that collects: ten gigabit."""
 
 OVERHEAD, PASSES = 0.005, 2
-"""Seconds per shard of scheduler and client, measured as CPU time of 500 calls on Dask 2026.8; how often
+"""Seconds per shard of scheduler and client (CPU time of 500 calls on Dask 2026.8); how often
 a result crosses the network card of their machine: in and out."""
 
 DEATHS, RESTART, DEADLY = 0.01, 120.0, 3

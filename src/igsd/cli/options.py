@@ -21,7 +21,6 @@ from igsd.graphs.summary import fitting_recipe
 from igsd.settings import own
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.settings.text import load_recipe, parse_settings, read_settings, recipe_names
-from igsd.workers.cluster import check_address
 from igsd.workers.pools import Workers, num_cores
 
 OURS = "igsd"
@@ -107,6 +106,8 @@ def check_workers(args: argparse.Namespace) -> None:
             raise ConfigError(
                 "--jobs is for this machine; on a cluster the number of workers decides."
             )
+        from igsd.workers.cluster import check_address
+
         check_address(args.scheduler)
     if args.jobs is not None and args.jobs > num_cores():
         say_note(

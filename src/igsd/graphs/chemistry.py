@@ -25,7 +25,6 @@ import numpy as np
 
 from igsd.errors import DataError, counted, need
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.binaries import read_binaries
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import NO_KINDS, GraphSet, Name
 
@@ -222,6 +221,8 @@ class ChemicalColumns:
         """Turn the molecules that were added last into columns."""
         if not self._pending:
             return
+        from igsd.graphs.binaries import read_binaries
+
         block = read_binaries([binary for binary, _ in self._pending])
         starts = pointers(block.sizes)
         stereo = np.zeros(starts[-1], np.int64)
