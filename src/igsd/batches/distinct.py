@@ -97,10 +97,10 @@ def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) ->
     """
     node_ptr, device = collator.node_ptr, collator.device
     columns, categories = adjacency.global_columns(node_ptr), collator.categories
-    keys = np.zeros(len(adjacency.row_ptr) - 1, dtype=np.uint64)
+    keys, by_place = np.zeros(len(adjacency.row_ptr) - 1, np.uint64), categories is not None
     for part in collator.features.codes.T:
         keys = splitmix64(keys ^ part.astype(np.uint64))
-    keys, first, kind = _kinds(keys)
+    keys, first, kind = _kinds(keys, by_place=by_place)
     x, levels, used, codes = collator.node_features(first), [], None, None
     factors: np.ndarray | np.uint64 = np.uint64(1)
     if categories is not None:
@@ -112,7 +112,7 @@ def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) ->
         before, width = kind, len(keys)
         neighbours = splitmix64(keys)[kind][columns] * factors
         keys = refined_keys(keys[kind], neighbours, adjacency.row_ptr)
-        keys, first, kind = _kinds(keys)
+        keys, first, kind = _kinds(keys, by_place=by_place)
         members = _ones(node_ptr, kind, len(keys), device)
         if used is None or codes is None:
             gather = _ones(*_gather(adjacency, columns, first, before), width, device)
@@ -128,14 +128,16 @@ def distinct_batch(collator: Collator, adjacency: Adjacency, num_levels: int) ->
     )
 
 
-def _kinds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _kinds(keys: np.ndarray, *, by_place: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (different keys [U], one place of each [U], the number of every key's kind [N]).
 
-    Like ``np.unique`` with a faster sort; kinds are numbered in the order of their places. The
+    Like ``np.unique`` with a faster sort; kinds are numbered in the order of their places.
+    ``by_place``: of equal keys the first one is their place, which is found much faster. Then the
     places take the last bits of the keys: two keys that differ there alone, which hardly ever
-    happens, may be counted as more than one kind each.
+    happens, may be counted as more than one kind each. Links without categories do without it, as
+    the place decides in which order vectors are summed, and so how they are rounded.
     """
-    order = _last_bits(np.sort(_with_places(keys, 0)), len(keys))
+    order = _last_bits(np.sort(_with_places(keys, 0)), len(keys)) if by_place else np.argsort(keys)
     ordered = keys[order]
     is_new = np.ones(len(keys), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
