@@ -80,8 +80,11 @@ class GNNEncoder(nn.Module):
 
     @property
     def takes_distinct(self) -> bool:
-        """Whether ``forward`` takes a ``DistinctBatch``: all layers are GIN, or all GINE."""
-        return any(all(isinstance(x, kind) for x in self.layers) for kind in (GINLayer, GINELayer))
+        """Whether ``forward`` takes a ``DistinctBatch``: GIN with sums and means, or GINE."""
+        if all(isinstance(layer, GINELayer) for layer in self.layers):
+            return True
+        sums = all(isinstance(layer, GINLayer) for layer in self.layers)
+        return sums and set(self.readouts) <= {"sum", "mean"}
 
     def _forward_distinct(self, batch: DistinctBatch) -> Tensor:
         x, parts = batch.x, []
