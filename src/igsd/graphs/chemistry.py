@@ -25,7 +25,6 @@ import numpy as np
 
 from igsd.errors import DataError, counted, need
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.binaries import read_binaries
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import NO_KINDS, GraphSet, Name
 
@@ -220,6 +219,8 @@ class ChemicalColumns:
 
     def _flush(self) -> None:
         """Turn the molecules that were added last into columns."""
+        from igsd.graphs.binaries import read_binaries  # not needed without RDKit
+
         if not self._pending:
             return
         block = read_binaries([binary for binary, _ in self._pending])
