@@ -34,7 +34,8 @@ NETWORK = 10e9 / 8
 """Bytes a second into and out of the machine that collects: ten gigabit."""
 
 OVERHEAD, PASSES = 0.005, 2
-"""Seconds of the scheduler per shard; how often a result crosses its network card: in and out."""
+"""Seconds per shard of scheduler and client, measured as CPU time of 500 calls on Dask 2026.8; how often
+a result crosses the network card of their machine: in and out."""
 
 DEATHS, RESTART, DEADLY = 0.01, 120.0, 3
 """Shards that end their worker; seconds until it is back; deaths after which Dask gives up."""

@@ -120,7 +120,7 @@ def test_wrong_questions(igsd: Run, trained: Path, toy: Path, tmp_path: Path) ->
         (["--recipe", "nonsense", toy], "no recipe"),
         (["--recipe", "molecules", toy, "--set", "devices=2"], "devices=1"),
         (["--recipe", "molecules", toy, "--protocol", "gckn"], "published folds"),
-        (["v.npy", toy], "7 embeddings"),
+        (["v.npy", toy], "7 vectors"),
         (["nan.npy", toy], "nan.npy must hold finite numbers"),
         ([trained, toy, "--labels", "active"], "no labels of that name"),
     ):

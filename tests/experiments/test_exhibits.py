@@ -27,7 +27,7 @@ from igsd.graphs.datasets import CATALOGUE, load_dataset
 
 NAMES = ["table-1", "table-2", "table-3", "gckn", "figure-labels", "figure-negatives"]
 NAMES += ["figure-projector", "figure-qm9", "figure-qm9-alone", "b3db", "b3db-logbb", "beyond"]
-NAMES += ["molecules"]
+NAMES += ["molecules", "pretraining"]
 
 
 def test_names() -> None:

@@ -137,7 +137,7 @@ def test_a_kernel_gives_its_matrix(tmp_path: Path, labelled: GraphSet) -> None:
 
 def test_the_wrong_number_of_rows(tmp_path: Path, labelled: GraphSet) -> None:
     np.save(tmp_path / "v.npy", np.ones((7, 2)))
-    with pytest.raises(DataError, match=r"7 embeddings.*8 graphs"):
+    with pytest.raises(DataError, match=r"7 vectors.*8 graphs"):
         source_vectors(tmp_path / "v.npy", labelled, "nested")
 
 

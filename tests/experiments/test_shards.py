@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from igsd.baselines.kernels.wl import WLKernel
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError, DataError, StorageError
 from igsd.estimators import IGSD, IGSDClassifier
 from igsd.experiments import shards
 from igsd.experiments.shards import predictions_by_shards, shards_of, vectors_by_shards
@@ -123,6 +123,25 @@ def test_notes_come_once_and_errors_say_where(
         list(vectors_by_shards(Model(), str(saved / "v"), many[:150], Pretended()))
 
 
+def test_shards_of_a_file_are_read_by_the_workers(
+    many: GraphSet, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "many.graphs"
+    many.save(path)
+    model, source = IGSD.load(saved / "v"), str(saved / "v")
+    seen: list[Any] = []
+    real = shards._graphs
+    monkeypatch.setattr(shards, "_graphs", lambda shard: seen.append(shard) or real(shard))
+    for data, kind in ((str(path), shards.Stored), ("MUTAG", GraphSet), (__file__, GraphSet)):
+        seen.clear()
+        found = list(vectors_by_shards(model, source, many, Pretended(), data=data))
+        assert {type(shard) for shard in seen} == {kind}
+        assert np.array_equal(np.concatenate(found), model.transform(many))
+    changed = shards.Stored(str(path), "of another file", 0, 3)
+    with pytest.raises(StorageError, match="is not the same file on every worker, or has changed"):
+        real(changed)
+
+
 def test_progress(many: GraphSet, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = IGSD.load(saved / "v")
     list(vectors_by_shards(model, str(saved / "v"), many, Pretended(), verbose=True))
@@ -152,8 +171,10 @@ def test_a_cluster_one_of_whose_workers_is_killed(
             cluster.workers[0].kill()
         chunks.append(rows)
     assert np.array_equal(np.concatenate(chunks), model.transform(many))
-    # The other worker does it alone, without the file of the model.
-    found = list(vectors_by_shards(model, source, many, Workers(1, cluster.address)))
+    # The other worker does it alone, without the file of the model, from the file of graphs.
+    many.save(saved / "many.graphs")
+    more: Any = {"data": str(saved / "many.graphs")}
+    found = list(vectors_by_shards(model, source, many, Workers(1, cluster.address), **more))
     assert np.array_equal(np.concatenate(found), model.transform(many))
 
 

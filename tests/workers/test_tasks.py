@@ -108,6 +108,20 @@ def test_a_call_that_ends_two_processes() -> None:
     assert lost == ["no a", "B", "C", "D", "E"]
 
 
+def test_what_is_sent_is_made_late() -> None:
+    sent: list[str] = []
+
+    def prepare(seconds: float, text: str) -> tuple[float, str]:
+        sent.append(text)
+        return seconds, text * 2
+
+    ended = run_tasks(name, TASKS, FakePool(2), prepare=prepare)
+    first = next(ended)
+    assert (first.arguments, first.value) == ((3.0, "a"), "AA")
+    assert sent == ["a", "b", "c", "d"]
+    ended.close()
+
+
 def test_calls_that_may_not_begin_are_left_out() -> None:
     assert values(FakePool(2), begin=lambda seconds, text: text not in "bd") == list("ACE")
 

@@ -67,7 +67,7 @@ def run(args: Namespace) -> int:
     columns = [str(name) for name in model.get_feature_names_out()]
     shape = (len(graphs), len(columns))
     verbose = not args.quiet
-    chunks = vectors_by_shards(model, args.model, graphs, workers, verbose=verbose)
+    chunks = vectors_by_shards(model, args.model, graphs, workers, data=args.data, verbose=verbose)
     about = (graphs.graph_names, graphs.lines, graphs.ids)
     write_vectors(args.output, chunks, shape, columns, *about, spreadsheet=args.spreadsheet)
     written()

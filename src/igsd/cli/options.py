@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,14 @@ def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[]
     if target.parent.exists():
         return lambda: None
     return lambda: say_note(f"created the folder {target.parent}.")
+
+
+def input_paths(args: argparse.Namespace) -> list[str]:
+    """Return whatever may be a path among the arguments and options, apart from the outputs."""
+    outputs = ("json", "plot", "output", "records")
+    values = (value for name, value in vars(args).items() if name not in outputs)
+    lists = (value if isinstance(value, list) else [value] for value in values)
+    return [text for text in chain.from_iterable(lists) if isinstance(text, str) and text]
 
 
 def _is_part_of(target: Path, source: Path) -> bool:

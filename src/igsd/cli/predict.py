@@ -57,7 +57,9 @@ def run(args: Namespace) -> int:
 
     model, graphs = load_model(args.model), open_for_model(args, quiet=args.quiet)
     verbose = not args.quiet
-    columns = predictions_by_shards(model, args.model, graphs, workers, verbose=verbose)
+    columns = predictions_by_shards(
+        model, args.model, graphs, workers, data=args.data, verbose=verbose
+    )
     metrics = RunFolder(args.model).metrics() or {}
     columns = {**columns, **given_columns(metrics, graphs, args.data)}
     write_columns(args.output, columns, spreadsheet=args.spreadsheet)

@@ -7,7 +7,6 @@ import time
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -94,10 +93,7 @@ def parse_methods(text: str) -> list[str]:
         raise ConfigError("--methods takes names with commas between them, or all. Got none.")
     for name in names:
         if name == "vectors":
-            raise ConfigError(
-                "Vectors from a file are given with igsd compare --vectors FILE, and each file is "
-                "a row of its own: leave vectors out of the names."
-            )
+            raise ConfigError("Give vectors with --vectors FILE of igsd compare, not by that name.")
         if name != "all":
             method(name)
     return method_names() if "all" in names else list(dict.fromkeys(names))
@@ -120,15 +116,7 @@ def check_running(args: Namespace) -> None:
             raise ConfigError(f"--limit-{option} must be above 0. Got {value:g}.")
     for option in ("json", "plot"):
         if path := vars(args).get(option):
-            options.prepare_output(path, *_inputs(args), option=f"--{option}")
-
-
-def _inputs(args: Namespace) -> list[str]:
-    """Return whatever may be a path among the arguments and options, apart from the outputs."""
-    outputs = ("json", "plot", "output", "records")
-    values = (value for name, value in vars(args).items() if name not in outputs)
-    lists = (value if isinstance(value, list) else [value] for value in values)
-    return [text for text in chain.from_iterable(lists) if isinstance(text, str) and text]
+            options.prepare_output(path, *options.input_paths(args), option=f"--{option}")
 
 
 def written_changes(args: Namespace) -> Changes:

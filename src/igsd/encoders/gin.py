@@ -1,5 +1,7 @@
 """Graph isomorphism network layer (Xu et al., 2019)."""
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -16,16 +18,22 @@ def normed_linear(
     After training, BatchNorm is a fixed scale and shift of each column, so it is folded into the
     weights and costs no pass over the nodes.
     """
-    if layer.training or not isinstance(norm, nn.BatchNorm1d) or torch.is_grad_enabled():
+    is_fixed = isinstance(norm, nn.BatchNorm1d) and norm.running_mean is not None
+    if layer.training or torch.is_grad_enabled() or not is_fixed:
         return counted_norm(norm, layer(x), counts)
-    mean, variance = norm.running_mean, norm.running_var
-    if mean is None or variance is None:
-        return norm(layer(x))
-    scale = norm.weight * torch.rsqrt(variance + norm.eps)
-    shift = norm.bias - mean * scale
+    return nn.functional.linear(x, *folded(layer, norm))
+
+
+def folded(layer: nn.Linear, norm: nn.Module) -> tuple[Tensor, Tensor]:
+    """Return weight and bias of a linear layer followed by a norm, as it is after training."""
+    bias = layer.weight.new_zeros(len(layer.weight)) if layer.bias is None else layer.bias
+    if not isinstance(norm, nn.BatchNorm1d) or norm.running_mean is None:
+        return layer.weight, bias
+    scale = norm.weight * torch.rsqrt(cast(Tensor, norm.running_var) + norm.eps)
+    shift = norm.bias - norm.running_mean * scale
     if layer.bias is not None:
         shift = shift + layer.bias * scale
-    return nn.functional.linear(x, layer.weight * scale.unsqueeze(1), shift)
+    return layer.weight * scale.unsqueeze(1), shift
 
 
 def _sums(x: Tensor, batch: Batch) -> Tensor:

@@ -9,7 +9,7 @@ from igsd.batches.batch import Batch
 from igsd.batches.distinct import Level
 from igsd.batches.links import LinkFeatures
 from igsd.batches.molecules import CategoryOperator, MoleculeBatch
-from igsd.encoders.gin import normed_linear
+from igsd.encoders.gin import folded, normed_linear
 from igsd.encoders.norm import Norm
 from igsd.errors import ConfigError
 
@@ -51,8 +51,10 @@ class GINELayer(nn.Module):
             )
         links = batch.links
         sums = added_messages(self.lift(x), self.edge(self.link_table[links.used]), links)
-        return self._update(sums)
+        hidden = self.first(sums).relu_()
+        return normed_linear(self.second, self.norm, hidden).relu_()
 
+    @torch.no_grad()
     def distinct(self, x: Tensor, level: Level, used: Tensor) -> Tensor:
         """Return the vectors [U, out] of distinct neighbourhoods from those of the level before.
 
@@ -60,16 +62,14 @@ class GINELayer(nn.Module):
         """
         x, vectors = self.lift(x), self.edge(self.link_table[used])
         result = x.new_empty(level.members.shape[1], self.second.out_features)
+        weight, bias = folded(self.second, self.norm)
         for block in level.blocks:
             sent = _sent(x, vectors, block.sender, block.counts)
             own = x.index_select(0, block.own)
             sums = torch.addmm(own, block.arrive.to(x.dtype), sent)
-            result[block.start : block.stop] = self._update(sums)
+            rows = result[block.start : block.stop]
+            torch.addmm(bias, self.first(sums).relu_(), weight.T, out=rows).relu_()
         return result
-
-    def _update(self, sums: Tensor) -> Tensor:
-        hidden = self.first(sums).relu_()
-        return normed_linear(self.second, self.norm, hidden).relu_()
 
 
 def added_messages(x: Tensor, vectors: Tensor, links: CategoryOperator) -> Tensor:

@@ -7,6 +7,7 @@ computes them.
 
 import contextlib
 import hashlib
+import json
 import os
 import tempfile
 import time
@@ -22,6 +23,7 @@ from igsd.baselines.registry import load_model
 from igsd.errors import DataError, IGSDWarning, StorageError, counted, warn_user
 from igsd.estimators.predictions import about_graphs, prediction_columns
 from igsd.experiments.records import in_words
+from igsd.files.arrays import read_header
 from igsd.files.columns import Columns
 from igsd.files.models import SHIPPED, model_path
 from igsd.files.remote import local_path
@@ -37,6 +39,15 @@ _MOST, _PER_WORKER, _MOST_NOTES = 100_000, 8, 5
 Range = tuple[int, int]
 
 
+class Stored(NamedTuple):
+    """A shard on a disk that workers see, too: (start, stop) of a file of graphs."""
+
+    path: str
+    stamp: str
+    start: int = 0
+    stop: int = 0
+
+
 class _Answer(NamedTuple):
     """What a worker computes of a shard, and the warnings that came with it."""
 
@@ -45,17 +56,24 @@ class _Answer(NamedTuple):
 
 
 def vectors_by_shards(
-    model: Any, source: str, graphs: GraphSet, workers: Workers, *, verbose: bool = False
+    model: Any,
+    source: str,
+    graphs: GraphSet,
+    workers: Workers,
+    *,
+    data: str = "",
+    verbose: bool = False,
 ) -> Iterator[np.ndarray]:
     """Yield the vectors of graphs in order, in chunks.
 
-    ``source``: where the model is, as for ``load_model``.
+    ``source``: where the model is, as for ``load_model``. ``data``: where the graphs are; from a
+    file of graphs that all workers see, these read their shards themselves.
     """
     if workers.is_here and hasattr(model, "transform_chunks"):
         yield from model.set_params(verbose=verbose).transform_chunks(graphs)
         return
     ranges = _ranges(model, graphs, "transform_chunks")
-    make = _computed(_vectors, model, source, graphs, ranges, workers, "embedding", verbose)
+    make = _computed(_vectors, model, source, graphs, data, ranges, workers, "embedding", verbose)
     parts = iter(ranges)
     for (first, last), rows in make:
         for start, stop in parts:  # a file is written part by part, as by one process
@@ -65,16 +83,24 @@ def vectors_by_shards(
 
 
 def predictions_by_shards(
-    model: Any, source: str, graphs: GraphSet, workers: Workers, *, verbose: bool = False
+    model: Any,
+    source: str,
+    graphs: GraphSet,
+    workers: Workers,
+    *,
+    data: str = "",
+    verbose: bool = False,
 ) -> Columns:
-    """Return the columns of ``prediction_columns``."""
+    """Return the columns of ``prediction_columns``; arguments as for ``vectors_by_shards``."""
     ranges = _ranges(model, graphs, "predict")
     if workers.is_here and (len(ranges) == 1 or hasattr(model, "chunk_ranges")):
         return prediction_columns(model, graphs, source, verbose=verbose)
     if hasattr(model, "set_params"):  # a model that gives no predictions is refused here
         prediction_columns(model, graphs.take(np.arange(1)), source)
     columns: Columns = {}
-    make = _computed(_predictions, model, source, graphs, ranges, workers, "predicting", verbose)
+    make = _computed(
+        _predictions, model, source, graphs, data, ranges, workers, "predicting", verbose
+    )
     for _, part in make:
         for name, values in part.items():
             columns.setdefault(name, []).extend(values)
@@ -107,6 +133,7 @@ def _computed(
     model: Any,
     source: str,
     graphs: GraphSet,
+    data: str,
     ranges: Sequence[Range],
     workers: Workers,
     title: str,
@@ -117,11 +144,19 @@ def _computed(
     with workers.pool() as pool, progress_bar(title, len(graphs), shown=verbose) as advance:
         shards = ranges if workers.is_here else shards_of(ranges, pool.size)
         sent = _sent_model(model, source, workers, pool)
-        tasks = ((sent, graphs.take(np.arange(*shard)), shard[0]) for shard in shards)
+        stored = None if workers.is_here else _stored(data, pool)
+
+        def prepare(start: int, stop: int) -> tuple[Any, Any, int]:
+            """Return what a worker gets of a shard: its graphs, or where they are."""
+            if stored is not None:
+                return sent, stored._replace(start=start, stop=stop), start
+            return sent, graphs.take(np.arange(start, stop)), start
+
         begin = time.monotonic()
         on_cluster = workers.scheduler is not None
         ahead = pool.size if on_cluster else 0
-        ended = run_tasks(function, tasks, pool, ahead=ahead, copies=on_cluster)
+        how: Any = {"prepare": prepare, "ahead": ahead, "copies": on_cluster}
+        ended = run_tasks(function, shards, pool, **how)
         for done, (shard, answer) in enumerate(zip(shards, ended, strict=True), start=1):
             yield shard, answer.value.value
             advance(shard[1] - shard[0], _pace(done, len(shards), shard[1], len(graphs), begin))
@@ -143,6 +178,41 @@ def _tell(notes: Sequence[str]) -> None:
         warn_user(note)
     if len(notes) > _MOST_NOTES:
         warn_user(f"There are {counted(len(notes) - _MOST_NOTES, 'more note')} like these.")
+
+
+def _stored(data: str, pool: Pool) -> Stored | None:
+    """Return where the graphs are, if DATA is a file of graphs that every worker sees."""
+    path = os.path.abspath(os.path.expanduser(data))
+    stamp = stamp_of(path)
+    if not stamp or set(pool.everywhere(stamp_of, path)) != {stamp}:
+        return None
+    return Stored(path, stamp)
+
+
+def stamp_of(path: str) -> str:
+    """Return what tells a file of graphs from others, its size and header; empty if it is none."""
+    try:
+        header = read_header(Path(path)) if os.path.isfile(path) else None
+        if header is None:
+            return ""
+        text = json.dumps(header, sort_keys=True, default=str)
+        return f"{os.path.getsize(path)}-{hashlib.sha256(text.encode()).hexdigest()}"
+    except (OSError, ValueError):
+        return ""
+
+
+@lru_cache(maxsize=1)
+def _opened_set(path: str, stamp: str) -> GraphSet:
+    if stamp_of(path) != stamp:
+        raise StorageError(f"{path} is not the same file on every worker, or has changed.")
+    return GraphSet.load(path)
+
+
+def _graphs(shard: GraphSet | Stored) -> GraphSet:
+    """Return the graphs of a shard; a worker keeps its file open for the next one."""
+    if isinstance(shard, GraphSet):
+        return shard
+    return _opened_set(shard.path, shard.stamp).take(np.arange(shard.start, shard.stop))
 
 
 def _sent_model(model: Any, source: str, workers: Workers, pool: Pool) -> Any:
@@ -201,15 +271,15 @@ def _noted(first: int) -> Iterator[list[str]]:
             )
 
 
-def _vectors(sent: Any, graphs: GraphSet, first: int) -> _Answer:
+def _vectors(sent: Any, shard: GraphSet | Stored, first: int) -> _Answer:
     """Return the vectors of a shard."""
     with _noted(first) as notes:
-        value = np.asarray(_model(sent).transform(graphs))
+        value = np.asarray(_model(sent).transform(_graphs(shard)))
     return _Answer(value, tuple(notes))
 
 
-def _predictions(sent: Any, graphs: GraphSet, first: int) -> _Answer:
+def _predictions(sent: Any, shard: GraphSet | Stored, first: int) -> _Answer:
     """Return the predictions of a shard, as columns."""
     with _noted(first) as notes:
-        value = prediction_columns(_model(sent), graphs)
+        value = prediction_columns(_model(sent), _graphs(shard))
     return _Answer(value, tuple(notes))

@@ -12,7 +12,7 @@ from typing import Any
 from igsd import __version__
 from igsd.errors import ConfigError, enumerated, need
 from igsd.workers.pools import called
-from igsd.workers.tasks import Arguments, Pool, WorkerLostError
+from igsd.workers.tasks import Arguments, Pool, T, WorkerLostError
 
 # Seconds between two looks at the workers, in which a scheduler must listen, in which one on a busy
 # machine must answer, and after which a cluster without a worker is given up.
@@ -59,11 +59,22 @@ class Cluster(Pool):
             )
 
     def result(self, call: Any) -> Any:
-        """Return the result of a call; raises ``WorkerLostError`` if it has ended workers."""
+        """Return the call itself, whose result stays with its worker until it is collected.
+
+        Raises what the call raised, and ``WorkerLostError`` if it has ended workers.
+        """
+        return call if call.status == "finished" else self.collect(call)
+
+    def collect(self, value: Any) -> Any:
+        """Return the result of a call; Dask makes it again if its worker has died meanwhile."""
+        from distributed import Future
         from distributed.scheduler import KilledWorker
 
+        if not isinstance(value, Future):
+            return value
         try:
-            return call.result()
+            self.wait([value], None)
+            return value.result()
         except KilledWorker as error:
             raise WorkerLostError(
                 "One part of the work has ended several Dask workers, possibly because their "
@@ -79,6 +90,10 @@ class Cluster(Pool):
                 f"The Dask scheduler at {self._scheduler}, or a worker of it, cannot import "
                 f"{name}: install igsd {__version__} there, the version of this command."
             ) from error
+
+    def everywhere(self, function: Callable[..., T], *arguments: Any) -> list[T]:
+        """Return what a function gives on every worker."""
+        return list(self._client.run(function, *arguments).values())
 
     def cancel(self, call: Any) -> None:
         """Forget a call; a worker that is at it finishes it."""

@@ -9,10 +9,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from igsd.errors import TrainingError
 
+T = TypeVar("T")
 Arguments = tuple[Any, ...]
 
 ATTEMPTS = 2
@@ -48,6 +49,14 @@ class Pool:
         """Return the result of a call; raises ``WorkerLostError`` if its process was killed."""
         return call.result()
 
+    def collect(self, value: Any) -> Any:
+        """Return a result whose turn it is, from wherever it has been kept until now."""
+        return value
+
+    def everywhere(self, function: Callable[..., T], *arguments: Any) -> list[T]:
+        """Return what a function gives on every worker."""
+        return [function(*arguments)]
+
     def cancel(self, call: Any) -> None:
         """Forget a call, and end it if that is possible."""
 
@@ -79,6 +88,7 @@ def run_tasks(
     *,
     begin: Callable[..., bool] = lambda *arguments: True,
     lost: Callable[..., Any] | None = None,
+    prepare: Callable[..., Arguments] = lambda *arguments: arguments,
     in_order: bool = True,
     ahead: int = 0,
     copies: bool = False,
@@ -89,11 +99,13 @@ def run_tasks(
     ``ahead`` wait; ``in_order`` results are handed out in their order, and not more than four times
     as many as there are workers are waiting for an earlier one. ``begin(*arguments)`` is asked
     before each start; False skips the call. A call whose process is killed is made once more; after
-    the second time ``lost(*arguments)`` is its result, by default an error. ``copies``: a call that
-    takes more than twice as long as most is also given to a worker that has nothing else to do,
-    and the first result counts. Only for functions that depend on nothing but their arguments.
+    the second time ``lost(*arguments)`` is its result, by default an error. What workers get are
+    ``prepare(*arguments)``, made when it is sent: so tasks that wait take no memory. ``copies``: a
+    call that takes more than twice as long as most is also given to a worker that has nothing else
+    to do, and the first result counts. Only for functions that depend on nothing but their
+    arguments.
     """
-    loop = _Loop(function, iter(tasks), pool, begin, lost, in_order, ahead, copies)
+    loop = _Loop(function, iter(tasks), pool, begin, lost, prepare, in_order, ahead, copies)
     try:
         yield from loop.run()
     finally:
@@ -109,12 +121,13 @@ class _Loop:
         pool: Pool,
         begin: Callable[..., bool],
         lost: Callable[..., Any] | None,
+        prepare: Callable[..., Arguments],
         in_order: bool,
         ahead: int,
         copies: bool,
     ) -> None:
         self.function, self.tasks, self.pool = function, tasks, pool
-        self.begin, self.lost, self.in_order = begin, lost, in_order
+        self.begin, self.lost, self.prepare, self.in_order = begin, lost, prepare, in_order
         self.ahead, self.copies = ahead, copies
         self.running: dict[Any, _Call] = {}
         self._started: dict[int, float] = {}
@@ -163,7 +176,8 @@ class _Loop:
 
     def _start(self, call: _Call) -> None:
         self._started.setdefault(call.number, self.pool.now())
-        self.running[self.pool.submit(self.function, call.arguments)] = call
+        handle = self.pool.submit(self.function, self.prepare(*call.arguments))
+        self.running[handle] = call
 
     def _end(self, handle: Any) -> None:
         """Take the result of a call, or start it again if its process was killed."""
@@ -199,7 +213,7 @@ class _Loop:
             ended = self._ended.pop(number)
             self._due = number + 1 if self.in_order else self._due
             if ended is not None:
-                yield ended
+                yield ended._replace(value=self.pool.collect(ended.value))
 
     def _is_slow_after(self) -> float | None:
         """Return the seconds after which a call is slow; None if that is not known yet."""
@@ -231,4 +245,4 @@ class _Loop:
                 return
             if call.number not in self._copied and now - self._started[call.number] > slow:
                 self._copied.add(call.number)
-                self.running[self.pool.submit(self.function, call.arguments)] = call
+                self._start(call)
