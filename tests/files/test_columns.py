@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from igsd.errors import StorageError
+from igsd.files import columns
 from igsd.files.columns import SUFFIXES, Columns, read_vectors, write_columns, write_vectors
 
 COLUMNS: Columns = {"graph": [0, 1], "class": ["a,b", "c"], "p": [1 / 3, 1.0], "given": [None, "c"]}
@@ -21,6 +22,18 @@ def test_quotes_stand_only_where_they_are_needed(tmp_path: Path) -> None:
     write_columns(tmp_path / "p.csv", COLUMNS)
     expected = 'graph,class,p,given\n0,"a,b",0.333333333,\n1,c,1,c\n'
     assert (tmp_path / "p.csv").read_text() == expected
+
+
+def test_row_groups_are_written_as_chunks_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "_ROW_GROUP", 5)
+    rows = np.arange(24, dtype=np.float32).reshape(12, 2)
+    chunks = (rows[start : start + 3] for start in range(0, 12, 3))
+    write_vectors(tmp_path / "v.parquet", chunks, rows.shape, ["a", "b"])
+    about = pq.ParquetFile(tmp_path / "v.parquet").metadata
+    assert [about.row_group(n).num_rows for n in range(about.num_row_groups)] == [6, 6]
+    assert np.array_equal(read_vectors(tmp_path / "v.parquet"), rows)
 
 
 def test_texts_that_a_spreadsheet_would_obey(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 from pathlib import Path
 
@@ -67,6 +68,9 @@ def test_the_shards_are_the_set_of_one_file(
     assert (found[7].graph_names or ())[0] == (expected.graph_names or ())[7]
     assert np.array_equal(found.node_counts(), expected.node_counts())
     assert found.without_labels() == expected.without_labels()
+    sent = pickle.dumps(found)
+    assert len(sent) < 20_000  # a process that works on the set maps the shards itself
+    assert pickle.loads(sent) == found
     found.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "one").read_bytes()
 

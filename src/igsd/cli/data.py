@@ -70,7 +70,7 @@ def add_parser(commands: Any) -> None:
         "quickly. Several paths, also patterns as in '*.csv', become one set. A table may be "
         "of any length: it is read in parts by --jobs processes, or on a Dask cluster. The parts "
         "are kept in the folder OUT.parts until OUT is written; after an interruption the same "
-        "command continues from them. Of more than 500,000 molecules, OUT is a folder of shards "
+        "command continues from them. Of more than 250,000 molecules, OUT is a folder of shards "
         "and their manifest."
     )
     summary = "convert other files to one portable file"

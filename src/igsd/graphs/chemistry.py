@@ -219,6 +219,8 @@ class ChemicalColumns:
 
     def _flush(self) -> None:
         """Turn the molecules that were added last into columns."""
+        from igsd.graphs.binaries import read_binaries  # not needed without RDKit
+
         if not self._pending:
             return
         from igsd.graphs.binaries import read_binaries

@@ -18,7 +18,7 @@ from igsd.graphs.labels import drop_missing
 from igsd.graphs.readers.standard import alike_skeletons, same_molecules
 from igsd.graphs.shards import is_sharded, write_manifest, write_shard
 
-SHARD = 500_000
+SHARD = 250_000
 """Molecules from which on a set becomes a folder of shards, and the most of a shard."""
 
 KIND = "part of a set"

@@ -20,7 +20,6 @@ from igsd.graphs.readers.standard import check_standardised, level_of
 from igsd.graphs.readers.table import guess_smiles, read_smiles_table
 from igsd.graphs.readers.text_table import frame_table, is_frame, is_table
 from igsd.graphs.readers.tu import read_tu
-from igsd.graphs.shards import is_sharded, open_shards
 from igsd.settings import own
 
 _ACCEPTED = (
@@ -206,6 +205,8 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
     from igsd.graphs.readers import files  # not needed to open a data set by its name
 
     if path.is_dir():
+        from igsd.graphs.shards import is_sharded, open_shards
+
         if is_sharded(path):
             return open_shards(path)
         # A folder that happens to have the name of a data set, such as runs/MUTAG.

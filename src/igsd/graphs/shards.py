@@ -8,6 +8,7 @@ of its graphs is needed for the first time.
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -110,7 +111,7 @@ def open_shards(path: str | os.PathLike[str]) -> GraphSet:
                 f"or their names are others. {_AGAIN}"
             )
         layouts.append(layout)
-    opened = _Opened([folder / shard["file"] for shard in manifest["shards"]])
+    opened = _Opened([(folder / shard["file"]).absolute() for shard in manifest["shards"]])
     columns: dict[str, Any] = {}
     for key, (dtype, shape) in layouts[0].shapes.items():
         lengths = [layout.shapes[key][1][0] for layout in layouts]
@@ -197,11 +198,14 @@ class _Opened:
         self._paths = paths
         self._sets: dict[int, GraphSet] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_paths": self._paths, "_sets": {}}  # another process maps the files itself
+
     def reader(self, key: str) -> Any:
         """Return a function from the number of a shard to one of its columns."""
-        return lambda number: self._column(int(number), key)
+        return partial(self._column, key)
 
-    def _column(self, number: int, key: str) -> Any:
+    def _column(self, key: str, number: int) -> Any:
         if number not in self._sets:
             self._sets[number] = GraphSet.load(self._paths[number], decoded=False)
         graphs = self._sets[number]
