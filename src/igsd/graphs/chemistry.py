@@ -223,7 +223,6 @@ class ChemicalColumns:
 
         if not self._pending:
             return
-        from igsd.graphs.binaries import read_binaries
 
         block = read_binaries([binary for binary, _ in self._pending])
         starts = pointers(block.sizes)
