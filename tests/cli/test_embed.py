@@ -57,7 +57,7 @@ def test_rows_left_out_are_named_and_lines_are_kept(igsd: Run, tmp_path: Path) -
         code, _, err = igsd(*command)
         assert code == 0
         # The rows are shown once, and only counted after that.
-        assert err == (first if command[0] == "train" else f"{note}, as before.\n")
+        assert err == (first if command[0] == "train" else f"{note}, as before: line 3, line 6.\n")
     code, _, err = igsd("embed", "r", "m.graphs", "-o", "w.parquet", "--quiet")
     assert (code, err) == (0, "")
     rows = [line.split(",")[:3] for line in (tmp_path / "v.csv").read_text().splitlines()]

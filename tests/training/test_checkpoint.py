@@ -193,7 +193,7 @@ def test_other_labels_and_settings_of_labels_are_refused(tmp_path: Path) -> None
     graphs, path, other = make_graphs(16), tmp_path / "c", few_labels()
     train_with_labels(graphs, checkpoint=path)
     other.values[0] = 1
-    with pytest.raises(ConfigError, match="its labels is"):
+    with pytest.raises(ConfigError, match="trained on other labels"):
         train_with_labels(graphs, labels=other, checkpoint=path)
     with pytest.raises(ConfigError, match="its self_weight is"):
         train_with_labels(graphs, {"self_weight": 2.0}, checkpoint=path)
@@ -205,7 +205,7 @@ def test_another_method_is_refused(graphs: GraphSet, finished: Path) -> None:
 
 
 def test_other_graphs_are_refused(finished: Path) -> None:
-    with pytest.raises(ConfigError, match="its data is"):
+    with pytest.raises(ConfigError, match="trained on other graphs"):
         train(make_graphs(seed=1), checkpoint=finished)
 
 
