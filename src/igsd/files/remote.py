@@ -5,7 +5,6 @@ temporary folder of this machine first, since files of igsd are mapped into memo
 """
 
 import contextlib
-import os
 import re
 import shutil
 import tempfile
