@@ -250,3 +250,17 @@ def test_more_processes_than_cores_and_other_options(
         code, _, err = igsd("embed", trained, toy, "-o", "v.npy", *options)
         assert code == 2
         assert text in err
+
+
+def test_a_url_does_not_replace_its_own_input(igsd: Run, trained: Path, tmp_path: Path) -> None:
+    """The table of the user was replaced by vectors: only plain paths were compared."""
+    fsspec = pytest.importorskip("fsspec", reason="the extra cluster is not installed")
+    table, url = tmp_path / "some.csv", f"file://{tmp_path}/some.csv"
+    table.write_text("smiles\nCCO\n")
+    for source, output in ((str(table), url), (url, str(table)), (url, url)):
+        code, _, err = igsd("embed", str(trained), source, "-o", output)
+        assert (code, "is the input" in err) == (2, True)
+    fsspec.filesystem("memory").pipe("/own/some.csv", table.read_bytes())
+    code, _, err = igsd("embed", trained, "memory://own/some.csv", "-o", "memory:///own/some.csv")
+    assert (code, "is an input. Choose another name" in err) == (2, True)
+    assert table.read_text() == "smiles\nCCO\n"

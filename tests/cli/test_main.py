@@ -137,3 +137,21 @@ def test_is_a_module_too(tmp_path: Path) -> None:
     )
     assert done.stdout.startswith("igsd ")
     assert main.make_parser().prog == "igsd"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("train", "MUTAG", "-o", "s3://bucket/run"),
+        ("data", "import", "MUTAG", "-o", "file:///tmp/mutag.graphs"),
+        ("index", "model", "MUTAG", "-o", "gs://bucket/index"),
+        ("map", "model", "MUTAG", "--plot", "s3://bucket/map.png"),
+        ("compare", "MUTAG", "--json", "s3://bucket/scores.json"),
+    ],
+)
+def test_a_url_where_a_path_is_needed(igsd: Run, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """It was taken for a path: a folder called ``s3:`` appeared."""
+    code, _, err = igsd(*command)
+    assert code == 2
+    assert f"{command[-2]} must be a path of this machine here. Got the URL {command[-1]}" in err
+    assert not list(tmp_path.glob("*:"))

@@ -164,6 +164,9 @@ def test_vectors_are_matched_by_id(tmp_path: Path) -> None:
     path.write_text("id,x,y\nc,3,0\na,1,0\na,2,0\n")
     with pytest.raises(DataError, match="no row for 'b'"):
         vectors_for(str(path), graphs)
+    path.write_text("id,x,y\na,1,0\nb,2,0\nc,3,0\n")  # the row of a was taken twice
+    with pytest.raises(DataError, match="each id once, and several graphs there have the same"):
+        vectors_for(str(path), replace(graphs, ids=("a", "a", "c")))
 
 
 def test_vectors_of_graphs_without_ids_are_matched_by_number(tmp_path: Path) -> None:

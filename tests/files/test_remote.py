@@ -42,6 +42,12 @@ def test_a_file_is_copied_once_and_keeps_its_name(memory: Any) -> None:
     assert Path(path).name == "some.csv"
     assert Path(path).read_bytes() == b"smiles\nCCO\n"
     assert local_path("memory://bucket/some.csv") == path
+    memory.pipe("/bucket/some.csv", b"smiles\nCCC\n")  # the copy of before was returned
+    assert Path(local_path("memory://bucket/some.csv")).read_bytes() == b"smiles\nCCC\n"
+
+
+def test_a_file_of_this_machine_is_not_copied(tmp_path: Path) -> None:
+    assert local_path(f"file://{tmp_path}/some.csv") == f"{tmp_path}/some.csv"
 
 
 def test_what_is_not_there(memory: Any) -> None:
@@ -64,6 +70,7 @@ def test_a_file_is_written_whole_or_not_at_all(memory: Any, tmp_path: Path, kind
     with pytest.raises(DataError, match="Graph 2 is empty"):
         write_vectors(url, failing(), (3, 3), ["a", "b", "c"])
     assert not system.exists(url)
+    assert not list(tmp_path.glob("new/*"))
     write_vectors(url, iter(chunks), (3, 3), ["a", "b", "c"])
     assert np.array_equal(np.load(local_path(url), allow_pickle=False), np.concatenate(chunks))
 

@@ -49,6 +49,7 @@ def add_parser(commands: Any) -> None:
     add_model_and_data(parser)
     text = ".npy, .csv or .parquet; - for standard output"
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
+    parser.set_defaults(takes_url=True)
     add_spreadsheet_argument(parser)
     add_workers_arguments(parser, "processes, -1 for all cores (default: 1)", "it is computed")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")

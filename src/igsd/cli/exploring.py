@@ -83,6 +83,7 @@ def add_vectors_arguments(parser: argparse.ArgumentParser, table: str) -> None:
     text = "classes or numbers, as in `igsd train --labels` (default: the classes of DATA)"
     parser.add_argument("--labels", metavar="COLUMN|FILE", help=text)
     parser.add_argument("-o", "--output", metavar="FILE", help=table)
+    parser.set_defaults(takes_url=True)
     add_spreadsheet_argument(parser)
     parser.add_argument("--plot", metavar="FILE", help="write the picture: .png, .svg or .pdf")
     text = 'how the picture is made (default: pca; umap needs pip install "igsd[maps]")'

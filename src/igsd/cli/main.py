@@ -16,7 +16,8 @@ from typing import Any
 
 from igsd import __version__
 from igsd.cli import COMMANDS
-from igsd.errors import IGSDError, IGSDWarning, ParameterError
+from igsd.errors import ConfigError, IGSDError, IGSDWarning, ParameterError
+from igsd.files.remote import is_remote
 from igsd.limits import library_errors
 from igsd.processes import exit_code_of, signals_stop
 from igsd.progress import printable, steady_streams
@@ -81,6 +82,7 @@ def _run(
     """Return the exit code; until ``handlers`` is closed, SIGTERM does not cut a message short."""
     try:
         args = make_parser(arguments).parse_args(arguments)
+        _check_places(args)
         begin()
         handlers.enter_context(signals_stop())
         with warnings_as_notes(), library_errors():
@@ -97,6 +99,19 @@ def _run(
         return 0
     except OSError as error:
         return _fail(_describe(error), 2)
+
+
+def _check_places(args: argparse.Namespace) -> None:
+    """Refuse URLs of outputs that are written on this machine alone; raises ``ConfigError``."""
+    outputs = {"output": "-o", "json": "--json", "plot": "--plot", "records": "--records"}
+    if getattr(args, "takes_url", False):
+        del outputs["output"]
+    for name, option in (outputs | {"log_dir": "--log-dir"}).items():
+        if is_remote(place := getattr(args, name, None)):
+            raise ConfigError(
+                f"{option} must be a path of this machine here. Got the URL {place}. Write it here "
+                "and copy it: only tables of vectors and results are written to URLs."
+            )
 
 
 @contextlib.contextmanager

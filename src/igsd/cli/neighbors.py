@@ -69,6 +69,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     text = "write .csv or .parquet instead; - for standard output"
     parser.add_argument("-o", "--output", metavar="FILE", help=text)
+    parser.set_defaults(takes_url=True)
 
 
 def run(args: Namespace) -> int:

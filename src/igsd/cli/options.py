@@ -14,7 +14,7 @@ from igsd.cli import COMMANDS
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, StorageError, counted
 from igsd.files.atomic import STANDARD_OUTPUT, check_writable
-from igsd.files.remote import check_remote, is_remote
+from igsd.files.remote import check_remote, is_remote, is_same_file, plain_path
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import LEVELS
 from igsd.graphs.summary import fitting_recipe
@@ -132,8 +132,11 @@ def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[]
     """
     if output == STANDARD_OUTPUT:
         return lambda: None
+    output, inputs = plain_path(output), tuple(map(plain_path, inputs))
     if is_remote(output):
         check_remote(output)
+        if any(is_same_file(output, source) for source in inputs):
+            raise StorageError(f"{option} {output} is an input. Choose another name.")
         return lambda: None
     target = Path(output)
     for source in inputs if target.exists() else ():

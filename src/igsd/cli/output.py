@@ -15,6 +15,7 @@ from igsd.errors import counted
 from igsd.experiments.run_folder import RunFolder
 from igsd.experiments.trained import Trained
 from igsd.files.atomic import STANDARD_OUTPUT
+from igsd.files.remote import local_path
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.labels import GraphLabels
@@ -72,7 +73,8 @@ def open_for_model(args: Namespace, *, quiet: bool = False) -> GraphSet:
     if stored is None:
         return open_graphs(args.data, quiet=quiet, **reading_of(args))
     trained = stored.get("standardised", "")
-    found = {} if args.standardise or not is_table(args.data) else {"standardised": trained}
+    as_trained = not args.standardise and is_table(local_path(args.data))
+    found = {"standardised": trained} if as_trained else {}
     graphs = open_graphs(args.data, quiet=quiet, **reading_of(args, found))
     if graphs.standardised != trained:
         words = [

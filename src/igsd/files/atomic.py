@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from igsd.errors import StorageError
-from igsd.files.remote import is_remote, remote_file
+from igsd.files.remote import is_remote, plain_path, remote_file
 
 try:
     import fcntl
@@ -34,6 +34,7 @@ def output_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     A URL, such as ``s3://bucket/name``, is written whole or not at all, too.
     """
+    path = plain_path(path)
     if is_remote(path):
         with remote_file(str(path)) as file:
             yield file
@@ -123,6 +124,10 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
 
 def _place_of(path: str | os.PathLike[str]) -> Path:
     """Resolve a link to a file; raises ``StorageError`` if no file can be written there."""
+    if is_remote(path):
+        raise StorageError(
+            f"Cannot write {path}: this file must be on this machine. Write it here and copy it."
+        )
     target = Path(path)
     if target.is_dir():
         raise StorageError(f"Cannot write {target}: it is a folder. Use the name of a file.")

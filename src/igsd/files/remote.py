@@ -5,7 +5,6 @@ temporary folder of this machine first, since files of igsd are mapped into memo
 """
 
 import contextlib
-import os
 import re
 import shutil
 import tempfile
@@ -21,7 +20,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _CHUNK = 1 << 22
 
 
-def is_remote(path: str | os.PathLike[str]) -> bool:
+def is_remote(path: Any) -> bool:
     """Return whether a path is a URL.
 
     >>> is_remote("s3://bucket/molecules.csv"), is_remote("runs/first"), is_remote("-")
@@ -30,17 +29,48 @@ def is_remote(path: str | os.PathLike[str]) -> bool:
     return isinstance(path, str) and _URL.match(path) is not None
 
 
-def local_path(path: Any) -> Any:
-    """Return a path of this machine as it is; of a URL, a copy of its file.
+def plain_path(path: Any) -> Any:
+    """Return the path of a file of this machine that is given as a URL; others as they are.
 
-    Raises ``ConfigError`` for a kind of URL that cannot be opened here, ``StorageError`` for a file
-    that is not there, or cannot be read.
+    >>> plain_path("file:///data/molecules.csv"), plain_path("s3://bucket/molecules.csv")
+    ('/data/molecules.csv', 's3://bucket/molecules.csv')
     """
-    return _copied(path) if is_remote(path) else path
+    if not is_remote(path) or path.partition("://")[0].lower() not in ("file", "local"):
+        return path
+    return _file_system(path)[1]
+
+
+def is_same_file(url: str, other: str) -> bool:
+    """Return whether two URLs lead to one file."""
+    if not is_remote(other):
+        return False
+    (system, place), (others, its_place) = _file_system(url), _file_system(other)
+    return bool(system == others and place == its_place)
+
+
+def local_path(path: Any) -> Any:
+    """Return a path of this machine as it is; of a URL, a copy of its file as it is now.
+
+    A file that has not changed since is not copied again. Raises ``ConfigError`` for a kind of URL
+    that cannot be opened here, ``StorageError`` for a file that is not there, or cannot be read.
+    """
+    path = plain_path(path)
+    return _copied(path, _state(path)) if is_remote(path) else path
+
+
+def _state(url: str) -> str:
+    """Return what a store says about a file, such as its time; empty if it says nothing."""
+    system, place = _file_system(url)
+    try:
+        system.invalidate_cache()
+        return str(sorted(system.info(place).items(), key=str))
+    except Exception:  # copying it says what is wrong
+        return ""
 
 
 @cache
-def _copied(url: str) -> str:
+def _copied(url: str, state: str) -> str:
+    """Return a copy of a file; ``state`` tells it from what was there before."""
     system, place = _file_system(url)
     folder = tempfile.mkdtemp(prefix="igsd-")
     weakref.finalize(_copied, shutil.rmtree, folder, ignore_errors=True)
@@ -69,8 +99,6 @@ def remote_file(url: str) -> Iterator[BinaryIO]:
     system, place = _file_system(url)
     is_written = False
     try:
-        if type(system).__name__ == "LocalFileSystem":  # stores have no folders
-            system.makedirs(os.path.dirname(place), exist_ok=True)
         with system.transaction, system.open(place, "wb") as file:
             is_written = True
             yield file

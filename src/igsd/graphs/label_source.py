@@ -9,6 +9,7 @@ import numpy as np
 from igsd.errors import DataError, StorageError, counted, enumerated, nearest
 from igsd.files.arrays import refuse_pickle
 from igsd.files.columns import read_npy
+from igsd.files.remote import local_path
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import Fields, GraphSet
@@ -108,6 +109,7 @@ def find_labels(
     numbers, and for columns that only name the molecules: SMILES, row numbers, a new text in every
     row.
     """
+    data = local_path(data)
     names = [asked] if asked in graphs.target_names else [n.strip() for n in asked.split(",")]
     if os.path.isfile(asked):
         columns = read_label_file(Path(asked), graphs, data)

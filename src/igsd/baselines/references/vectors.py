@@ -69,8 +69,11 @@ def vectors_for(path: str | os.PathLike[str], graphs: GraphSet) -> np.ndarray:
         names = list(graphs.ids or map(str, range(len(graphs))))
         rows = {name: row for row, name in enumerate(ids)}
         missing = [name for name in names if name not in rows]
-        if ids != names and (len(rows) < len(ids) or missing):
+        is_repeated = len(rows) < len(ids) or len(set(names)) < len(names)
+        if ids != names and (is_repeated or missing):
             what = f"no row for {missing[0]!r}" if missing else "the same id more than once"
+            if not missing and len(rows) == len(ids):
+                what = "each id once, and several graphs there have the same"
             kind = "id" if graphs.ids else "the numbers of the graphs, from 0, as ids"
             raise DataError(
                 f"{path} is matched by {kind} with {graphs.name!r}, but has {what}. Without its "
