@@ -43,7 +43,7 @@ def pin_of(place: str) -> list[Any]:
     record = read_record(RESULTS / place)
     assert record is not None, place
     assert is_fresh(record), place
-    config = _like(record).updated(record["config"])
+    config = type(_like(record))().updated(record["config"])
     version = algorithm_version(record.get("method", "igsd"))
     identity = Identity(config, record["data"]["checksum"], record["protocol"], version)
     assert identity.differences(record) == [], place
