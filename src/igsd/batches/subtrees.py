@@ -1,14 +1,14 @@
 """``SubtreeTargets``: which Weisfeiler-Lehman subtrees a graph holds, as a target of training."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from igsd.graphs.adjacency import pointers, ranges
-from igsd.graphs.colours import wl_colours
+from igsd.graphs.colours import Keys, wl_colours
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import reserve
 
@@ -19,56 +19,93 @@ MOST = 8192
 """So many subtrees are targets at most, those of the most graphs."""
 
 
-@dataclass(frozen=True, eq=False)
-class SubtreeTargets:
-    """The tf-idf weights of the subtrees of each graph, as sparse rows that sum to 1.
-
-    Row g holds ``columns[row_ptr[g]:row_ptr[g + 1]]`` and the ``weights`` there; ``width``: the
-    number of subtrees that are targets. A graph that holds none of them has an empty row.
-    """
+class _Rows(NamedTuple):
+    """Sparse rows: row g holds ``weights`` in ``columns``, from ``row_ptr[g]`` to the next."""
 
     row_ptr: np.ndarray
     columns: np.ndarray
     weights: np.ndarray
-    width: int
+
+
+@dataclass(frozen=True, eq=False)
+class SubtreeTargets:
+    """The tf-idf weights of the subtrees of each graph, as rows that sum to 1.
+
+    ``keys`` [P]: the subtrees that are targets, ascending; ``rarity`` [P]: log(G / df) of each.
+    ``stored``: the rows of all graphs; None for a large set, whose rows are counted when asked for.
+    A graph that holds none of the targets has an empty row.
+    """
+
+    graphs: GraphSet
+    height: int
+    keys: Keys
+    rarity: np.ndarray
+    stored: _Rows | None
 
     @classmethod
-    def count(cls, graphs: GraphSet, height: int) -> Self:
+    def count(cls, graphs: GraphSet, height: int, most_nodes: int = 10**12) -> Self:
         """Return the targets of a set: subtrees of height 0 to ``height``.
 
         They start from node labels, or from degrees if there are none. The weight of a subtree that
         n_g nodes of a graph have, and df of G graphs: (1 + log n_g) log(G / df), divided by the sum
-        over the graph. One that all graphs have says nothing and is left out.
+        over the graph. One that all graphs have says nothing and is left out. In a set with more
+        than ``most_nodes``, df is counted in graphs that are evenly spread over it.
         """
-        source = "degree" if graphs.node_labels is None else "label"
-        reserve(48.0 * (height + 1) * graphs.num_nodes, f"subtrees of height {height}")
-        keys = wl_colours(graphs, source, height).ravel()
-        names, column = np.unique(keys, return_inverse=True)
-        graph = np.tile(graphs.graph_of_node(), height + 1)
-        pairs, counts = np.unique(graph * len(names) + column, return_counts=True)
-        graph, column = np.divmod(pairs, len(names))
-        held_by = np.bincount(column, minlength=len(names))
-        kept = _chosen(held_by, len(graphs))
-        place = np.full(len(names), -1)
-        place[kept] = np.arange(len(kept))
-        known = place[column] >= 0
-        graph, column, counts = graph[known], column[known], counts[known]
-        rarity = np.log(len(graphs) / held_by[column])
-        weights = (1.0 + np.log(counts)) * rarity
-        total = np.bincount(graph, weights, minlength=len(graphs))
-        weights = weights / np.where(total > 0, total, 1.0)[graph]
-        sizes = np.bincount(graph, minlength=len(graphs))
-        return cls(pointers(sizes), place[column], weights.astype(np.float32), len(kept))
+        is_large, sample = graphs.num_nodes > most_nodes, graphs
+        if is_large:
+            size = max(2, len(graphs) * most_nodes // graphs.num_nodes)
+            sample = graphs.take(np.linspace(0, len(graphs) - 1, size).astype(np.int64))
+        _, held, _ = _counted(sample, height)
+        keys, held_by = np.unique(held, return_counts=True)
+        kept = _chosen(held_by, len(sample))
+        keys, rarity = keys[kept], np.log(len(sample) / held_by[kept])
+        stored = None if is_large else _weighted(graphs, height, keys, rarity)
+        return cls(graphs, height, keys, rarity, stored)
+
+    @property
+    def width(self) -> int:
+        """The number of subtrees that are targets."""
+        return len(self.keys)
 
     def rows(self, indices: np.ndarray, device: torch.device) -> Tensor:
         """Return the targets of some graphs, [n, width]."""
-        starts, ends = self.row_ptr[indices], self.row_ptr[indices + 1]
+        found, places = self.stored, indices
+        if found is None:
+            some = self.graphs.take(indices)
+            found, places = (
+                _weighted(some, self.height, self.keys, self.rarity),
+                np.arange(len(some)),
+            )
+        starts, ends = found.row_ptr[places], found.row_ptr[places + 1]
         taken = ranges(starts, ends)
-        table = np.zeros((len(indices), self.width), np.float32)
-        table[np.repeat(np.arange(len(indices)), ends - starts), self.columns[taken]] = (
-            self.weights[taken]
-        )
+        table = np.zeros((len(places), self.width), np.float32)
+        row = np.repeat(np.arange(len(places)), ends - starts)
+        table[row, found.columns[taken]] = found.weights[taken]
         return torch.from_numpy(table).to(device)
+
+
+def _counted(graphs: GraphSet, height: int) -> tuple[np.ndarray, Keys, np.ndarray]:
+    """Return (graph, subtree, how often) of all subtrees, by graph and then by subtree."""
+    source = "degree" if graphs.node_labels is None else "label"
+    reserve(48.0 * (height + 1) * graphs.num_nodes, f"subtrees of height {height}")
+    names, column = np.unique(wl_colours(graphs, source, height).ravel(), return_inverse=True)
+    graph = np.tile(graphs.graph_of_node(), height + 1)
+    pairs, counts = np.unique(graph * len(names) + column, return_counts=True)
+    graph, column = np.divmod(pairs, len(names))
+    return graph, names[column], counts
+
+
+def _weighted(graphs: GraphSet, height: int, keys: Keys, rarity: np.ndarray) -> _Rows:
+    """Return the weights of the subtrees ``keys`` in each graph."""
+    graph, held, counts = _counted(graphs, height)
+    place = np.minimum(np.searchsorted(keys, held), len(keys) - 1)
+    known = keys[place] == held
+    graph, place, counts = graph[known], place[known], counts[known]
+    weights = (1.0 + np.log(counts)) * rarity[place]
+    total = np.bincount(graph, weights, minlength=len(graphs))
+    weights = weights / np.where(total > 0, total, 1.0)[graph]
+    sizes = np.bincount(graph, minlength=len(graphs))
+    return _Rows(pointers(sizes), place, weights.astype(np.float32))
 
 
 def _chosen(held_by: np.ndarray, num_graphs: int) -> np.ndarray:

@@ -42,7 +42,7 @@ from igsd.settings.groups import (
 from igsd.training import loop, ranks
 from igsd.training.self_training import PseudoLabels
 from igsd.training.task import LabelModule, Labels, Task, predict_outputs
-from igsd.views.source import Source, bond_types, make_source
+from igsd.views.source import MOST_NODES, Source, bond_types, make_source
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric  # which imports much of torch that only training needs
@@ -261,7 +261,7 @@ def _fit(
     num_outputs = 0 if labels is None else labels.num_outputs
     subtrees = None
     if labels is None and getattr(settings, "subtree_weight", 0.0) > 0 and settings.epochs:
-        subtrees = SubtreeTargets.count(graphs, settings.subtree_height)
+        subtrees = SubtreeTargets.count(graphs, settings.subtree_height, MOST_NODES)
     with loop.RandomStream(settings.seed, fabric.device) as stream:
         dims = Dims(features, num_outputs, options.encoder, options.loss)
         dims = dims if subtrees is None else replace(dims, num_subtrees=subtrees.width)
