@@ -100,6 +100,22 @@ def test_a_process_that_is_killed_costs_its_call_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_process_that_is_killed_while_it_is_idle_costs_nothing() -> None:
+    begun: list[int] = []
+
+    def begin(number: int) -> bool:
+        begun.append(number)
+        return True
+
+    with Workers(2).pool() as pool:
+        list(run_tasks(double, [(n,) for n in range(4)], pool))
+        for process in processes_at_work():
+            os.kill(process.pid, signal.SIGKILL)
+        assert [e.value for e in run_tasks(double, [(1,), (2,)], pool, begin=begin)] == [2, 4]
+    assert begun == [1, 2]
+
+
+@pytest.mark.slow
 def test_a_call_that_kills_its_process_and_one_that_fails() -> None:
     with Workers(2).pool() as pool:
         with pytest.raises(WorkerLostError, match="killed twice by the same part of the work"):

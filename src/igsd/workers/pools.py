@@ -89,6 +89,7 @@ class _Processes(Pool):
             while _idle:
                 executor = _idle.pop()
                 with contextlib.suppress(BrokenProcessPool):  # it was killed while it was idle
+                    executor.submit(os.getpid).result()
                     return self._noted(executor.submit(*work), executor)
             executor = _new_executor()
             return self._noted(executor.submit(*work), executor)
