@@ -28,22 +28,24 @@ NEW_FOR_BASELINES = [
     "edge_hidden_dim",
     "set2set_steps",
 ]
+SUBTREES = ["infonce_weight", "subtree_height", "subtree_weight"]
+NEW_WITH_LABELS = [*NEW, "most_steps"]
 ADDED = {
     "HistogramConfig": ["head"],
-    "Config": [*NEW_WITHOUT_LABELS, "loss", "infonce_weight", "subtree_height", "subtree_weight"],
+    "Config": [*NEW_WITHOUT_LABELS, "loss", *SUBTREES],
     "BYOLConfig": [*NEW_FOR_BASELINES, "num_views"],
     "BarlowTwinsConfig": [*NEW_FOR_BASELINES, "num_views"],
     "MVGRLConfig": NEW_FOR_BASELINES,
     "GCCConfig": [*NEW_WITHOUT_LABELS, "devices"],
     "GraphCLConfig": NEW_FOR_BASELINES,
     "InfoGraphVectorsConfig": NEW_FOR_BASELINES,
-    "SemiConfig": [*NEW, "loss"],
-    "SemiRegressionConfig": [*NEW, "loss"],
-    "InfoGraphConfig": NEW,
-    "InfoGraphStarConfig": NEW,
-    "MeanTeacherConfig": NEW,
-    "SupervisedConfig": NEW,
-    "SupervisedRegressionConfig": NEW,
+    "SemiConfig": [*NEW_WITH_LABELS, "loss", *SUBTREES],
+    "SemiRegressionConfig": [*NEW_WITH_LABELS, "loss", *SUBTREES],
+    "InfoGraphConfig": NEW_WITH_LABELS,
+    "InfoGraphStarConfig": NEW_WITH_LABELS,
+    "MeanTeacherConfig": NEW_WITH_LABELS,
+    "SupervisedConfig": NEW_WITH_LABELS,
+    "SupervisedRegressionConfig": NEW_WITH_LABELS,
 }
 CLASSES = {
     cls.__name__: cls

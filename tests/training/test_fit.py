@@ -313,6 +313,17 @@ class TestWithLabels:
         assert min(moved(slow, "head"), moved(fast, "head")) > 1e-4
 
 
+    def test_a_limit_of_steps(self, sixteen: GraphSet) -> None:
+        # Eight labels in batches of four: two steps an epoch.
+        changes = {"epochs": 8, "label_batch_size": 4, "self_training_start": 4, "halve_every": 4}
+        whole = train_with_labels(sixteen, changes | {"most_steps": 16})
+        assert len(whole.history) == 8
+        short = train_with_labels(sixteen, changes | {"most_steps": 7})
+        same = {"epochs": 4, "self_training_start": 2, "halve_every": 2}
+        assert_same_run(short, train_with_labels(sixteen, changes | same))
+        assert len(short.history) == 4
+
+
 class TestPretraining:
     """Self-distillation before the first label."""
 
@@ -330,6 +341,16 @@ class TestPretraining:
         expected = dict(alone.named_parameters())
         for name, value in found.named_parameters():
             torch.testing.assert_close(value, expected[name])
+
+    def test_subtrees_may_be_targets_of_it(self, sixteen: GraphSet, pretrained: Fitted) -> None:
+        changes = PRETRAINING | {"subtree_weight": 1.0, "infonce_weight": 0.1}
+        found = train_with_labels(sixteen, changes)
+        assert set(found.before[0]) == {"epoch", "infonce", "subtrees", "total"}
+        # The layer that predicts them is dropped before the first label.
+        names = dict(pretrained.network.named_parameters())
+        assert dict(found.network.named_parameters()).keys() == names.keys()
+        assert found.history != pretrained.history
+        assert "subtrees" not in found.history[0]
 
     def test_it_changes_where_the_labels_begin(self, sixteen: GraphSet, pretrained: Fitted) -> None:
         without = train_with_labels(sixteen, PRETRAINING | {"pretraining_epochs": 0})

@@ -269,6 +269,9 @@ class FewLabels(Training, Features, Encoder):
     recipes: ClassVar[str | None] = "semi"
 
     epochs: int = setting(100, "run", "passes over the labelled graphs", low=0)
+    most_steps: int = setting(
+        0, "run", "steps after which training ends, with fewer epochs; 0: no limit", low=0
+    )
     learning_rate: float = setting(0.01, "run", "step size of Adam at the start", above=0)
     halve_every: int = setting(50, "run", "epochs until the step size halves; 0: never", low=0)
     label_batch_size: int = setting(32, "run", "labelled graphs per step", low=2)

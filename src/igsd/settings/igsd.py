@@ -25,8 +25,11 @@ class Config(
     """All settings of self-supervised IGSD."""
 
 
-class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Objective, g.EMA, g.Mix):
-    """All settings of semi-supervised IGSD for numbers: neither Eq. supcon nor pseudo-labels."""
+class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Objective, g.Subtrees, g.EMA, g.Mix):
+    """All settings of semi-supervised IGSD for numbers: neither Eq. supcon nor pseudo-labels.
+
+    The weights of Eq. InfoNCE and of subtrees are those of the pretraining.
+    """
 
     section: ClassVar[str] = "igsd"
 

@@ -41,7 +41,7 @@ from igsd.settings.groups import (
 )
 from igsd.training import loop, ranks
 from igsd.training.self_training import PseudoLabels
-from igsd.training.task import LabelModule, Labels, Task, predict_outputs
+from igsd.training.task import LabelModule, Labels, Task, predict_outputs, shortened
 from igsd.views.source import MOST_NODES, Source, bond_types, make_source
 
 if TYPE_CHECKING:
@@ -254,6 +254,7 @@ def _fit(
     fabric: Fabric,
     options: _Options,
 ) -> Fitted:
+    settings = shortened(settings, labels)
     features, path, pretrained = fit_features(graphs, settings), options.checkpoint, None
     promises = hasattr(options.encoder, "out_dim") and hasattr(settings, "node_features")
     if isinstance(options.encoder, nn.Module) and promises:

@@ -71,6 +71,27 @@ def num_batches(num_graphs: int, batch_size: int) -> int:
     return max(1, min(math.ceil(num_graphs / batch_size), num_graphs // 2))
 
 
+def shortened(settings: Any, labels: Labels | None) -> Any:
+    """Return settings whose epochs take no more than ``most_steps`` steps, if they have that limit.
+
+    Everything that is counted in epochs shrinks alike: the step size and the rounds of
+    self-training then have the same schedule over the steps, whatever the number of labels.
+    """
+    most = getattr(settings, "most_steps", 0)
+    if labels is None or not most:
+        return settings
+    steps = num_batches(len(labels.labelled), settings.label_batch_size)
+    if steps * settings.epochs <= most:
+        return settings
+    epochs = math.ceil(most / steps)
+    share, changes = epochs / settings.epochs, {"epochs": epochs}
+    if settings.halve_every:
+        changes["halve_every"] = max(1, round(share * settings.halve_every))
+    if hasattr(settings, "self_training_start"):
+        changes["self_training_start"] = round(share * settings.self_training_start)
+    return settings.updated(changes)
+
+
 @lru_cache(maxsize=1)
 def epoch_batches(num_graphs: int, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
     """Return the batches of one epoch: all graphs shuffled and cut into nearly equal parts."""
