@@ -232,6 +232,9 @@ def test_the_grids_of_the_paper() -> None:
 def test_what_a_method_has_no_use_for_is_not_searched() -> None:
     without = paper_grid(configure("igsd-self", "molecules", {}, "classes"))
     assert not any(key.startswith("self_training") for key in without)
+    # A method that has no pseudo-labels at all.
+    teacher = paper_grid(configure("mean-teacher", "molecules", {}, "classes"))
+    assert teacher.keys() == without.keys() - {"head_dim", "head_hidden_dim"}
     gin = paper_grid(configure("gin+self-training", "molecules", {}, "classes"))
     assert "head_dim" not in gin
     assert "self_training_rounds" in gin

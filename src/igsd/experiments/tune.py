@@ -65,7 +65,7 @@ def paper_grid(config: Any) -> Grid:
     used = {entry.name for entry in config.settings()}
     if "label_batch_size" not in used:
         return dict(PAPER_GRID)
-    if not config.self_training:
+    if not getattr(config, "self_training", False):
         used -= {"self_training_rounds", "self_training_threshold"}
     return {key: values for key, values in PAPER_LABEL_GRID.items() if key in used}
 
