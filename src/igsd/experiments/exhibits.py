@@ -87,7 +87,7 @@ class Exhibit:
     ``source``: where the printed figures, or the data, come from; ``printed_by``: the word before a
     printed figure. ``protocol`` is run, results of ``shown`` are shown, those of ``protocol`` rank,
     and printed figures stand beside those of ``printed_under``. ``seeds``: for all data sets but
-    those in ``seeds_of``. ``settings_of``: settings of a data set, for every method. ``spread``:
+    those in ``seeds_of``. ``settings_of``: of a data set, for methods that have them. ``spread``:
     the deviation over ``seeds`` or over ``folds``. ``other_data``: whether users may add data sets.
     ``best_under``: the protocol under which the best seed is shown too. ``metric``: the figure of a
     row that is shown, ``accuracy`` or ``mae``. ``target``: the predicted number, if it is not the
