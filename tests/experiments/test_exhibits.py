@@ -177,6 +177,22 @@ def test_settings_of_a_data_set_are_no_variant() -> None:
     assert run.label == "gin"
 
 
+def test_settings_of_a_data_set_are_for_methods_that_have_them() -> None:
+    fixed = (("epochs", 7), ("encoder_rate", 0.5))
+    assert Run("semi", "COLLAB", "gin", "social", 1, fixed=fixed).config().epochs == 7
+    assert Run("semi", "COLLAB", "igsd-self", "social", 1, fixed=fixed).config().encoder_rate == 0.5
+
+
+@pytest.mark.parametrize("name", exhibit_names())
+def test_every_setting_of_a_data_set_is_one_of_a_row(name: str) -> None:
+    exhibit = read_exhibit(name)
+    for data, settings in exhibit.settings_of.items():
+        recipe = data_facts()[data].recipe
+        runs = [run for line in exhibit.lines for run in points(exhibit, line, data, recipe)]
+        known = set().union(*(run.config().to_json() for run in runs))
+        assert settings.keys() <= known
+
+
 def test_the_recipe_of_unknown_data_is_told_by_its_records(tmp_path: Path) -> None:
     assert recipe_of("MUTAG", tmp_path, "nested") == "molecules"
     assert recipe_of("mine", tmp_path, "nested") == "molecules"
