@@ -155,8 +155,14 @@ WRONG = {
     "other.csv": (b"a,b\n1,2\n", "no column called smiles"),
     "cut.csv.gz": (gzip.compress(CSV.encode())[:60], "cannot be read as a table"),
     "cut later.csv.gz": (gzip.compress(LONG.encode(), 1)[:-40], "cannot be read as a table"),
-    "quote.csv": (b'smiles,y\nCCO,1\nCCN,"2', "cannot be read as a table: unexpected end of data"),
-    "cell.csv": (b"smiles,y\nCCO,%s\n" % (b"x" * 200_000), "field larger than field limit"),
+    "quote.csv": (
+        b'smiles,y\nCCO,1\nCCN,"2\nC,1\n',
+        "as a table: line 3 to 4: unexpected end of data",
+    ),
+    "cell.csv": (
+        b"smiles,y\nCCO,1\nCCN,%s\n" % (b"x" * 200_000),
+        "as a table: line 3: field larger than field limit",
+    ),
     "inf.csv": (b"smiles,n\nCCO,1\nCCN,inf\n", ""),
 }
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from igsd.errors import ConfigError, StorageError, need
+from igsd.errors import ConfigError, IGSDError, StorageError, need
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _CHUNK = 1 << 22
@@ -56,6 +56,19 @@ def local_path(path: Any) -> Any:
     """
     path = plain_path(path)
     return _copied(path, _state(path)) if is_remote(path) else path
+
+
+@contextlib.contextmanager
+def opened_path(path: Any) -> Iterator[Any]:
+    """Yield ``local_path(path)``; an error that igsd raises in the block names the URL instead."""
+    copy = local_path(path)
+    try:
+        yield copy
+    except IGSDError as error:
+        if is_remote(plain_path(path)):
+            texts = [part.replace(copy, path) if type(part) is str else part for part in error.args]
+            error.args = tuple(texts)
+        raise
 
 
 def _state(url: str) -> str:

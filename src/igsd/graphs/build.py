@@ -30,12 +30,16 @@ from igsd.graphs.graphset import (
     Fields,
     GraphSet,
 )
+from igsd.graphs.labels import LARGEST
 
 ONE_WAY = "given in one direction only, made undirected"
 """The end of the note about such edges."""
 
 WEIGHT = "weight"
 """The edge attribute that is the weight of an edge unless the user names another."""
+
+AS_FLOATS = f" and at most {LARGEST:.2g} (32-bit floats)"
+"""What numbers must be besides finite, for messages."""
 
 _MAX_NODES = 2**31
 """Of a graph: its neighbours are 32-bit numbers."""
@@ -62,7 +66,7 @@ def from_edges(
     ``columns``: the other fields of ``GraphSet``, in node or graph order.
 
     Raises ``DataError`` for an empty set, a graph without nodes, an edge that leaves its graph or
-    the set, and numbers that are not finite.
+    the set, and numbers that are not finite or too large for 32-bit floats.
     """
     counts = np.asarray(node_counts, dtype=np.int64)
     node_ptr = pointers(counts)
@@ -70,10 +74,13 @@ def from_edges(
     _check_edges(source, target, node_ptr, name)
     edge_columns = {"edge_labels": edge_labels, "edge_attributes": edge_attributes}
     edge_columns["bond_kinds"] = bond_kinds
-    _check_columns(columns | edge_columns, source, target, node_ptr, name)
+    _check_lengths(columns | edge_columns, len(source), node_ptr, name)
     if edge_attributes is not None and WEIGHT in columns.get("edge_attribute_names", ()):
         place = columns["edge_attribute_names"].index(WEIGHT)
         edge_columns["edge_attributes"] = _summed(edge_attributes, place, source, target, node_ptr)
+    _check_finite(columns | edge_columns, source, target, node_ptr, name)
+    if columns.get("node_attributes") is not None:
+        columns["node_attributes"] = np.asarray(columns["node_attributes"], np.float32)
     rows, cols, given, is_own, changes = _symmetric_unique(
         source, target, int(node_ptr[-1]), directed
     )
@@ -197,24 +204,28 @@ def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, n
         )
 
 
-def _check_columns(
-    columns: Fields, source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str
-) -> None:
-    """Raise ``DataError`` for columns of another length and for numbers that are not finite."""
-    rows = {"node": int(node_ptr[-1]), "edge": len(source), "graph": len(node_ptr) - 1}
+def _check_lengths(columns: Fields, num_edges: int, node_ptr: np.ndarray, name: str) -> None:
+    """Raise ``DataError`` for columns of another length."""
+    rows = {"node": int(node_ptr[-1]), "edge": num_edges, "graph": len(node_ptr) - 1}
     for key, kind in COLUMNS.items():
         values = columns.get(key)
         if values is not None and len(values) != rows[kind]:
             raise DataError(
                 f"The column {key!r} of {name!r} must have {rows[kind]} rows. Got {len(values)}."
             )
+
+
+def _check_finite(
+    columns: Fields, source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str
+) -> None:
+    """Raise ``DataError`` for numbers that are not finite, or too large for a 32-bit float."""
     nodes, edges = columns.get("node_attributes"), columns["edge_attributes"]
     names = columns.get("graph_names")
     if (bad := first_not_finite(nodes)) is not None:
         graph = int(np.searchsorted(node_ptr, bad, side="right") - 1)
         what = _not_finite(np.asarray(nodes)[bad], columns.get("node_attribute_names"))
         raise DataError(
-            f"Node attributes must be finite, but node {bad - node_ptr[graph]} of "
+            f"Node attributes must be finite{AS_FLOATS}, but node {bad - node_ptr[graph]} of "
             f"{titled(graph, names, name)} has {what}. Fill in or remove such values."
         )
     if (bad := first_not_finite(edges)) is not None:
@@ -222,8 +233,8 @@ def _check_columns(
         ends = [int(side[bad] - node_ptr[graph]) for side in (source, target)]
         what = _not_finite(edges[bad], columns.get("edge_attribute_names"))
         raise DataError(
-            f"Edge attributes must be finite, but the edge between nodes {ends[0]} and {ends[1]} "
-            f"of {titled(graph, names, name)} has {what}. Fill in or remove such values."
+            f"Edge attributes must be finite{AS_FLOATS}, but the edge between nodes {ends[0]} and "
+            f"{ends[1]} of {titled(graph, names, name)} has {what}. Fill in or remove such values."
         )
 
 
@@ -235,15 +246,22 @@ def titled(graph: int, names: Sequence[str] | None, name: str) -> str:
 
 def _not_finite(values: np.ndarray, names: Sequence[str] | None) -> str:
     """Return the first number that is not finite, behind the name of its attribute if any."""
-    place = int(np.flatnonzero(~np.isfinite(values))[0])
+    place = int(np.flatnonzero(_is_beyond(values))[0])
     return f"{names[place]} {values[place]}" if names else str(values.tolist())
 
 
 def first_not_finite(table: np.ndarray | None) -> int | None:
-    """Return the first row of ``table`` [n, a] with a number that is not finite, or None."""
-    if table is None or np.isfinite(table).all():
+    """Return the first row of ``table`` [n, a] with a number that is not finite, or None.
+
+    A number that is too large for a 32-bit float is not, either.
+    """
+    if table is None or not (beyond := _is_beyond(table)).any():
         return None
-    return int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
+    return int(np.flatnonzero(beyond.any(axis=1))[0])
+
+
+def _is_beyond(values: np.ndarray) -> np.ndarray:
+    return ~(np.abs(values) <= LARGEST)  # true of NaN
 
 
 def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:

@@ -113,7 +113,7 @@ def attribute_columns(
         width = part.shape[1]
         titles += [key] if width == 1 else [f"{key}[{i}]" for i in range(width)]
         codes_of += [kinds] * width
-    table = np.concatenate([part for part, _ in parts.values()], axis=1).astype(np.float32)
+    table = np.concatenate([part for part, _ in parts.values()], axis=1)
     # Columns without names were exported under placeholders.
     columns: Fields = {column: table, NAMES[column]: () if order == () else tuple(titles)}
     if any(codes_of):

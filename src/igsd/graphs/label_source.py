@@ -9,7 +9,7 @@ import numpy as np
 from igsd.errors import DataError, StorageError, counted, enumerated, nearest
 from igsd.files.arrays import refuse_pickle
 from igsd.files.columns import read_npy
-from igsd.files.remote import local_path
+from igsd.files.remote import opened_path
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import Fields, GraphSet
@@ -24,15 +24,20 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
 
     The file has one for each graph or, if ``data`` is a table, for each of its rows, of which those
     that are not molecules are left out. A table with the columns file and label, or of two columns
-    of which the first names graphs, gives the label of each graph by the name of its file. Any
-    other text file may have the name of the column in a first line. Raises ``DataError`` for any
-    other number of lines, and if it is ambiguous.
+    of which one names graphs, gives the label of each graph by the name of its file. Any other text
+    file may have the name of the column in a first line. Raises ``DataError`` for any other number
+    of lines or columns, and if it is ambiguous.
     """
-    from igsd.graphs.readers.file_labels import has_file_column, read_file_labels
+    from igsd.graphs.readers.file_labels import (
+        check_one_column,
+        has_file_column,
+        read_file_labels,
+    )
 
     if graphs.graph_names is not None and has_file_column(path, graphs.graph_names):
         texts = read_file_labels(path, graphs.graph_names)
         return labels.LabelTexts((path.stem,), [texts])
+    check_one_column(path, graphs.graph_names)
     is_array = path.suffix.lower() == ".npy"
     lines = _lines(path, is_array)
     has_name = not is_array and _may_be_name(lines)
@@ -109,7 +114,13 @@ def find_labels(
     numbers, and for columns that only name the molecules: SMILES, row numbers, a new text in every
     row.
     """
-    data = local_path(data)
+    with opened_path(data) as local:
+        return _find_labels(graphs, local, asked, task, warn=warn)
+
+
+def _find_labels(
+    graphs: GraphSet, data: str, asked: str, task: labels.Task, *, warn: bool
+) -> labels.GraphLabels:
     names = [asked] if asked in graphs.target_names else [n.strip() for n in asked.split(",")]
     if os.path.isfile(asked):
         columns = read_label_file(Path(asked), graphs, data)

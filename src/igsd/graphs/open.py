@@ -10,7 +10,7 @@ from typing import Any
 
 from igsd.errors import DataError, counted, shortened
 from igsd.files.arrays import read_header, refuse_pickle
-from igsd.files.remote import local_path
+from igsd.files.remote import opened_path
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
@@ -155,7 +155,11 @@ def open_data(
     ``standardise``: ``neutral`` (also True) keeps the largest fragment of each molecule without
     charges, ``tautomer`` also chooses the canonical tautomer; recorded as ``standardised``.
     """
-    level, data = level_of(standardise), local_path(data)
+    with opened_path(data) as local:
+        return _open(local, smiles_column, level_of(standardise), progress)
+
+
+def _open(data: Any, smiles_column: str | None, level: str, progress: Progress | None) -> GraphSet:
     if is_frame(data):
         return read_smiles_table(frame_table(data), smiles_column, standardise=level)
     if isinstance(data, str | os.PathLike) and is_table(os.fspath(data)):

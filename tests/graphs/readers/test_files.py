@@ -18,6 +18,7 @@ from igsd.graphs.label_source import find_labels
 from igsd.graphs.open import as_graphset, open_data
 from igsd.graphs.readers import file_labels, files
 from igsd.graphs.readers.files import matrix_graph
+from tests.small_graphs import make_graphs
 
 
 def network(n: int = 6) -> nx.Graph:
@@ -374,3 +375,22 @@ def test_labels_by_file_in_any_order_of_the_columns(tmp_path: Path) -> None:
     (tmp_path / "y.csv").write_text("y,name\nb,g5.gml\na,g4.gml\nb,g6\n")
     found = find_labels(open_data(folder), str(folder), str(tmp_path / "y.csv"))
     assert found.y == ["a", "b", "b"]
+
+
+@pytest.mark.parametrize("names", [("h0", "h1", "h2", "h3"), ("0", "1", "2", "3"), ("g0.xml",) * 4])
+def test_a_table_of_labels_that_names_other_graphs(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """Its whole lines, such as 'h0,a', were taken as the names of classes."""
+    for place in range(4):
+        nx.write_graphml(nx.path_graph(place + 2), tmp_path / f"g{place}.graphml")
+    graphs, labels = open_data(tmp_path), tmp_path.parent / f"{tmp_path.name}.csv"
+    rows = [f"{name},{'ab'[place % 2]}\n" for place, name in enumerate(names)]
+    labels.write_text("id,k\n" + "".join(rows))
+    with pytest.raises(DataError, match=r"the columns id, k, and none .* called 'g0\.graphml', "):
+        find_labels(graphs, str(tmp_path), str(labels))
+    with pytest.raises(DataError, match=r"the columns id, k, .* which have no names\. Give"):
+        find_labels(make_graphs(4), "MUTAG", str(labels))
+    labels.write_text("id,k\n" + "".join(f"g{place},a\n" for place in range(4)))
+    assert find_labels(graphs, str(tmp_path), str(labels)).y == ["a"] * 4
+    labels.write_text("file,label\ng0," + "x" * 200_000)
+    with pytest.raises(DataError, match=r"cannot be read as a table: line 2: field larger"):
+        find_labels(graphs, str(tmp_path), str(labels))

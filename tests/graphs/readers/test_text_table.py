@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import sys
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,8 +16,9 @@ import pytest
 
 from igsd.errors import ConfigError, DataError, IGSDWarning
 from igsd.files import bounded
+from igsd.graphs.importing import import_tables
 from igsd.graphs.open import open_data
-from igsd.graphs.readers import text_table
+from igsd.graphs.readers import cells, text_table
 from igsd.graphs.readers.text_table import is_table, read_text_table
 
 pytest.importorskip("rdkit")
@@ -170,6 +173,54 @@ def test_excel(tmp_path: Path) -> None:
         open_data(tmp_path / "u.xlsx")
 
 
+def test_formulas_without_a_value_are_named(tmp_path: Path) -> None:
+    """They were read as empty cells, and nothing said so."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "drugs"
+    for row in (["smiles", "a", "b"], ["CCO", 1, "=B2*2"], ["CC", 0, "=B3*2"], ["C", None, 3]):
+        book.active.append(row)
+    path = tmp_path / "t.xlsx"
+    book.save(path)
+    table = read_text_table(path)
+    assert [row[2] for row in table.rows] == ["", "", "3"]
+    (note,) = table.notes
+    assert note.startswith("2 formulas in the sheet 'drugs' without a computed value (cell C2, C3)")
+    assert "Excel or LibreOffice" in note
+    with pytest.warns(IGSDWarning, match="2 formulas in the sheet 'drugs'"):
+        open_data(path)
+    assert "2 formulas" in import_tables([str(path)], tmp_path / "t.graphs").notes[0]
+
+
+@pytest.mark.parametrize(
+    ("stored", "calculation", "expected"),
+    [
+        (b"<v>7</v>", b"", ["7", ""]),
+        (b"<v>7</v>", b'<calcPr fullCalcOnLoad="1"/>', ["7", ""]),
+        (b"<v>0</v>", b"", ["0", ""]),
+        # XlsxWriter stores 0 for every formula, and that Excel must compute them.
+        (b"<v>0</v>", b'<calcPr fullCalcOnLoad="1"/>', ["", "1 formula"]),
+        (b"<v></v>", b"", ["", "1 formula"]),
+        (b"", b"", ["", "1 formula"]),
+    ],
+)
+def test_values_that_are_stored_with_formulas(
+    tmp_path: Path, stored: bytes, calculation: bytes, expected: list[str]
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["smiles", "a"], ["CCO", "=3+4"]):
+        book.active.append(row)
+    book.save(tmp_path / "written.xlsx")
+    path = tmp_path / "t.xlsx"
+    with zipfile.ZipFile(tmp_path / "written.xlsx") as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            content = re.sub(rb"<v ?/>|<v></v>", stored, old.read(name))
+            new.writestr(name, re.sub(rb"<calcPr[^>]*/>", calculation, content))
+    table = read_text_table(path)
+    assert [table.rows[0][1], " ".join(table.notes)[:9]] == expected
+
+
 def test_excel_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(ConfigError, match=r'pip install "igsd\[excel\]"'):
@@ -229,7 +280,7 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cells_of_any_type() -> None:
     values: list[Any] = [None, float("nan"), 2.0, 2.5, True, " x "]
-    assert [text_table.cell_text(v) for v in values] == ["", "", "2", "2.5", "True", "x"]
+    assert [cells.cell_text(v) for v in values] == ["", "", "2", "2.5", "True", "x"]
 
 
 def test_sdf_records_without_a_line_between_them(tmp_path: Path) -> None:
@@ -247,3 +298,16 @@ def test_a_single_zero_does_not_make_a_text_utf16(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(text.replace("m3", "m\0003"))
     with pytest.raises(DataError, match=r"t\.csv, line 5: .*0x00"):
         open_data(tmp_path / "t.csv")
+
+
+def test_a_huge_cell_is_named_by_its_line(tmp_path: Path) -> None:
+    text = 'smiles,note\nCCO,"two\nlines"\n\nCC,' + "x" * 200_000 + "\nC,1\n"
+    with pytest.raises(DataError, match=r"t\.csv cannot be read as a table: line 5: field larger"):
+        open_data(written(tmp_path / "t.csv", text))
+
+
+@pytest.mark.parametrize("first", ["\n", "  \n\n"])
+def test_empty_lines_above_the_names_of_the_columns(tmp_path: Path, first: str) -> None:
+    """They ended in an IndexError."""
+    graphs = open_data(written(tmp_path / "t.csv", f"{first}smiles,a\nCCO,1\nCC,2\n"))
+    assert graphs.graph_names == ("CCO", "CC")

@@ -1,10 +1,11 @@
-"""How the text of a table is read, whole or in parts: encoding, commas in numbers, SMILES lines."""
+"""How the cells of a table become text, whole or in parts: encoding, commas, SMILES lines."""
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from igsd.errors import enumerated
+from igsd.errors import DataError, enumerated
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
@@ -45,14 +46,57 @@ def smiles_and_name(line: str) -> list[str]:
     return [line, ""] if found is None else [found[1], found[2]]
 
 
+def cell_text(value: Any) -> str:
+    """Return the text of a cell: empty for None and NaN, SMILES for a molecule of RDKit."""
+    if value is None or type(value).__name__ in ("NaTType", "NAType"):
+        return ""
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    if hasattr(value, "GetNumAtoms"):
+        from rdkit import Chem
+
+        return Chem.MolToSmiles(value)
+    return str(value).strip()
+
+
 def rows_of_text(text: str) -> list[list[str]]:
     """Return the cells of every line of a table that is not empty and not a comment.
 
-    The first line tells the separator: a tab, comma, semicolon or bar, otherwise blanks.
+    The first line tells the separator: a tab, comma, semicolon or bar, otherwise blanks. Raises
+    ``DataError`` for a line with a cell that is too large.
     """
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", "%"))]
-    mark = next((mark for mark in "\t,;|" if lines and mark in lines[0]), None)
+    lines = [
+        (line, number)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.startswith(("#", "%"))
+    ]
+    mark = next((mark for mark in "\t,;|" if lines and mark in lines[0][0]), None)
     if mark is None:
-        return [line.split() for line in lines]
-    rows = (next(csv.reader([line], delimiter=mark), []) for line in lines)
-    return [[cell.strip() for cell in row] for row in rows]
+        return [line.split() for line, _ in lines]
+    rows = []
+    for line, number in lines:
+        try:
+            row = next(csv.reader([line], delimiter=mark), [])
+        except csv.Error as error:
+            raise DataError(f"line {number}: {error}.") from error
+        rows.append([cell.strip() for cell in row])
+    return rows
+
+
+def rows_of_cells(lines: Iterable[str], separator: str) -> Iterator[tuple[list[str], int]]:
+    """Yield the cells of each row that is not empty, and the line on which it ends.
+
+    ``csv.Error`` says on which line the row begins that cannot be read.
+    """
+    kwargs: Any = {"delimiter": separator, "strict": True, "skipinitialspace": separator == " "}
+    reader, first = csv.reader(lines, **kwargs), 1
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                yield row, reader.line_num
+            first = reader.line_num + 1
+    except csv.Error as error:
+        to = f" to {reader.line_num}" if reader.line_num > first else ""
+        raise csv.Error(f"line {first}{to}: {error} (is a quote left open?)") from error

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from igsd.errors import DataError, enumerated
+from igsd.errors import DataError, enumerated, shortened
 from igsd.files.bounded import read_bounded
 from igsd.graphs.readers.cells import rows_of_text
 
@@ -57,7 +57,7 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
     that is ambiguous, repeated with another label or unknown, and a graph without a row; an empty
     cell means no label.
     """
-    rows = rows_of_text(_text(path))
+    rows = _rows(path)
     header = [cell.lower() for cell in rows[0]] if rows else []
     if {"file", "label"} <= set(header):
         file, label = header.index("file"), header.index("label")
@@ -66,8 +66,9 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
         file, label = (1, 0) if second > first else (0, 1)
     else:
         raise DataError(
-            f"{path} must have the columns file and label, named in its first line. Its first line "
-            f"is: {', '.join(rows[0]) if rows else 'missing'}."
+            f"{path} must have the columns file and label, named in its first line, or two columns "
+            "with other names, of which one names the graphs. Its first line is: "
+            f"{', '.join(rows[0]) if rows else 'missing'}."
         )
     stems = names_by_stem(names)
     files = {one for several in stems.values() for one in several}
@@ -106,7 +107,7 @@ def has_file_column(path: Path, names: Sequence[str]) -> bool:
     It has the columns file and label, or several columns of which one names mostly graphs.
     """
     try:
-        rows = rows_of_text(_text(path))
+        rows = _rows(path)
     except (OSError, DataError):
         return False
     if not rows or len(rows[0]) < 2:
@@ -114,6 +115,23 @@ def has_file_column(path: Path, names: Sequence[str]) -> bool:
     if {"file", "label"} <= {cell.lower() for cell in rows[0]}:
         return True
     return 2 * max(_hits(rows, names)) > len(rows) - 1
+
+
+def check_one_column(path: Path, names: Sequence[str] | None) -> None:
+    """Raise ``DataError`` for a table whose columns do not name the graphs: no lines of labels."""
+    if Path(path.name.lower().removesuffix(".gz")).suffix not in (".csv", ".tsv"):
+        return
+    rows = _rows(path)
+    if not rows or len(rows[0]) < 2 or len({*map(len, rows)}) > 1:
+        return
+    called = "have no names"
+    if names:
+        called = f"are called {enumerated([repr(shortened(name)) for name in names], 3)}"
+    raise DataError(
+        f"{path} is a table with the columns {enumerated(rows[0])}, and none of them names the "
+        f"graphs, which {called}. Give a table with the columns file and label, where file names "
+        "the graphs, or a file with nothing but one label per line, in their order."
+    )
 
 
 def _hits(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
@@ -127,8 +145,12 @@ def _names_graph(cell: str, names: Sequence[str]) -> bool:
     return any(cell in (name, *file_and_stem(name)) for name in names)
 
 
-def _text(path: Path) -> str:
+def _rows(path: Path) -> list[list[str]]:
     try:
-        return read_bounded(path).decode("utf-8-sig")
+        text = read_bounded(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{path} must be text in UTF-8. Save it as such.") from error
+    try:
+        return rows_of_text(text)
+    except DataError as error:
+        raise DataError(f"{path} cannot be read as a table: {error}") from error

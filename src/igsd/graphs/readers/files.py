@@ -68,8 +68,8 @@ def is_network_file(path: Path) -> bool:
         start = file.read(4096)
     if start.startswith(b"\x1f\x8b"):
         return False
-    header = start.decode("utf-8-sig", "replace").splitlines()[:1]
-    return bool(header) and len(_ends(rows_of_text(header[0])[0])) >= 2
+    rows = rows_of_text(start.decode("utf-8-sig", "replace"))
+    return bool(rows) and len(_ends(rows[0])) >= 2
 
 
 def network_files(folder: Path) -> list[Path]:

@@ -26,8 +26,10 @@ from igsd.graphs.readers import text_table
 from igsd.graphs.readers.cells import (
     DECIMAL_COMMA,
     THOUSANDS,
+    cell_text,
     codec_of,
     is_whole_or_missing,
+    rows_of_cells,
     smiles_and_name,
     unclear_commas,
 )
@@ -397,11 +399,9 @@ def _open_cells(lines: Iterator[str], head: str, notes: tuple[str, ...]) -> _Ope
     separator = text_table.separator_of(head)
     if separator not in "\t,":
         notes += (f"cells are separated by {text_table.SEPARATORS[separator]}",)
-    kwargs: Any = {"delimiter": separator, "strict": True, "skipinitialspace": separator == " "}
     if separator == " ":
         lines = (line.rstrip(" \t\r\n") + "\n" for line in lines)
-    reader = csv.reader(lines, **kwargs)
-    rows = ((row, reader.line_num) for row in reader if any(map(str.strip, row)))
+    rows = rows_of_cells(lines, separator)
     first, _ = next(rows, ([], 0))
     return _Opened([cell.strip() for cell in first], rows, notes=notes)
 
@@ -432,7 +432,7 @@ def _open_parquet(path: Path) -> _Opened:
         done = 0
         try:
             for batch in file.iter_batches(10_000):
-                columns = [map(text_table.cell_text, c.to_pylist()) for c in batch.columns]
+                columns = [map(cell_text, c.to_pylist()) for c in batch.columns]
                 for row in zip(*columns, strict=True):
                     done += 1
                     yield list(row), done

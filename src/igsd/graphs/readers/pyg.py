@@ -123,7 +123,7 @@ def _attributes(
     names = known.get(f"{kind}_attributes")
     if names is None or len(names) not in (0, width):
         names = placeholders(width)
-    columns: Fields = {f"{kind}_attributes": joined.astype(np.float32)}
+    columns: Fields = {f"{kind}_attributes": joined}
     codes = known.get(f"{kind}_category_names", ())
     if len(codes) == width:
         columns[f"{kind}_category_names"] = tuple(map(tuple, codes))
@@ -135,7 +135,7 @@ def _with_weights(items: list[Any], counts: list[int], columns: Fields, name: st
     parts = _parts(items, "edge_weight", counts, name)
     if parts is None:
         return {}
-    weights = np.concatenate([part.reshape(-1, 1) for part in parts]).astype(np.float32)
+    weights = np.concatenate([part.reshape(-1, 1) for part in parts])
     names = (*columns.get("edge_attribute_names", ()), WEIGHT)
     table = columns.get("edge_attributes", weights[:, :0])
     return {

@@ -24,12 +24,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from igsd.errors import DataError, counted, did_you_mean, enumerated, need, shortened
+from igsd.errors import DataError, counted, did_you_mean, enumerated, shortened
 from igsd.files.arrays import read_header, refuse_pickle
 from igsd.files.bounded import (
     STANDARD_INPUT,
     BoundedReader,
-    check_members,
     read_bounded,
     read_standard_input,
     split_sheet,
@@ -37,8 +36,10 @@ from igsd.files.bounded import (
 from igsd.graphs.readers.cells import (
     DECIMAL_COMMA,
     THOUSANDS,
+    cell_text,
     codec_of,
     is_whole_or_missing,
+    rows_of_cells,
     smiles_and_name,
     unclear_commas,
 )
@@ -146,7 +147,9 @@ def _read(path: Path, sheet: str) -> TextTable:
     if suffix_of(path) == ".parquet":
         return _parquet(path)
     if suffix_of(path) == ".xlsx":
-        return _sheet(path, sheet)
+        from igsd.graphs.readers.excel import read_sheet  # few need it
+
+        return _table(path, *read_sheet(path, sheet, _WEIGHT))
     text, notes = _decoded(read_bounded(path, _WEIGHT), path)
     return _PARSERS[suffix_of(path)](text, path, notes)
 
@@ -197,11 +200,9 @@ def _text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     separator = separator_of(text)
     if separator not in "\t,":
         notes += (f"cells are separated by {SEPARATORS[separator]}",)
-    kwargs: Any = {"delimiter": separator, "strict": True, "skipinitialspace": separator == " "}
     if separator == " ":
         text = re.sub(r"(?m)[ \t]+$", "", text)
-    reader = csv.reader(io.StringIO(text, newline=""), **kwargs)
-    rows = [(row, reader.line_num) for row in reader if any(cell.strip() for cell in row)]
+    rows = list(rows_of_cells(io.StringIO(text, newline=""), separator))
     return _table(path, [row for row, _ in rows], [line for _, line in rows], notes)
 
 
@@ -217,7 +218,7 @@ def separator_of(text: str) -> str:
 
 
 def _table(
-    path: Path, rows: list[list[str]], lines: list[int], notes: tuple[str, ...] = ()
+    path: Path, rows: list[list[str]], lines: list[int], notes: tuple[str, ...]
 ) -> TextTable:
     """Return the table of rows of which the first one names the columns."""
     if len(rows) < 2:
@@ -289,44 +290,6 @@ def _records(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     return TextTable(path, [structure, *titles, *names], rows, lines, structure, failures, notes)
 
 
-def _sheet(path: Path, wanted: str) -> TextTable:
-    """Return one sheet of an Excel file; raises ``DataError`` that asks which if there are more."""
-    openpyxl = need("excel", "openpyxl", "Reading Excel files")
-    with zipfile.ZipFile(path) as packed:
-        check_members(path, packed.infolist(), _WEIGHT)
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (KeyError, ValueError, TypeError, SyntaxError) as error:
-        raise DataError(f"{path} cannot be read as an Excel file: {error}.") from error
-    try:
-        names = [sheet.title for sheet in book.worksheets]
-        if wanted and wanted not in names:
-            hint = f"{did_you_mean(wanted, names)} The sheets are: {enumerated(names, 30)}.".strip()
-            raise DataError(f"{path} has no sheet {wanted!r}. {hint}")
-        chosen = [wanted] if wanted else names
-        found = {name: rows for name in chosen if (rows := _sheet_rows(book[name]))}
-    finally:
-        book.close()
-    if len(found) > 1:
-        raise DataError(
-            f"{path} has several sheets: {enumerated([repr(name) for name in found], 30)}. Name "
-            f"one: {path}:{shortened(next(iter(found)))}"
-        )
-    if not found:
-        raise DataError(f"{path} has no cells{f' in the sheet {wanted!r}' if wanted else ''}.")
-    rows = next(iter(found.values()))
-    width = max((place for place, cell in enumerate(rows[0][0], 1) if cell), default=0)
-    cut = [row if any(row[width:]) else row[:width] for row, _ in rows]
-    return _table(path, cut, [line for _, line in rows])
-
-
-def _sheet_rows(sheet: Any) -> list[tuple[list[str], int]]:
-    """Return the rows that have a cell, with their numbers in the sheet."""
-    sheet.reset_dimensions()  # some programs write wrong ones
-    rows = ([cell_text(v) for v in row] for row in sheet.iter_rows(values_only=True))
-    return [(row, number) for number, row in enumerate(rows, 1) if any(row)]
-
-
 def _parquet(path: Path) -> TextTable:
     """Return the columns of a Parquet file as text."""
     import pyarrow as pa
@@ -377,21 +340,6 @@ def frame_table(frame: Any) -> TextTable:
 def is_frame(data: Any) -> bool:
     """Return whether an object is a DataFrame of pandas or polars."""
     return hasattr(data, "columns") and hasattr(data, "to_dict") and hasattr(data, "shape")
-
-
-def cell_text(value: Any) -> str:
-    """Return the text of a cell: empty for None and NaN, SMILES for a molecule of RDKit."""
-    if value is None or type(value).__name__ in ("NaTType", "NAType"):
-        return ""
-    if isinstance(value, float):
-        if value != value:
-            return ""
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    if hasattr(value, "GetNumAtoms"):
-        from rdkit import Chem
-
-        return Chem.MolToSmiles(value)
-    return str(value).strip()
 
 
 def _with_points(table: TextTable) -> TextTable:

@@ -37,7 +37,7 @@ import numpy as np
 from igsd.errors import DataError, enumerated
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import BoundedReader, check_members, read_bounded
-from igsd.graphs.build import ONE_WAY, encode_categories, first_not_finite, from_edges
+from igsd.graphs.build import AS_FLOATS, ONE_WAY, encode_categories, first_not_finite, from_edges
 from igsd.graphs.graphset import Fields, GraphSet, placeholders
 
 _ADJACENCY = "_A.txt"
@@ -299,7 +299,9 @@ def parse_numbers(raw: bytes, file: str, *, whole: bool, columns: int | None = N
         table = _parse_by_line(raw, file, whole, columns)
     if not whole and (row := first_not_finite(table)) is not None:
         values = table[row].tolist()
-        raise DataError(f"{file}, line {line_of(raw, row)}: numbers must be finite, got {values}.")
+        raise DataError(
+            f"{file}, line {line_of(raw, row)}: numbers must be finite{AS_FLOATS}, got {values}."
+        )
     return table
 
 
