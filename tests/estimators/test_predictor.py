@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("rdkit")
 
 import igsd
-from igsd.errors import ConfigError, DataError, StorageError
+from igsd.errors import ConfigError, DataError, IGSDWarning, StorageError
 from igsd.estimators.predictor import MoleculeClassifier, MoleculeRegressor
 from igsd.files.arrays import read_arrays, write_arrays
 from tests.small_graphs import make_graphs
@@ -97,8 +97,9 @@ def test_what_is_near() -> None:
 
 @pytest.mark.parametrize("y", [["a", "a", "b"], ["a", "b", "c"], [0, 1, 1]])
 def test_three_labels_are_enough(y: list[object]) -> None:
-    with pytest.warns(UserWarning, match="single labelled graph"):
-        model = MoleculeClassifier().fit(["CCO", "CCN", "c1ccccc1"], y)
+    few, single = "too few labels to say how good", "single labelled graph"
+    with pytest.warns(IGSDWarning, match=few), pytest.warns(IGSDWarning, match=single):
+        model = igsd.IGSDClassifier().fit(["CCO", "CCN", "c1ccccc1"], y).predictor_
     assert np.isfinite(model.predict_proba(MOLECULES)).all()
     assert "too few labels" in model.notes_[-1]
     assert model.summary()[0]["weight"] == 1

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
-from igsd.errors import DataError
+import igsd
+from igsd.baselines.references.histogram import LabelDegreeHistogram
+from igsd.errors import ConfigError, DataError, StorageError
 from igsd.evaluation.inputs import check_codes, check_features, check_groups, check_kernel
+from tests.small_graphs import make_graphs
 
 
 @pytest.mark.parametrize(
@@ -69,3 +75,42 @@ def test_kernel_must_be_square_and_symmetric():
 def test_groups_one_for_each_graph():
     with pytest.raises(DataError, match="3 integers"):
         check_groups([0, 1], 3)
+
+
+@pytest.mark.parametrize("kind", ["path", "object"])
+def test_a_model_by_its_path(tmp_path: Path, kind: str) -> None:
+    """Its path as text raised AttributeError, although the command line takes one."""
+    graphs = make_graphs(12, classes=True)
+    model: Any = LabelDegreeHistogram().fit(graphs)
+    model.save(tmp_path / "h")
+    given = str(tmp_path / "h") if kind == "path" else model
+    vectors = model.transform(graphs)
+    near = igsd.neighbors(graphs, [0, 3], k=2, model=given)
+    assert near[0].tolist() == igsd.neighbors(vectors, [0, 3], k=2)[0].tolist()
+    assert igsd.outliers(graphs, k=2, model=given).graphs.tolist() == (
+        igsd.outliers(vectors, k=2).graphs.tolist()
+    )
+    found = igsd.cluster(graphs, 2, model=given)
+    assert found.labels.tolist() == igsd.cluster(vectors, 2).labels.tolist()
+    assert np.array_equal(igsd.map(graphs, model=given).points, igsd.map(vectors).points)
+    index = igsd.Index.build(graphs, tmp_path / "i", model=given)
+    assert index.model == (given if kind == "path" else "")
+    found_again = igsd.neighbors(index, graphs[:1], k=2, model=given)[0]
+    assert found_again.tolist() == igsd.neighbors(vectors, vectors[:1], k=2)[0].tolist()
+
+
+def test_what_is_no_model(tmp_path: Path) -> None:
+    graphs = make_graphs(4)
+    with pytest.raises(StorageError, match=r"There is no model at .*nothing"):
+        igsd.cluster(graphs, 2, model=str(tmp_path / "nothing"))
+    with pytest.raises(ConfigError, match=r"fitted estimator .* Got a dict"):
+        igsd.neighbors(graphs, [0], model={})
+
+
+def test_the_encoder_in_the_package_by_its_name() -> None:
+    pytest.importorskip("rdkit")
+    molecules = ["CCO", "CCN", "CCC", "c1ccccc1"]
+    expected = igsd.neighbors(igsd.pretrained("molecules").transform(molecules), [0], k=3)
+    assert igsd.neighbors(molecules, [0], k=3, model="molecules")[0].tolist() == (
+        expected[0].tolist()
+    )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import doctest
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from igsd.errors import ConfigError, DataError, StorageError
+from igsd import load_model, open_data
+from igsd.errors import ConfigError, DataError, IGSDError, StorageError
 from igsd.files import remote
 from igsd.files.atomic import output_file
 from igsd.files.columns import write_vectors
@@ -87,3 +89,13 @@ def test_a_store_that_cannot_be_written(memory: Any, monkeypatch: pytest.MonkeyP
         output_file("memory://a/b"),
     ):
         pass
+
+
+@pytest.mark.parametrize(("name", "content"), [("model", b"{}"), ("data.csv", b"smiles\n")])
+def test_an_error_names_the_url_and_not_its_copy(memory: Any, name: str, content: bytes) -> None:
+    url = f"memory://bucket/{name}"
+    memory.pipe(f"/bucket/{name}", content)
+    open_it = load_model if name == "model" else open_data
+    with pytest.raises(IGSDError, match=url) as caught:
+        open_it(url)
+    assert tempfile.gettempdir() not in str(caught.value)

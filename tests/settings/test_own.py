@@ -42,10 +42,11 @@ def test_a_module_of_the_working_folder_is_found_last(write_module: Write) -> No
         ("broken_b:A", r"broken_b:A' cannot be imported: ZeroDivisionError.*broken_b.py, line 2"),
         ("misses_b:A", r"No module named 'surely_missing'"),
         ("unknown", r"There is no view 'unknown'"),
+        ("mine_b:number", r"view 'mine_b:number' must be .* a function\. It is 3, of type int"),
     ],
 )
 def test_what_is_not_there(write_module: Write, name: str, message: str) -> None:
-    write_module("mine_b", "class Class: pass\n")
+    write_module("mine_b", "class Class: pass\nnumber = 3\n")
     write_module("broken_b", "x = 1\nx / 0\n")
     write_module("misses_b", "import surely_missing\n")
     with pytest.raises(ConfigError, match=message):

@@ -362,11 +362,16 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     ``igsd.pretrained`` stands for the model in the package, unless there is such a path. Raises
     ``StorageError`` for anything else.
     """
+    from igsd.files.remote import opened_path
+
+    with opened_path(path) as local:
+        return _load(local)
+
+
+def _load(path: str | os.PathLike[str]) -> Any:
     from igsd.files.arrays import read_header
     from igsd.files.models import SHIPPED, model_path
-    from igsd.files.remote import local_path
 
-    path = local_path(path)
     if str(path) in SHIPPED and not os.path.exists(path):
         from igsd.estimators.molecules import pretrained
 

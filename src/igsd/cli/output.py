@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from igsd.baselines.registry import load_model, note_on_vectors
-from igsd.errors import counted
+from igsd.errors import counted, warn_user
 from igsd.experiments.run_folder import RunFolder
 from igsd.experiments.trained import Trained
 from igsd.files.atomic import STANDARD_OUTPUT
@@ -147,7 +147,7 @@ def print_quality(model: Any) -> None:
         ]
         print_table(list(rows[0]), lines, title, [0])
     for note in model.notes_:
-        say_note(note)
+        warn_user(note)  # what the fit has said already is not printed again
 
 
 def print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:

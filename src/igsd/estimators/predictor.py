@@ -9,7 +9,7 @@ import torch
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.errors import ConfigError, DataError, ParameterError
+from igsd.errors import ConfigError, DataError, ParameterError, warn_user
 from igsd.estimators.base import ConfiguredEstimator, settings_as_parameters
 from igsd.estimators.inputs import ALL, INPUTS, InputScale, parts_of, raw_inputs
 from igsd.estimators.molecules import MoleculeEncoder, pretrained
@@ -21,7 +21,7 @@ from igsd.estimators.targets import (
     encode_classes,
     read_targets,
 )
-from igsd.evaluation.ensemble import Ensemble, conformal_width, fit_ensemble
+from igsd.evaluation.ensemble import FEWEST_JUDGED, Ensemble, conformal_width, fit_ensemble
 from igsd.evaluation.neighbors import nearest
 from igsd.evaluation.small_models import HEADS
 from igsd.files.arrays import Header
@@ -93,10 +93,11 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             self.notes_ = (f"{text}those that have one.",)
         if not all(each.is_judged for each in self.ensembles_):
             text = (
-                "there are too few labels to say how good the predictions are: with less than 8, "
+                "There are too few labels to say how good the predictions are: with fewer than "
+                f"{FEWEST_JUDGED}, or a class with a single one, they may be worse than guessing."
             )
-            text += "or a class with a single one, they may be worse than guessing."
             self.notes_ = (*self.notes_, text)
+            warn_user(text)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

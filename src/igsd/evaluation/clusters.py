@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import ConfigError, DataError, counted
-from igsd.evaluation.inputs import check_features
+from igsd.evaluation.inputs import check_features, fitted_model
 from igsd.evaluation.neighbors import nearest, unit_columns
 
 
@@ -60,9 +60,10 @@ def agreement(clusters: Clusters, classes: Any) -> float | None:
 def cluster(data: Any, min_size: int = 5, *, model: Any = None) -> Clusters:
     """Return the clusters that HDBSCAN finds among vectors.
 
-    ``data``: vectors [G, d]; with a fitted ``model``, anything that it embeds. ``min_size``: graphs
-    that make a cluster. Columns are scaled to unit variance, as for ``igsd.neighbors``. Nothing is
-    random. Raises ``DataError`` for vectors that are not finite, too few or all equal.
+    ``data``: vectors [G, d]; with a ``model``, fitted or the path of a saved one, anything that it
+    embeds. ``min_size``: graphs that make a cluster. Columns are scaled to unit variance, as for
+    ``igsd.neighbors``. Nothing is random. Raises ``DataError`` for vectors that are not finite, too
+    few or all equal.
 
     >>> cluster([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]], min_size=3).labels.tolist()
     [0, 0, 0, 1, 1, 1]
@@ -90,7 +91,7 @@ def cluster(data: Any, min_size: int = 5, *, model: Any = None) -> Clusters:
 def outliers(data: Any, k: int = 10, *, model: Any = None) -> Outliers:
     """Return the graphs ranked by the mean distance to their k nearest neighbours.
 
-    ``data`` and the distance are those of ``igsd.neighbors``; ties go by number. Raises
+    ``data``, ``model`` and the distance are those of ``igsd.neighbors``; ties go by number. Raises
     ``DataError`` for vectors that are not finite, not more than k or all equal.
 
     >>> outliers([[0.0], [0.1], [9.0], [0.2]], k=2).graphs.tolist()
@@ -105,7 +106,7 @@ def outliers(data: Any, k: int = 10, *, model: Any = None) -> Outliers:
 
 
 def vectors_of(data: Any, model: Any, what: str, least: int = 2) -> np.ndarray:
-    """Return the vectors [G, d] float64 of ``data``, by a model if there is one.
+    """Return the vectors [G, d] float64 of ``data``, by a model, or the path of one, if given.
 
     ``what`` needs ``least`` graphs, as a ``DataError`` says; another one says that all are equal.
     """
@@ -114,6 +115,7 @@ def vectors_of(data: Any, model: Any, what: str, least: int = 2) -> np.ndarray:
             f"The first argument is a {type(data).__name__}, which has no graphs. Pass the graphs, "
             "and the fitted model as model=..."
         )
+    model = fitted_model(model)
     vectors = check_features(data if model is None else model.transform(data), "vectors")
     if len(vectors) < least:
         raise DataError(

@@ -13,7 +13,7 @@ from igsd.evaluation.small_models import HEADS, SmallModel, held_out, loss
 from igsd.files.arrays import Header
 
 _SMALLEST_WEIGHT = 0.02
-_FEWEST = 8
+FEWEST_JUDGED = 8
 """Labels that an estimate of quality needs."""
 
 
@@ -167,7 +167,7 @@ def fit_ensemble(
     residuals = np.empty(0) if is_class else np.sort(np.abs(joined - Y)[:, 0])
     own = _score(held, Y, is_class=is_class)
     metric = ("ROC-AUC" if Y.shape[1] == 2 else "accuracy") if is_class else "MAE"
-    is_judged = len(Y) >= _FEWEST and (not is_class or bool(Y.sum(axis=0).min() >= 2))
+    is_judged = len(Y) >= FEWEST_JUDGED and (not is_class or bool(Y.sum(axis=0).min() >= 2))
     found_loss = loss(held, Y, is_class)
     facts = (power, residuals, own, found_loss, metric, is_judged, held)
     return Ensemble(candidates, models, *facts)

@@ -16,6 +16,7 @@ import numpy as np
 
 from igsd.errors import ConfigError, DataError, StorageError, need
 from igsd.evaluation.hnsw import build_hnsw, open_hnsw, search_hnsw
+from igsd.evaluation.inputs import fitted_model
 from igsd.evaluation.neighbors import Space, checked_places, scan
 from igsd.files.arrays import Header, Stacked, read_arrays, write_arrays
 from igsd.files.atomic import check_writable
@@ -97,17 +98,18 @@ class Index:
     ) -> Self:
         """Write the index of ``data`` to ``path``, whole or not at all, and return it.
 
-        ``data``: graphs that ``model`` embeds, or vectors [G, d], which may be mapped into memory.
-        ``source``: where the model is, to be found again from the file. ``jobs``: threads that
-        build an index of more than ``EXACT`` vectors; several give slightly different candidates
-        each time. ``verbose``: show progress. Raises ``DataError`` for vectors that are not finite,
-        and where there are none.
+        ``data``: graphs that ``model``, fitted or the path of a saved one, embeds; or vectors
+        [G, d], which may be mapped into memory. ``source``: where the model is, to be found again
+        from the file. ``jobs``: threads that build an index of more than ``EXACT`` vectors; several
+        give slightly different candidates each time. ``verbose``: show progress. Raises
+        ``DataError`` for vectors that are not finite, and where there are none.
         """
         target = Path(path)
         check_writable(target)
         if jobs < 1:
             raise ConfigError(f"jobs must be at least 1. Got {jobs}.")
-        graphs, chunks, count = _chunks_of(data, model, verbose)
+        source = source or (model if isinstance(model, str) else "")
+        graphs, chunks, count = _chunks_of(data, model := fitted_model(model), verbose)
         if count > EXACT:
             need("search", "usearch.index", f"An index of more than {EXACT:,} vectors")
         with working_folder(target.parent, ".igsd-index-", ("vectors", "hnsw")) as folder:

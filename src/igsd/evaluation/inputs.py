@@ -1,18 +1,37 @@
-"""Checks of the input of protocols: features or a kernel, class codes, twin groups."""
+"""Checks of what is evaluated: a model, features or a kernel, class codes, twin groups."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from igsd.errors import DataError, counted, enumerated
+from igsd.errors import ConfigError, DataError, counted, enumerated
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 SMALLEST_CLASS = 3
 """Graphs that a class needs: with fewer, a training part cannot be divided again."""
+
+
+def fitted_model(model: Any) -> Any:
+    """Return a model that embeds graphs, loaded if its name, path or URL is given; None stays None.
+
+    Raises ``ConfigError`` for an object without ``transform``, and ``StorageError`` as
+    ``igsd.load_model`` does.
+    """
+    if isinstance(model, str | os.PathLike):
+        import igsd  # the top of the package, which opens the models of every method
+
+        model = igsd.load_model(model)
+    if model is not None and not hasattr(model, "transform"):
+        raise ConfigError(
+            "The model must be a fitted estimator with a transform method, or the path of one that "
+            f"was saved. Got a {type(model).__name__}."
+        )
+    return model
 
 
 def check_features(X: Any, what: str = "features X") -> FloatArray:

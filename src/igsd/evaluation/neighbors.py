@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from igsd.errors import ConfigError, DataError, shortened
+from igsd.evaluation.inputs import fitted_model
 
 _ENTRIES = 8_000_000
 """Distances that are held at one time."""
@@ -16,10 +17,11 @@ def neighbors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (indices, distances), [Q, k] each, of the graphs of ``data`` closest to each query.
 
-    ``data``: vectors [G, d]; with a fitted ``model``, anything that it embeds; or an
-    ``igsd.Index``, for which only queries that are graphs need its ``model``. ``queries``: of the
-    same kind, Q graphs or vectors that need not be in ``data``; or the numbers of graphs of
-    ``data``, each of which is then left out of its own neighbours.
+    ``data``: vectors [G, d]; with a ``model``, anything that it embeds; or an ``igsd.Index``, for
+    which only queries that are graphs need its ``model``. ``model``: a fitted one, or the path of
+    one that ``igsd.load_model`` opens, such as ``"molecules"``. ``queries``: of the same kind as
+    ``data``, Q graphs or vectors that need not be in it; or the numbers of graphs of ``data``, each
+    of which is then left out of its own neighbours.
 
     The distance is Euclidean after scaling each column to unit variance over ``data``, divided by
     the square root of the number of columns that vary: two random graphs are about 1.4 apart,
@@ -33,7 +35,7 @@ def neighbors(
     """
     from igsd.evaluation.index import Index  # which imports this module
 
-    places = places_of(queries)
+    places, model = places_of(queries), fitted_model(model)
     if isinstance(data, Index):
         if model is not None:
             data.check_model(model)

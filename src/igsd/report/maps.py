@@ -39,10 +39,10 @@ def map(
 ) -> Map:
     """Return the vectors of graphs as points in the plane, and a figure of them.
 
-    ``data``: vectors [G, d]; with a fitted ``model``, anything that it embeds. ``method``: ``pca``,
-    ``umap`` or ``tsne``; UMAP needs the extra ``igsd[maps]``, t-SNE uses openTSNE if that is
-    installed and otherwise scikit-learn. ``classes`` [G] colour the figure; by default those of a
-    ``GraphSet``. The same ``random_state`` gives the same points.
+    ``data``: vectors [G, d]; with a ``model``, fitted or the path of a saved one, anything that it
+    embeds. ``method``: ``pca``, ``umap`` or ``tsne``; UMAP needs the extra ``igsd[maps]``, t-SNE
+    uses openTSNE if that is installed and otherwise scikit-learn. ``classes`` [G] colour the
+    figure; by default those of a ``GraphSet``. The same ``random_state`` gives the same points.
 
     >>> map([[0.0, 1.0], [2.0, 5.0], [4.0, 9.0]]).points.shape
     (3, 2)

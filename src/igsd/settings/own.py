@@ -87,8 +87,8 @@ def find(kind: str, name: str) -> Any:
     """Return the object of a kind that a name stands for, imported now.
 
     ``name``: ``module:name``, or a name among the entry points. A module is looked for among the
-    installed packages, then in the working folder. Raises ``ConfigError`` if there is none, or if
-    it cannot be imported.
+    installed packages, then in the working folder. Raises ``ConfigError`` if there is none, if it
+    cannot be imported, and for a part of a method that cannot be called.
     """
     word, place = KINDS[kind], name if is_place(name) else offered(kind).get(name)
     if place is None:
@@ -107,6 +107,11 @@ def find(kind: str, name: str) -> Any:
                 f"{nearest(path, _names_in(found))}"
             )
         found = getattr(found, part)
+    if kind != "methods" and not callable(found):  # what a method must be, the registry says
+        raise ConfigError(
+            f"The {word} {name!r} must be something that can be called, such as a function. It is "
+            f"{shortened(repr(found))}, of type {type(found).__name__}."
+        )
     return found
 
 
