@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from igsd.errors import StorageError
+from igsd.errors import DataError, StorageError
 from igsd.files import arrays
 from igsd.files.stacks import Stack, TextStack
 from igsd.graphs import importing, joining, shards
@@ -203,6 +203,28 @@ def test_a_set_in_shards_is_replaced_as_a_whole(
     monkeypatch.setattr(joining, "SHARD", 8)
     import_tables(source, folder)
     assert len(open_data(folder)) == 26
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["m.csv", "set"]
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_killed_while_an_older_set_is_out_of_the_way(folder: Path, is_folder: bool) -> None:
+    """An import without molecules lost the older set, and killed later, no import was possible."""
+    source, parts = folder.parent / "m.csv", folder.with_name("set.parts")
+    parts.mkdir()
+    older = folder if is_folder else folder / "part-0001.graphs"
+    older.replace(parts / "replaced")
+    shutil.rmtree(folder, ignore_errors=True)
+    kept = len(open_data(parts / "replaced"))
+    source.write_text("smiles\nnope\n")
+    with pytest.raises(DataError, match="not valid SMILES"):
+        import_tables([str(source)], folder)
+    assert len(open_data(folder)) == kept  # it is there again
+    parts.mkdir(exist_ok=True)
+    copy = shutil.copytree if is_folder else shutil.copy
+    copy(folder, parts / "replaced")  # killed before it was removed
+    source.write_text(CSV.replace("CCO", "CCN"))
+    import_tables([str(source)], folder)
+    assert "CCN.C" in (open_data(folder).graph_names or ())
     assert sorted(path.name for path in folder.parent.iterdir()) == ["m.csv", "set"]
 
 

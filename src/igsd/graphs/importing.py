@@ -32,6 +32,7 @@ from igsd.graphs.joining import (
     names_of,
     read_part,
     remove_parts,
+    settle_replaced,
     write_set,
 )
 from igsd.graphs.readers.long_table import LongTable, changed
@@ -121,6 +122,7 @@ def import_tables(
     reading = Reading(smiles, label, tuple(targets), level_of(standardise), name)
     advance = begin(table.num_rows)
     with owned(folder):
+        settle_replaced(target, folder)
         remove_abandoned(folder)
         keys: dict[Path, str] = {}
 

@@ -1,6 +1,7 @@
 """Parts of an import as one set: one file, or of a long set a folder of shards."""
 
 import contextlib
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -66,6 +67,25 @@ def remove_parts(folder: Path) -> None:
             shutil.rmtree(path)
 
 
+def settle_replaced(target: Path, folder: Path) -> None:
+    """End what a killed import began: an older set that was moved away returns, or is removed.
+
+    It returns unless there is a new one. ``folder``: that of the parts, which this process owns.
+    """
+    replaced = folder / _REPLACED
+    if os.path.lexists(target):
+        _remove(replaced)
+    elif replaced.exists():
+        replaced.replace(target)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def write_set(
     target: Path, folder: Path, parts: "Parts", classes: np.ndarray | None, header: Header
 ) -> None:
@@ -73,9 +93,7 @@ def write_set(
 
     ``folder``: that of the parts.
     """
-    own, replaced, start = folder / _SHARDS, folder / _REPLACED, 0
-    if replaced.exists() and not target.exists():  # killed while it was out of the way
-        replaced.replace(target)
+    own, start = folder / _SHARDS, 0
     shutil.rmtree(own, ignore_errors=True)
     pieces = parts.shards() if parts.kept > SHARD else [parts]
     if len(pieces) > 1:
@@ -90,7 +108,7 @@ def write_set(
             shards.append(write_shard(own, number, arrays, header))
     if len(pieces) > 1:
         write_manifest(own, header, shards)
-    with _out_of_the_way(target, replaced):
+    with _out_of_the_way(target, folder / _REPLACED):
         if len(pieces) == 1:
             write_arrays(target, arrays, header)
         else:
@@ -110,7 +128,7 @@ def _out_of_the_way(target: Path, place: Path) -> Iterator[None]:
             place.replace(target)
         raise
     if is_moved:
-        place.unlink() if place.is_file() else shutil.rmtree(place)
+        _remove(place)
 
 
 @dataclass(frozen=True)
