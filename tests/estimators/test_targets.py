@@ -124,6 +124,10 @@ def test_several_numbers() -> None:
         ([1.0, float("inf"), 2.0], "Graph 1 has"),
         (np.zeros((3, 2, 2)), r"shape \(3, 2, 2\)"),
         (5.0, r"shape \(\)"),
+        # Of these, the first two were counted in days and cut to their real part.
+        (np.arange(3).astype("datetime64[D]"), "must hold numbers.* Graph 0 has .*1970-01-01"),
+        (np.array([1, 2j, 3]), "must hold numbers.* Graph 0 has"),
+        ([1.0, 10**400, 3.0], r"must hold numbers.* Graph 1 has 1000.*\.\.\."),
     ],
 )
 def test_things_that_are_no_targets(y: Any, message: str) -> None:
@@ -172,6 +176,8 @@ def test_a_constant_target_is_told() -> None:
     targets = np.array([[1.0, 2.0], [1.0, 3.0], [np.nan, 4.0]])
     with pytest.warns(IGSDWarning, match="known values of target logp are equal"):
         TargetScale.fit(targets, is_single=False, names=("logp", "mu"))
+    with pytest.warns(IGSDWarning, match="are equal, or nearly"):  # squares of which are 0
+        TargetScale.fit(np.array([[1e-300], [2e-300]]), is_single=True)
 
 
 def test_targets_beyond_those_of_models() -> None:

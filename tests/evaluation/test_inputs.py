@@ -105,6 +105,10 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         igsd.cluster(graphs, 2, model=str(tmp_path / "nothing"))
     with pytest.raises(ConfigError, match=r"fitted estimator .* Got a dict"):
         igsd.neighbors(graphs, [0], model={})
+    with pytest.raises(ConfigError, match="Got the class IGSD"):
+        igsd.neighbors(graphs, [0], model=igsd.IGSD)
+    with pytest.raises(ConfigError, match="first argument is a IGSD"):
+        igsd.neighbors(igsd.IGSD(), [0])
 
 
 def test_the_encoder_in_the_package_by_its_name() -> None:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from igsd.errors import ConfigError, DataError
+from igsd.evaluation.clusters import cluster, outliers
 from igsd.evaluation.neighbors import nearest, neighbors
 
 
@@ -102,3 +105,38 @@ def test_a_model_embeds_both_sides() -> None:
     indices, _ = neighbors([0.0, 1.0, 5.0], [4.0, 0.8], k=1, model=Doubled())
     assert indices.tolist() == [[2], [1]]
     assert neighbors([0.0, 1.0, 5.0], [2], k=2, model=Doubled())[0].tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e300])
+def test_vectors_that_have_no_distance(wrong: float) -> None:
+    """A column with such a number was left out, so that graphs were 0 apart, in silence."""
+    vectors = np.array([[0.0, 1], [1, 2], [wrong, 3], [4, 9]])
+    with pytest.raises(DataError, match=r"The vectors must be .* Row 2, column 0"):
+        neighbors(vectors, [0], k=2)
+    with pytest.raises(DataError, match=r"Queries must be finite .* Query 0 \(from 0\) is not"):
+        neighbors(np.eye(2), [[wrong, 1]], k=1)
+
+
+@pytest.mark.parametrize(
+    ("data", "queries", "message"),
+    [
+        ([["a", "b"], ["c", "d"]], [0], "vectors must be numbers .*'a'"),
+        (np.eye(2) * 1j, [0], "vectors must be numbers .*complex"),
+        ([1.0, 2.0, 3.0], [0], r"must be a table .* Got shape \(3,\)"),
+        (np.eye(2), "CCO", r"graphs need their model\)\. Got something else: .*'CCO'"),
+        (np.eye(2), None, "Queries must be numbers of graphs"),
+        (np.eye(2), np.array([["2020-01-01"] * 2], "datetime64[D]"), "something else: .*datetime"),
+    ],
+)
+def test_what_is_no_vector(data: Any, queries: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        neighbors(data, queries, k=1)
+
+
+@pytest.mark.parametrize("k", [0, 1.5, True, "2"])
+def test_numbers_of_neighbours(k: Any) -> None:
+    for search in (lambda: neighbors(np.eye(3), [0], k=k), lambda: outliers(np.eye(3), k)):
+        with pytest.raises(ConfigError, match="k must be at least 1, a whole number"):
+            search()
+    with pytest.raises(ConfigError, match="at least 2 graphs"):
+        cluster(np.eye(3), k)

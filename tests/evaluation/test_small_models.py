@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn import ensemble, linear_model
@@ -136,3 +138,11 @@ def test_intervals_cover_what_they_say() -> None:
     errors = np.abs(found.outputs({"x": X[100:], "noise": X[100:]}) - noisy[100:])
     assert 0.83 < (errors <= width).mean() < 0.97
     assert conformal_width(np.array([1.0, 2.0]), 0.9) == 2.0
+
+
+def test_an_ill_conditioned_table_is_no_warning() -> None:
+    """SciPy's own words on it were a note of `igsd train`; cross-validation judges the model."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(900, 1)).astype(np.float32), 4, axis=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HEADS["linear"].fit(X, X[:, :1], (2e3, 5e3, 1e4), False, 0)

@@ -109,3 +109,14 @@ def test_working_folders_of_killed_processes_are_removed(tmp_path: Path) -> None
         assert not (tmp_path / name).exists()
     assert list(tmp_path.iterdir()) == [other]
     assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    def write() -> None:
+        with working_folder(tmp_path, ".work-", ["a"]) as folder:
+            (folder / "a").write_text("half")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(StorageError, match=r"Cannot write .*\.work-.*: No space .* disk is full"):
+        write()
+    assert not any(tmp_path.iterdir())

@@ -7,7 +7,8 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from igsd.errors import DataError, counted, enumerated, warn_user
+from igsd.errors import DataError, counted, enumerated, shortened, warn_user
+from igsd.evaluation.inputs import as_numbers
 from igsd.files.arrays import Header
 from igsd.graphs.labels import LARGEST, MARKERS, drop_missing, is_minus_one
 
@@ -130,16 +131,18 @@ class TargetScale:
     @classmethod
     def fit(cls, targets: np.ndarray, *, is_single: bool, names: tuple[str, ...] = ()) -> Self:
         """Return the scale of targets [G, t], ignoring NaN; 0 if constant, to predict the value."""
+        deviation = np.nanstd(targets, axis=0)
         is_constant = np.nanmin(targets, axis=0) == np.nanmax(targets, axis=0)
+        is_constant |= deviation == 0  # of numbers whose squares are too small for a float
         if is_constant.any():
             which = [str(names[i]) if names else str(i) for i in np.flatnonzero(is_constant)]
             warn_user(
-                f"All known values of target {', '.join(which)} are equal, so there is nothing to "
-                "learn and that value is predicted. Is it the right column?"
+                f"All known values of target {', '.join(which)} are equal, or nearly, so there is "
+                "nothing to learn and one value is predicted. Is it the right column?"
             )
         # Mean and deviation of equal numbers may be off by rounding.
         mean = np.where(is_constant, np.nanmin(targets, axis=0), np.nanmean(targets, axis=0))
-        scale = np.where(is_constant, 0.0, np.nanstd(targets, axis=0))
+        scale = np.where(is_constant, 0.0, deviation)
         return cls(mean, scale, is_single, names)
 
     def standardised(self, targets: np.ndarray) -> np.ndarray:
@@ -201,7 +204,7 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
             "A regressor needs targets: give y, NaN where unknown. igsd.IGSD learns without any."
         )
     try:
-        values = np.array(y, dtype=np.float64)
+        values = as_numbers(y).copy()
     except (TypeError, ValueError) as error:
         raise DataError(
             "y must hold numbers, [graphs] or [graphs, targets], NaN or None where unknown"
@@ -229,9 +232,9 @@ def _first_text(y: Any) -> str:
     """Return which graph has the first value that is not a number, empty if none has."""
     for place, value in enumerate(y if hasattr(y, "__iter__") else ()):
         try:
-            np.array(value, np.float64)
+            as_numbers(value)
         except (TypeError, ValueError):
-            return f". Graph {place} has {value!r}"
+            return f". Graph {place} has {shortened(repr(value))}"
     return ""
 
 

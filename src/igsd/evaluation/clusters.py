@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import ConfigError, DataError, counted
-from igsd.evaluation.inputs import check_features, fitted_model
-from igsd.evaluation.neighbors import nearest, unit_columns
+from igsd.evaluation.inputs import fitted_model, vectors_by
+from igsd.evaluation.neighbors import check_count, nearest, unit_columns
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def cluster(data: Any, min_size: int = 5, *, model: Any = None) -> Clusters:
     >>> cluster([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]], min_size=3).labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    if min_size < 2:
-        raise ConfigError(f"A cluster must have at least 2 graphs. Got min_size {min_size}.")
+    if not isinstance(min_size, Integral) or min_size < 2:
+        raise ConfigError(f"A cluster must have at least 2 graphs. Got min_size {min_size!r}.")
     vectors = vectors_of(data, model, "Clustering", min_size)
     from sklearn.cluster import HDBSCAN
 
@@ -97,8 +97,7 @@ def outliers(data: Any, k: int = 10, *, model: Any = None) -> Outliers:
     >>> outliers([[0.0], [0.1], [9.0], [0.2]], k=2).graphs.tolist()
     [2, 0, 3, 1]
     """
-    if not isinstance(k, Integral) or k < 1:
-        raise ConfigError(f"k must be at least 1, a whole number. Got {k}.")
+    k = check_count(k)
     vectors = vectors_of(data, model, f"The mean distance to {k} neighbours", k + 1)
     distances = nearest(vectors, range(len(vectors)), k)[1].mean(axis=1).round(6)
     order = np.argsort(-distances, kind="stable")
@@ -110,13 +109,7 @@ def vectors_of(data: Any, model: Any, what: str, least: int = 2) -> np.ndarray:
 
     ``what`` needs ``least`` graphs, as a ``DataError`` says; another one says that all are equal.
     """
-    if model is None and hasattr(data, "transform"):
-        raise ConfigError(
-            f"The first argument is a {type(data).__name__}, which has no graphs. Pass the graphs, "
-            "and the fitted model as model=..."
-        )
-    model = fitted_model(model)
-    vectors = check_features(data if model is None else model.transform(data), "vectors")
+    vectors = vectors_by(data, fitted_model(model))
     if len(vectors) < least:
         raise DataError(
             f"{what} needs at least {counted(least, 'graph')}. "

@@ -167,11 +167,6 @@ class Index:
         places = checked_places(queries, len(self), k)
         rows = self.vectors[places] if places is not None else queries
         asked, width = self.space.asked(rows), min(k, len(self) - (places is not None))
-        with np.errstate(over="ignore"):
-            is_sound = np.isfinite(np.square(asked).sum(axis=1))
-        if not is_sound.all():
-            which = f"Query {int(np.argmin(is_sound))} (from 0) is not."
-            raise DataError(f"Queries must be finite numbers, also when squared. {which}")
         if self.is_exact or exact or not width:
             return self._scan(asked, width, places)
         indices = np.empty((len(asked), width), np.int64)

@@ -15,6 +15,9 @@ IntArray = NDArray[np.int64]
 SMALLEST_CLASS = 3
 """Graphs that a class needs: with fewer, a training part cannot be divided again."""
 
+_LARGEST = 1e150
+"""Sums of squares of larger numbers may be infinite."""
+
 
 def fitted_model(model: Any) -> Any:
     """Return a model that embeds graphs, loaded if its name, path or URL is given; None stays None.
@@ -26,21 +29,49 @@ def fitted_model(model: Any) -> Any:
         import igsd  # the top of the package, which opens the models of every method
 
         model = igsd.load_model(model)
-    if model is not None and not hasattr(model, "transform"):
+    if model is not None and (isinstance(model, type) or not hasattr(model, "transform")):
+        is_class = isinstance(model, type)
+        got = f"the class {model.__name__}" if is_class else f"a {type(model).__name__}"
         raise ConfigError(
             "The model must be a fitted estimator with a transform method, or the path of one that "
-            f"was saved. Got a {type(model).__name__}."
+            f"was saved. Got {got}."
         )
     return model
+
+
+def vectors_by(data: Any, model: Any) -> FloatArray:
+    """Return the vectors [G, d] of ``data``, by a model if there is one; ``DataError`` as below."""
+    if model is None and hasattr(data, "transform"):
+        raise ConfigError(
+            f"The first argument is a {type(data).__name__}, which has no graphs. Pass the graphs, "
+            "and the fitted model as model=..."
+        )
+    return check_features(data if model is None else model.transform(data), "vectors")
+
+
+def as_numbers(values: Any) -> FloatArray:
+    """Return values as a C-ordered float64 array.
+
+    Raises ``TypeError`` or ``ValueError`` for anything but real numbers, also where NumPy would
+    count dates in some unit, drop imaginary parts, or find a whole number too large.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "cmM":
+        raise TypeError(f"got {array.dtype}")
+    try:
+        return np.asarray(array, dtype=np.float64, order="C")
+    except OverflowError as error:
+        raise ValueError(str(error)) from error
 
 
 def check_features(X: Any, what: str = "features X") -> FloatArray:
     """Return the features as a C-ordered float64 array [n, d]; ``what``: their name in messages.
 
-    Raises ``DataError`` if X is not a table of numbers, is empty, or holds NaN or infinity.
+    Raises ``DataError`` if X is not a table of numbers, is empty, or holds NaN, infinity or numbers
+    whose squares are infinite.
     """
     try:
-        array = np.ascontiguousarray(X, dtype=np.float64)
+        array = as_numbers(X)
     except (TypeError, ValueError) as error:
         raise DataError(f"The {what} must be numbers [graphs, features]: {error}.") from error
     if array.ndim != 2 or 0 in array.shape:
@@ -48,11 +79,12 @@ def check_features(X: Any, what: str = "features X") -> FloatArray:
             f"The {what} must be a table [graphs, features] with at least one row and one "
             f"column. Got shape {array.shape}."
         )
-    bad = ~np.isfinite(array)
+    bad = ~(np.abs(array) <= _LARGEST)  # true of NaN
     if bad.any():
         row, column = np.argwhere(bad)[0]
+        rule = "finite" if not np.isfinite(array[row, column]) else f"at most {_LARGEST:g} in size"
         raise DataError(
-            f"The {what} must be finite. Row {row}, column {column} (counted from 0) is "
+            f"The {what} must be {rule}. Row {row}, column {column} (counted from 0) is "
             f"{array[row, column]}; {bad.any(axis=1).sum()} of {len(array)} rows have such a value."
         )
     return array

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from igsd.errors import ConfigError, DataError, shortened
-from igsd.evaluation.inputs import fitted_model
+from igsd.evaluation.inputs import as_numbers, fitted_model, vectors_by
 
 _ENTRIES = 8_000_000
 """Distances that are held at one time."""
@@ -41,7 +41,7 @@ def neighbors(
             data.check_model(model)
         is_embedded = model is None or places is not None
         return data.search(queries if is_embedded else model.transform(queries), k)
-    vectors = np.asarray(data if model is None else model.transform(data), np.float64)
+    vectors = vectors_by(data, model)
     if places is not None:
         return nearest(vectors, places, k)
     return nearest(vectors, queries if model is None else model.transform(queries), k)
@@ -95,14 +95,29 @@ class Space(NamedTuple):
         return rows
 
     def asked(self, queries: Any) -> np.ndarray:
-        """Return other vectors in this space; raises ``DataError`` if their width is not [d]."""
-        rows = np.asarray(queries, np.float64)
+        """Return other vectors in this space; ``DataError`` unless they are finite [Q, d]."""
+        rule = f"Queries must be numbers of graphs, or vectors of {len(self.varies)} numbers as "
+        rule += "those of the set (graphs need their model)."
+        try:
+            rows = as_numbers(queries)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{rule} Got something else: {shortened(str(error))}.") from error
         if rows.ndim != 2 or rows.shape[1] != len(self.varies):
-            raise DataError(
-                f"Queries must be numbers of graphs, or vectors of {len(self.varies)} numbers "
-                f"as those of the set. Got shape {rows.shape}."
-            )
-        return self.scaled(rows)
+            raise DataError(f"{rule} Got shape {rows.shape}.")
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = self.scaled(rows)
+            is_sound = np.isfinite(np.square(scaled).sum(axis=1)) & np.isfinite(rows).all(axis=1)
+        if not is_sound.all():
+            which = f"Query {int(np.argmin(is_sound))} (from 0) is not."
+            raise DataError(f"Queries must be finite numbers, also when squared. {which}")
+        return scaled
+
+
+def check_count(k: Any) -> int:
+    """Return a number of neighbours; raises ``ConfigError`` unless it is whole and positive."""
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise ConfigError(f"k must be at least 1, a whole number. Got {k!r}.")
+    return int(k)
 
 
 def checked_places(queries: Any, num_graphs: int, k: int) -> np.ndarray | None:
@@ -110,8 +125,7 @@ def checked_places(queries: Any, num_graphs: int, k: int) -> np.ndarray | None:
 
     Raises ``ConfigError`` for k below 1, and ``DataError`` for a graph that is not there.
     """
-    if not isinstance(k, Integral) or k < 1:
-        raise ConfigError(f"k must be at least 1, a whole number. Got {k}.")
+    check_count(k)
     places = places_of(queries)
     if places is not None and not 0 <= places.min() <= places.max() < num_graphs:
         wrong = int(places.min() if places.min() < 0 else places.max())

@@ -71,7 +71,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         temporary = None
         _sync_folder(target.parent)
     except OSError as error:
-        raise StorageError(_write_failure(target, error)) from error
+        raise StorageError(write_failure(target, error)) from error
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
@@ -108,7 +108,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         with tempfile.TemporaryFile(dir=_nearest_folder(target)):
             pass
     except OSError as error:
-        raise StorageError(_write_failure(target, error)) from error
+        raise StorageError(write_failure(target, error)) from error
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -172,9 +172,11 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _write_failure(target: Path, error: OSError) -> str:
+def write_failure(target: Path, error: OSError) -> str:
+    """Return why a file cannot be written, and the way out."""
     way_out = {
         errno.ENOSPC: "The disk is full: free some space or choose another folder.",
+        errno.EFBIG: "Files may not be so large here: raise that limit or choose another folder.",
         errno.EDQUOT: "Your disk quota is used up: free some space or choose another folder.",
         errno.EACCES: "You may not write there: choose another folder or change its permissions.",
         errno.EROFS: "The file system is read-only: choose another folder.",

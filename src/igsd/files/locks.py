@@ -1,6 +1,7 @@
 """Locks: one process at a time writes somewhere. The system frees a lock when its owner dies."""
 
 import contextlib
+import errno
 import glob
 import os
 import tempfile
@@ -10,6 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from igsd.errors import StorageError
+from igsd.files.atomic import write_failure
 
 # A command that removes what a killed one left holds its lock for an instant.
 _PATIENCE = 0.3
@@ -97,7 +99,8 @@ def _held(lock: Lock, path: Path, other: str) -> Iterator[None]:
 def working_folder(parent: Path, prefix: str, files: Sequence[str]) -> Iterator[Path]:
     """Yield a new folder in ``parent`` for these files, which are removed with it at the end.
 
-    Folders of the same prefix that killed processes left there are removed, too.
+    Folders of the same prefix that killed processes left there are removed, too. Raises
+    ``StorageError`` if the disk is full.
     """
 
     def clear(folder: Path) -> None:
@@ -115,6 +118,10 @@ def working_folder(parent: Path, prefix: str, files: Sequence[str]) -> Iterator[
     with owned(folder):
         try:
             yield folder
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise
+            raise StorageError(write_failure(folder, error)) from error
         finally:
             clear(folder)
 

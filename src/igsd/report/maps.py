@@ -51,10 +51,10 @@ def map(
     made = project(vectors, method, random_state)
     codes, names = None, tuple[Any, ...]()
     if classes is not None:
-        if len(classes) != len(vectors):
+        if not hasattr(classes, "__len__") or len(classes) != len(vectors):
+            got = f"{len(classes)} classes" if hasattr(classes, "__len__") else repr(classes)
             raise DataError(
-                f"There must be one class for each graph. Got {len(classes)} classes for "
-                f"{len(vectors)} graphs."
+                f"There must be one class for each graph. Got {got} for {len(vectors)} graphs."
             )
         codes, names = encode_categories(list(classes))
     elif isinstance(data, GraphSet) and data.classes is not None:
