@@ -16,10 +16,14 @@ import psutil
 ROOT = Path(__file__).parents[2]
 
 
-def processes_at_work() -> list[psutil.Process]:
-    """Return the processes of this machine that make calls for this one, at work or idle."""
-    children = psutil.Process().children()
-    return [child for child in children if "popen_loky_posix" in " ".join(child.cmdline())]
+def processes_at_work(parent: psutil.Process | None = None) -> list[psutil.Process]:
+    """Return the processes that make calls for another, by default this one, at work or idle."""
+    found = []
+    for child in (parent or psutil.Process()).children():
+        with contextlib.suppress(psutil.Error):  # it has ended
+            if "popen_loky_posix" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 class DaskProcesses(NamedTuple):

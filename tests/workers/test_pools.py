@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 import torch
 
 from igsd.errors import ConfigError, DataError
 from igsd.workers.pools import Workers, called
 from igsd.workers.tasks import WorkerLostError, run_tasks
-from tests.workers.children import processes_at_work
+from tests.workers.children import ROOT, processes_at_work
 
 
 def double(number: int) -> int:
@@ -53,14 +56,14 @@ def test_this_process() -> None:
 
 def test_another_version_of_igsd() -> None:
     with pytest.raises(ConfigError, match=r"has igsd .*, and this command is of igsd 0\.0\.7"):
-        called(double, (1,), None, "0.0.7")
-    assert called(double, (1,), None) == 2
+        called(double, (1,), "0.0.7")
+    assert called(double, (1,)) == 2
 
 
 def test_threads_come_back() -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(2)
-    assert called(look, (1,), None)[1:] == (1, "1")
+    assert called(look, (1,))[1:] == (1, "1")
     assert torch.get_num_threads() == 2
     torch.set_num_threads(before)
 
@@ -124,3 +127,31 @@ def test_a_call_that_kills_its_process_and_one_that_fails() -> None:
             list(run_tasks(fail, [(0,)], pool))
         array = np.arange(10)
         assert next(iter(run_tasks(double, [(array,)], pool))).value.tolist() == [*range(0, 20, 2)]
+
+
+WORK = """
+from igsd.workers.pools import Workers
+from igsd.workers.tasks import run_tasks
+from tests.workers.test_pools import touch
+import sys
+
+with Workers(2).pool() as pool:
+    list(run_tasks(touch, [(sys.argv[1], number) for number in range(2)], pool))
+"""
+
+
+def touch(folder: str, number: int) -> None:
+    Path(folder, str(number)).touch()
+
+
+@pytest.mark.slow
+def test_processes_end_with_one_that_is_killed_while_they_start(tmp_path: Path) -> None:
+    """They did their work all the same, beside the next command, and stayed for five minutes."""
+    command = subprocess.Popen([sys.executable, "-c", WORK, str(tmp_path)], cwd=ROOT)
+    parent, children = psutil.Process(command.pid), list[psutil.Process]()
+    while not children and command.poll() is None:
+        children = processes_at_work(parent)
+    command.kill()
+    command.wait()
+    assert psutil.wait_procs(children, timeout=60)[1] == []
+    assert not any(tmp_path.iterdir())

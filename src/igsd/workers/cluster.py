@@ -29,7 +29,7 @@ class Cluster(Pool):
 
     def submit(self, function: Callable[..., Any], arguments: Arguments) -> Any:
         """Give a call to the scheduler."""
-        call = (function, arguments, None, __version__)
+        call = (function, arguments, __version__)
         return self._client.submit(called, *call, pure=False)
 
     def wait(self, calls: Collection[Any], seconds: float | None) -> Collection[Any]:

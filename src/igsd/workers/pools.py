@@ -84,7 +84,7 @@ class _Processes(Pool):
         """Start a call in a process that has nothing to do, or in a new one."""
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
-        work = (called, function, arguments, os.getpid())
+        work = (called, function, arguments)
         with deaf_children():
             while _idle:
                 executor = _idle.pop()
@@ -138,16 +138,15 @@ def _new_executor() -> Any:
     from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
     threads = dict.fromkeys(_THREADS, "1")
-    return ProcessPoolExecutor(max_workers=1, timeout=_IDLE_SECONDS, env=threads)
+    kwargs: Any = {"initializer": _end_with, "initargs": (os.getpid(),), "env": threads}
+    return ProcessPoolExecutor(max_workers=1, timeout=_IDLE_SECONDS, **kwargs)
 
 
-def called(
-    function: Callable[..., T], arguments: Arguments, parent: int | None, version: str = ""
-) -> T:
+def called(function: Callable[..., T], arguments: Arguments, version: str = "") -> T:
     """Return ``function(*arguments)``, called in a worker with one thread.
 
-    ``parent``: this process ends when that one does, even if it is killed. ``version``: of igsd in
-    the process that asks, empty if it is surely the same; raises ``ConfigError`` for another.
+    ``version``: of igsd in the process that asks, empty if it is surely the same; raises
+    ``ConfigError`` for another.
     """
     if version and version != __version__:
         raise ConfigError(
@@ -155,27 +154,26 @@ def called(
             f"of igsd {version}: results could differ. Install the same version everywhere."
         )
     _allow_children()
-    if parent is not None and os.getppid() == parent:
-        _end_with(parent)
     with limited_threads(1):
         return function(*arguments)
 
 
-_watching = False
-
-
 def _end_with(parent: int) -> None:
-    """Let this process end when its parent is gone: work must not continue beside its successor."""
-    global _watching
+    """Let this process end when its parent is gone: work must not continue beside its successor.
+
+    That may be so already: it takes seconds until a new process calls anything.
+    """
+    if os.name != "posix" and os.getppid() != parent:  # the launcher of an environment on Windows
+        return
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(_LOOK_EVERY)
         os._exit(1)
 
-    if not _watching:
-        _watching = True
-        threading.Thread(target=watch, daemon=True).start()
+    if os.getppid() != parent:
+        os._exit(1)
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _allow_children() -> None:
