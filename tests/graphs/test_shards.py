@@ -143,6 +143,12 @@ def test_a_manifest_that_lies(folder: Path) -> None:
     expect(folder, "part-0001.graphs is not the shard .* its graphs should be 8, but it is 7")
     change(folder, graphs=26, shards=[entries[0] | {"file": "../x"}, *entries[1:]])
     expect(folder, "which is not a file beside it")
+    change(folder, shards=[entries[0] | {"file": "a" * 5000}, *entries[1:]])
+    expect(folder, r"lists 'aaa.*\.\.\.' where 'part-0001\.graphs' must stand")
+    change(folder, shards=[entries[1], entries[0], *entries[2:]])  # was opened in that order
+    expect(folder, r"lists 'part-0002\.graphs' where 'part-0001\.graphs' must stand")
+    change(folder, graphs=26 - entries[-1]["graphs"], shards=entries[:-1])  # lost graphs
+    expect(folder, rf"holds {entries[-1]['file']}, which .*manifest\.json does not list")
     change(folder, version=2, shards=entries)
     expect(folder, "manifest.json is of format 2; this igsd reads format 1")
     change(folder, version=1, shards=[])

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from igsd.errors import StorageError, counted
+from igsd.errors import StorageError, counted, shortened
 from igsd.files.arrays import Header, Layout, read_layout, write_arrays
 from igsd.files.atomic import write_json
 from igsd.files.shapes import fault, read_json
@@ -157,6 +157,13 @@ def _read_manifest(folder: Path) -> _Manifest:
             raise StorageError(f"{path} lists the shard {name!r} twice. {_AGAIN}")
         if Path(name).name != name or not name:
             raise StorageError(f"{path} lists {name!r}, which is not a file beside it. {_AGAIN}")
+        if name != shard_name(place + 1):  # graphs would be numbered in another order
+            raise StorageError(
+                f"{path} lists {shortened(name)!r} where {shard_name(place + 1)!r} must stand. "
+                f"{_AGAIN}"
+            )
+    if (more := folder / shard_name(len(names) + 1)).exists():
+        raise StorageError(f"{folder} holds {more.name}, which {path} does not list. {_AGAIN}")
     if missing := [name for name in names if not (folder / name).is_file()]:
         raise StorageError(
             f"{folder} lacks {counted(len(missing), 'shard')} of its {len(names)}: {missing[0]!r} "
