@@ -16,6 +16,7 @@ from igsd.graphs.labels import (
     check_enough,
     class_of_text,
     drop_missing,
+    number_of,
     read_labels,
 )
 
@@ -137,3 +138,12 @@ def test_numbers_beyond_those_of_models_are_refused() -> None:
         read_labels(texts, "auto", warn=False)
     with pytest.raises(DataError, match=r"'1e300' \(graph 1\)"):
         read_labels(replace(texts, lines=None), "numbers", warn=False)
+
+
+def test_names_with_underscores_are_no_numbers() -> None:
+    """Python reads 2020_01 as 202001, and so did tables, labels and edge lists."""
+    texts = ["2020_01", "2020_02", "2020_01"]
+    assert [number_of(text) for text in texts] == [None] * 3
+    assert class_of_text("2020_01") == "2020_01"
+    found = read_labels(LabelTexts(("batch",), [texts]), "auto", warn=True)
+    assert (found.are_classes, found.y) == (True, texts)

@@ -338,7 +338,7 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
         units = zip(self.held_out_, self.scale_.scale, self.scale_.mean, strict=True)
         self.held_out_ = [(rows, held * unit + mean) for (rows, held), unit, mean in units]
         rows = ~np.isnan(targets).all(axis=1)
-        self._labels = [" ".join(f"{v:g}" for v in row) for row in targets[rows]]
+        self._labels = [" ".join(f"{v:.9g}" for v in row) for row in targets[rows]]
         return self
 
     def predict(self, X: Any) -> np.ndarray:

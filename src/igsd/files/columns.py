@@ -344,9 +344,22 @@ def _read_table(source: Path) -> np.ndarray:
     return values[np.argsort(order)]
 
 
+def parse_number(text: str | bytes) -> float:
+    """Parse a number; raises ``ValueError`` if the text is none.
+
+    Names such as 2020_01 are none, which Python would read as 202001.
+
+    >>> parse_number("1e3")
+    1000.0
+    """
+    if (b"_" if isinstance(text, bytes) else "_") in text:  # type: ignore[operator]
+        raise ValueError(f"not a number: {text!r}")
+    return float(text)
+
+
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        parse_number(text)
     except ValueError:
         return False
     return True

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from igsd.errors import DataError, counted, enumerated, warn_user
+from igsd.files.columns import parse_number
 
 MARKERS = ("?", "-", "na", "n/a", "#n/a", "nan", "none", "null")
 """Words that mean no value, as an empty cell does, in any case."""
@@ -218,7 +219,7 @@ def is_fraction(text: str) -> bool:
 def number_of(text: str) -> float | None:
     """Parse a finite number; return None if the text is not one."""
     try:
-        value = float(text)
+        value = parse_number(text)
     except ValueError:
         return None
     return value if math.isfinite(value) else None

@@ -336,6 +336,7 @@ def test_numbers_survive(rows: list[tuple[int, float]]) -> None:
         (b"1, 2\n3, 4, 5\n", True, None, "f, line 2: 2 numbers expected, found 3"),
         (b"1, 2\n", True, 1, "f, line 1: 1 number expected, found 2"),
         (b"0.5\n\nnan\n", False, None, r"f, line 3: numbers must be finite.*, got \[nan\]"),
+        (b"1_5\n;x\n", False, None, "f, line 1: a number was expected, found '1_5'"),
         (b"inf\n", False, None, "f, line 1: numbers must be finite"),
         (b"1e400\n", False, None, "f, line 1: numbers must be finite"),
         (b"1e300\n", False, None, r"finite and at most 3\.4e\+38.*, got \[1e\+300\]"),

@@ -30,6 +30,7 @@ from igsd.errors import DataError, enumerated, warn_user
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import read_bounded
 from igsd.files.cache import cache_dir, recall, store
+from igsd.files.columns import parse_number
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.readers.cells import rows_of_text
@@ -298,7 +299,7 @@ def _value(text: str) -> Any:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     try:
-        return float(text)
+        return parse_number(text)
     except ValueError:
         return text or None
 

@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple, cast
 from igsd.errors import DataError, enumerated
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import STANDARD_INPUT, BoundedReader, split_sheet
+from igsd.files.columns import parse_number
 from igsd.graphs.labels import MARKERS
 from igsd.graphs.readers import text_table
 from igsd.graphs.readers.cells import (
@@ -76,7 +77,7 @@ class _Column:
             return
         self.is_known = True
         try:
-            value = float(number)
+            value = parse_number(number)
         except ValueError:
             self.all_numbers = False
             return

@@ -13,6 +13,7 @@ import numpy as np
 
 from igsd.errors import DataError, counted, enumerated, shortened, warn_user
 from igsd.files.cache import cache_dir
+from igsd.files.columns import parse_number
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
@@ -346,6 +347,6 @@ def _values(table: TextTable, column: str) -> list[float | str | None]:
 
 def _value(text: str | None) -> float | str | None:
     try:
-        return None if text is None else float(text)
+        return None if text is None else parse_number(text)
     except ValueError:
         return text

@@ -37,6 +37,7 @@ import numpy as np
 from igsd.errors import DataError, enumerated
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import BoundedReader, check_members, read_bounded
+from igsd.files.columns import parse_number
 from igsd.graphs.build import AS_FLOATS, ONE_WAY, encode_categories, first_not_finite, from_edges
 from igsd.graphs.graphset import Fields, GraphSet, placeholders
 
@@ -353,7 +354,7 @@ def _parse_by_line(raw: bytes, file: str, whole: bool, columns: int | None) -> n
 def _number(part: bytes, file: str, number: int, whole: bool) -> float:
     """Parse one number, an ``int`` if ``whole``."""
     try:
-        value = float(part)
+        value = parse_number(part)
         if not whole:
             return value
         if value.is_integer() and abs(value) < 2**53:
