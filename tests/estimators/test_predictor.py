@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 pytest.importorskip("rdkit")
 
@@ -164,3 +165,12 @@ def test_held_out_outputs_are_in_the_unit_of_the_target() -> None:
     # Targets are standardised in single precision.
     residuals = model.ensembles_[0].residuals * model.scale_.scale[0]
     np.testing.assert_allclose(errors, residuals, rtol=1e-4, atol=1e-4)
+
+
+def test_intervals_of_what_is_not_fitted_or_no_share() -> None:
+    with pytest.raises(NotFittedError):
+        igsd.IGSDRegressor().predict_interval(MOLECULES)
+    model = MoleculeRegressor(**QUICK).fit(MOLECULES[:20], LENGTH[:20])
+    for share in ("0.9", None, 0, 1, float("nan")):
+        with pytest.raises(ConfigError, match="coverage must be a number between 0 and 1"):
+            model.predict_interval(MOLECULES[:2], share)  # type: ignore[arg-type]

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from igsd.errors import DataError, IGSDWarning
-from igsd.estimators.targets import TargetScale, check_known, codes_of, encode_classes, read_targets
+from igsd.estimators.targets import (
+    TargetScale,
+    accuracy,
+    check_known,
+    codes_of,
+    encode_classes,
+    read_targets,
+)
 
 NAN = float("nan")
 
@@ -178,6 +185,30 @@ def test_a_constant_target_is_told() -> None:
         TargetScale.fit(targets, is_single=False, names=("logp", "mu"))
     with pytest.warns(IGSDWarning, match="are equal, or nearly"):  # squares of which are 0
         TargetScale.fit(np.array([[1e-300], [2e-300]]), is_single=True)
+
+
+def test_names_for_other_targets() -> None:
+    with pytest.raises(DataError, match=r"a name for each of the 2 targets\. Got 1: a"):
+        TargetScale.fit(np.ones((3, 2)), is_single=False, names=("a",))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, 2.0], r"each of the 3 graphs\. Got shape \(2,\)"),
+        ([1.0, np.nan, 1.0], "finite numbers >= 0"),
+        ([1.0, -1.0, 1.0], "finite numbers >= 0"),
+        ([0.0, 0.0, 5.0], "not only zeros where y is known"),
+        (["a", "b", "c"], "must hold numbers"),
+    ],
+)
+def test_weights_that_weigh_nothing(weights: Any, message: str) -> None:
+    """They ended in an IndexError, a ZeroDivisionError or an error of scikit-learn."""
+    scale = TargetScale.fit(np.array([[1.0], [2.0], [4.0]]), is_single=True)
+    with pytest.raises(DataError, match=message):
+        scale.score([1.0, 2.0, None], np.array([1.0, 2.0, 3.0]), weights)
+    with pytest.raises(DataError, match=message):
+        accuracy(np.array([0, 1, -1]), np.eye(3), weights)
 
 
 def test_targets_beyond_those_of_models() -> None:

@@ -4,6 +4,7 @@ import os
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from igsd.errors import ConfigError
 from igsd.estimators.base import parameter_defaults, settings_as_parameters
@@ -196,6 +197,7 @@ class IGSDRegressor(HandsOver, GraphRegressor):
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Return the (lower, upper) ends of intervals; only for molecules with default settings."""
         if self.predictor_ is None:
+            check_is_fitted(self, "config_")
             raise ConfigError(
                 "A trained network has no intervals. IGSDRegressor gives them for molecules, if "
                 "neither a recipe nor a setting is given."

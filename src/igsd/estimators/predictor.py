@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -347,8 +348,8 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Return the (lower, upper) ends of intervals that cover this share of new molecules."""
-        if not 0 < coverage < 1:
-            raise ConfigError(f"coverage must be between 0 and 1. Got {coverage}.")
+        if not isinstance(coverage, Real) or not 0 < coverage < 1:
+            raise ConfigError(f"coverage must be a number between 0 and 1. Got {coverage!r}.")
         centre = self.predict(X)
         width = self.half_widths(coverage)
         width = width if centre.ndim == 2 else width[0]

@@ -76,7 +76,28 @@ def accuracy(codes: np.ndarray, probabilities: np.ndarray, weights: Any = None) 
     if not known.any():
         raise DataError("A score needs labels, but y has none.")
     hits = (probabilities.argmax(axis=1) == codes)[known]
-    return float(np.average(hits, weights=None if weights is None else np.asarray(weights)[known]))
+    return float(np.average(hits, weights=_checked_weights(weights, known)))
+
+
+def _checked_weights(weights: Any, known: np.ndarray) -> np.ndarray:
+    """Return the weights of the graphs that are known [G]; raises ``DataError`` for odd ones."""
+    if weights is None:
+        return np.ones(int(known.sum()))
+    try:
+        values = as_numbers(weights)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"sample_weight must hold numbers: {error}.") from error
+    if values.shape != known.shape:
+        raise DataError(
+            f"sample_weight must have one weight for each of the {len(known)} graphs. Got shape "
+            f"{values.shape}."
+        )
+    values = values[known]
+    if not np.isfinite(values).all() or values.min() < 0 or values.sum() == 0:
+        raise DataError(
+            "sample_weight must hold finite numbers >= 0, and not only zeros where y is known."
+        )
+    return values
 
 
 def _plain_labels(y: Any, num_graphs: int) -> list[Any]:
@@ -130,7 +151,15 @@ class TargetScale:
 
     @classmethod
     def fit(cls, targets: np.ndarray, *, is_single: bool, names: tuple[str, ...] = ()) -> Self:
-        """Return the scale of targets [G, t], ignoring NaN; 0 if constant, to predict the value."""
+        """Return the scale of targets [G, t], ignoring NaN; 0 if constant, to predict the value.
+
+        Raises ``DataError`` unless there is a name for each target, or none at all.
+        """
+        if len(names) not in (0, targets.shape[1]):
+            raise DataError(
+                f"target_names must be a list with a name for each of the {targets.shape[1]} "
+                f"targets. Got {len(names)}: {enumerated(names)}."
+            )
         deviation = np.nanstd(targets, axis=0)
         is_constant = np.nanmin(targets, axis=0) == np.nanmax(targets, axis=0)
         is_constant |= deviation == 0  # of numbers whose squares are too small for a float
@@ -163,9 +192,12 @@ class TargetScale:
 
         targets = self.read_like(y, len(predicted))
         predicted = predicted.reshape(targets.shape)
-        weights = np.ones(len(targets)) if weights is None else np.asarray(weights)
         scores = [
-            r2_score(targets[known, i], predicted[known, i], sample_weight=weights[known])
+            r2_score(
+                targets[known, i],
+                predicted[known, i],
+                sample_weight=_checked_weights(weights, known),
+            )
             for i, known in enumerate(~np.isnan(targets).T)
             if known.any()
         ]
