@@ -82,6 +82,12 @@ def test_labels_are_classes_or_numbers(igsd: Run, tmp_path: Path) -> None:
     assert igsd("outliers", *given, *drawn, "--labels", "size.txt")[0] == 0
     row = rows_of(tmp_path / "t.csv")[0]
     assert float(row["size"]) == int(row["graph"]) + 0.5
+    written = (tmp_path / "kinds.txt").read_text()
+    (tmp_path / "kinds.csv").write_text(written)
+    for command in ("map", "cluster", "outliers"):
+        code, _, err = igsd(command, *given, "--labels", "kinds.csv", "-o", "kinds.csv")
+        assert (code, "-o kinds.csv is the input" in err) == (2, True)
+    assert (tmp_path / "kinds.csv").read_text() == written
     for labels, word in (("kinds.txt", "class large (11)"), ("size.txt", "size")):
         assert igsd("map", *given, *drawn, "--labels", labels)[0] == 0
         assert word in (tmp_path / "p.svg").read_text()

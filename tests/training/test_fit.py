@@ -312,7 +312,6 @@ class TestWithLabels:
         assert moved(slow, "igsd") < 1e-4 < moved(fast, "igsd")
         assert min(moved(slow, "head"), moved(fast, "head")) > 1e-4
 
-
     def test_a_limit_of_steps(self, sixteen: GraphSet) -> None:
         # Eight labels in batches of four: two steps an epoch.
         changes = {"epochs": 8, "label_batch_size": 4, "self_training_start": 4, "halve_every": 4}

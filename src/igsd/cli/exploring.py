@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from igsd.cli.options import add_reading_arguments, add_spreadsheet_argument, prepare_output
+from igsd.cli.options import (
+    add_reading_arguments,
+    add_spreadsheet_argument,
+    input_paths,
+    prepare_output,
+)
 from igsd.cli.output import (
     open_for_model,
     open_graphs,
@@ -108,7 +113,7 @@ def check_options(args: Namespace, what: str) -> None:
         raise ConfigError(f"--labels {args.labels} are labels of graphs: give DATA as well.")
     if not 0 <= args.seed < 2**32:
         raise ConfigError(f"--seed must be from 0 to {2**32 - 1}. Got {args.seed}.")
-    inputs = [path for path in (args.model, args.data, args.vectors) if path]
+    inputs = input_paths(args)
     if args.output:
         known_suffix(args.output, (".csv", ".parquet"), what)
         if args.spreadsheet:

@@ -252,8 +252,24 @@ def test_several_graphs_in_one_json(tmp_path: Path) -> None:
         ("bad.gml", b"graph [ node [", "bad.gml cannot be read as GML"),
         ("bad.json", b"{}", "bad.json: node-link JSON has lists"),
         ("bad.json", b"{", "bad.json cannot be read as node-link JSON"),
-        ("bad.npz", b"PK\x05\x06" + b"\0" * 18, "bad.npz cannot be read as a sparse matrix"),
-        ("bad.edgelist", b"a b 1 2 3\n", "bad.edgelist: row 1 has 5 cells, expected 3"),
+        ("bad.npz", b"PK\x05\x06" + b"\0" * 18, "bad.npz holds a graph without nodes"),
+        ("bad.npz", b"PK\x05\x06", "bad.npz cannot be read as matrices of SciPy or NumPy"),
+        ("bad.edgelist", b"a b 1 2 3\n", "bad.edgelist: row 1 has 5 cells, expected 2 or 3"),
+        ("bad.json", b"[[0, 1]]", "bad.json: node-link JSON has lists"),
+        ("bad.json", b"null", "bad.json: node-link JSON has lists"),
+        (
+            "bad.json",
+            b'{"nodes": [{"id": "1"}, {"id": "2"}], "links": [{"source": 1, "target": 2}]}',
+            "the source 1 of link 0 .* is the id of no node .there is '1': write both alike",
+        ),
+        (
+            "bad.json",
+            b'{"nodes": [{"id": "a"}, {"id": "a"}], "links": []}',
+            "several nodes have the id 'a'",
+        ),
+        ("bad.json", b'{"nodes": [{"id": {}}], "links": []}', "must be a number or a text"),
+        ("bad.json", b'{"nodes": [{}, {}], "links": [{"source": 0}]}', "link 0 .* has no 'target'"),
+        ("bad.csv", b"graph,source,target\na,1,2\n,3,4\n", "row 3 has no 'graph'"),
         ("bad.edgelist", b"", "bad.edgelist holds a graph without nodes"),
         (
             "bomb.graphml",
@@ -273,6 +289,20 @@ def test_a_broken_file_is_named(name: str, content: bytes, message: str, tmp_pat
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
         open_data(tmp_path)
+
+
+def test_matrices_in_an_archive_of_numpy(tmp_path: Path) -> None:
+    one = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    np.savez(tmp_path / "some.npz", a=one, b=np.ones((4, 4)) - np.eye(4), c=np.stack([one, one]))
+    found = open_data(tmp_path / "some.npz")
+    assert found.node_counts().tolist() == [3, 4, 3, 3]
+
+
+def test_links_by_number(tmp_path: Path) -> None:
+    """As D3 once wrote them: nodes without ids are numbered from 0."""
+    text = '{"nodes": [{"name": "x"}, {"name": "y"}], "links": [{"source": 0, "target": 1}]}'
+    (tmp_path / "d3.json").write_text(text)
+    assert open_data(tmp_path / "d3.json").node_counts().tolist() == [2]
 
 
 def test_matrices_in_python() -> None:

@@ -35,7 +35,7 @@ from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.readers.cells import rows_of_text
 from igsd.graphs.readers.file_labels import SUFFIXES, file_and_stem, read_file_labels
-from igsd.graphs.readers.networkx import from_networkx
+from igsd.graphs.readers.networkx import check_links, from_networkx
 from igsd.progress import readable_name
 
 LABELS = "labels.csv"
@@ -255,9 +255,11 @@ def _node_link(content: bytes) -> list[Any]:
         found = found["graphs"]
     graphs = []
     for item in found if isinstance(found, list) else [found]:
-        key = next((k for k in ("links", "edges") if isinstance(item.get(k), list)), None)
-        if key is None or not isinstance(item.get("nodes"), list):
+        parts = item if isinstance(item, dict) else {}
+        key = next((k for k in ("links", "edges") if isinstance(parts.get(k), list)), None)
+        if key is None or not isinstance(parts.get("nodes"), list):
             raise DataError("node-link JSON has lists 'nodes' and 'links' (or 'edges').")
+        check_links(item["nodes"], item[key])
         item = {"directed": False, "multigraph": False, "graph": {}} | item
         graphs.append(nx.node_link_graph(item, edges=key))
     return graphs
@@ -277,8 +279,11 @@ def _edge_list(content: bytes) -> list[Any]:
     graphs: dict[str, Any] = {}
     for number, row in enumerate(rows[has_header:], 1 + has_header):
         if len(row) < 2 or len(row) > len(header) or (has_header and len(row) < len(header)):
-            raise DataError(f"row {number} has {len(row)} cells, expected {len(header)}.")
+            expected = str(len(header)) if has_header else "2 or 3"
+            raise DataError(f"row {number} has {len(row)} cells, expected {expected}.")
         owner = row[places["graph"]] if "graph" in places else ""
+        if "graph" in places and not owner:
+            raise DataError(f"row {number} has no {header[places['graph']]!r}: whose edge is it?")
         graph = graphs.setdefault(owner, nx.MultiGraph(name=owner))
         data = {name: _value(row[i]) for i, name in others.items() if i < len(row)}
         data = {name: value for name, value in data.items() if value is not None}
@@ -304,12 +309,18 @@ def _value(text: str) -> Any:
         return text or None
 
 
-def _sparse_matrix(content: bytes) -> list[Any]:
+def _matrices(content: bytes) -> list[Any]:
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        if "format" not in arrays:  # SciPy's have one
+            return [graph for name in arrays.files for graph in _of_array(arrays[name])]
     return [matrix_graph(sparse.load_npz(io.BytesIO(content)))]
 
 
 def _dense_matrix(content: bytes) -> list[Any]:
-    array = np.load(io.BytesIO(content), allow_pickle=False)
+    return _of_array(np.load(io.BytesIO(content), allow_pickle=False))
+
+
+def _of_array(array: np.ndarray) -> list[Any]:
     return [matrix_graph(part) for part in (array if array.ndim == 3 else [array])]
 
 
@@ -324,7 +335,7 @@ _PARSERS: dict[str, tuple[str, Callable[[bytes], list[Any]]]] = {
     ".edges": ("an edge list", _edge_list),
     ".csv": ("an edge list", _edge_list),
     ".tsv": ("an edge list", _edge_list),
-    ".npz": ("a sparse matrix of SciPy", _sparse_matrix),
+    ".npz": ("matrices of SciPy or NumPy", _matrices),
     ".npy": ("adjacency matrices of NumPy", _dense_matrix),
 }
 

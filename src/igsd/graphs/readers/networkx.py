@@ -15,6 +15,7 @@ node (edge) of the set lacks, dates and mixed values are left out, with a note; 
 is 1. Directed edges, multiple edges and self loops follow ``igsd.graphs.build``.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -135,3 +136,33 @@ def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:
             unequal = values != values[mirror]
             differs |= unequal if unequal.ndim == 1 else unequal.any(axis=1)
     return np.bincount(graphs.graph_of_node()[rows[differs]], minlength=len(graphs)) > 0
+
+
+def check_links(nodes: list[Any], links: list[Any]) -> None:
+    """Raise ``DataError`` unless ids are unique and links end at them, as NetworkX compares them.
+
+    It would merge nodes of one id, and add a node for an id that is not in the list.
+    """
+    if not all(isinstance(part, dict) for part in (*nodes, *links)):
+        raise DataError("every entry of 'nodes' and 'links' must be an object.")
+    ids = [_identity(node.get("id", place)) for place, node in enumerate(nodes)]
+    counts = Counter(ids)
+    if len(counts) < len(ids):
+        (twice, _), *_ = counts.most_common(1)
+        raise DataError(f"several nodes have the id {twice!r}: ids must be unique.")
+    for place, link in enumerate(links):
+        for end in ("source", "target"):
+            if end not in link:
+                raise DataError(f"link {place} (from 0) has no {end!r}.")
+            if (found := _identity(link[end])) not in counts:
+                alike = next((key for key in ids if str(key) == str(found)), None)
+                hint = "" if alike is None else f" (there is {alike!r}: write both alike)"
+                raise DataError(
+                    f"the {end} {found!r} of link {place} (from 0) is the id of no node{hint}."
+                )
+
+
+def _identity(value: Any) -> Any:
+    if isinstance(value, dict):
+        raise DataError("the id of a node must be a number or a text.")
+    return tuple(map(_identity, value)) if isinstance(value, list) else value
