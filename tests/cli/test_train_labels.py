@@ -121,7 +121,7 @@ def test_losses_before_the_labels(
         assert igsd(*command)[0] == 130
     assert igsd(*command, "--resume")[0] == 0
     found = rows_of(tmp_path / "r" / "pretraining.csv")
-    assert [list(row) for row in found] == [["epoch", "total"]] * 3
+    assert [list(row) for row in found] == [["epoch", "infonce", "subtrees", "total"]] * 3
     model = IGSDClassifier.load(tmp_path / "r" / "model.safetensors")
     assert [str(entry["total"]) for entry in model.pretraining_history_] == [
         row["total"] for row in found

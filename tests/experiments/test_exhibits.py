@@ -178,9 +178,12 @@ def test_settings_of_a_data_set_are_no_variant() -> None:
 
 
 def test_settings_of_a_data_set_are_for_methods_that_have_them() -> None:
-    fixed = (("epochs", 7), ("encoder_rate", 0.5))
-    assert Run("semi", "COLLAB", "gin", "social", 1, fixed=fixed).config().epochs == 7
-    assert Run("semi", "COLLAB", "igsd-self", "social", 1, fixed=fixed).config().encoder_rate == 0.5
+    settings, run = {"epochs": 7, "encoder_rate": 0.5}, Run("semi", "COLLAB", "gin", "social", 1)
+    assert run.with_known(settings).fixed == (("epochs", 7),)
+    other = replace(run, method="igsd-self").with_known(settings)
+    assert (other.config().epochs, other.config().encoder_rate) == (7, 0.5)
+    with pytest.raises(ConfigError, match="no setting 'encoder_rate'"):
+        replace(run, fixed=tuple(settings.items())).config()
 
 
 @pytest.mark.parametrize("name", exhibit_names())

@@ -226,9 +226,9 @@ def points(exhibit: Exhibit, line: Line, data: str, recipe: str) -> Iterator[Run
 
     In a table of splits there is one for each kind.
     """
-    axis = exhibit.axis
-    fixed, recipe = tuple(exhibit.settings_of.get(data, {}).items()), line.recipe or recipe
-    run = Run(exhibit.protocol, data, line.method, recipe, 0, fixed=fixed, target=exhibit.target)
+    axis, recipe = exhibit.axis, line.recipe or recipe
+    run = Run(exhibit.protocol, data, line.method, recipe, 0, target=exhibit.target)
+    run = run.with_known(exhibit.settings_of.get(data, {}))
     if exhibit.splits:
         run = replace(run, num_splits=exhibit.num_seeds(data), train_labels=tuple(exhibit.labels))
         for kind in exhibit.splits:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from igsd.baselines.registry import configure, method, setting_names
+from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError, warn_user
 from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.semi import LABEL_RATE
@@ -59,10 +59,9 @@ class Run:
     """One method on one data set under one protocol with one seed, with its settings.
 
     ``data``: the name of the data set. ``changes``: settings that make a variant, which is part of
-    the record's place; a key ``recipe`` names an unusual one. ``fixed``: settings that are not, for
-    methods that have them. ``label_rate`` and ``target`` belong to protocols with few labels:
-    ``target`` is the number to predict (several separated by commas), empty for classes and for all
-    properties of QM9.
+    the record's place; a key ``recipe`` names an unusual one. ``fixed``: settings that are not.
+    ``label_rate`` and ``target`` belong to protocols with few labels: ``target`` is the number to
+    predict (several separated by commas), empty for classes and for all properties of QM9.
     ``standardise`` and ``twins`` belong to protocols that score vectors; ``twins`` None: scored if
     there are many. ``num_splits``, ``train_labels`` (0: all) and ``numbers``, whether numbers are
     predicted, belong to the protocols ``random`` and ``scaffold``.
@@ -150,12 +149,15 @@ class Run:
 
     def config(self) -> Any:
         """Return the settings of this run; raises ``ConfigError`` for one that does not exist."""
-        changes = dict(self.changes) | {"seed": self.seed}
+        changes = dict(self.fixed) | dict(self.changes) | {"seed": self.seed}
         changes.pop("recipe", None)
         name, task = self.rules.learner(self)
-        known = setting_names(name, task) if self.fixed else ()
-        fixed = {key: value for key, value in self.fixed if key in known}
-        return configure(name, self.recipe, fixed | changes, task)
+        return configure(name, self.recipe, changes, task)
+
+    def with_known(self, settings: Mapping[str, Any]) -> Run:
+        """Return the run with those of the settings fixed that its method has."""
+        plain = replace(self, fixed=())
+        return replace(plain, fixed=tuple(plain.config().known(settings).items()))
 
     def path(self, folder: Path) -> Path:
         """Return the path of this run's record: the protocol's folder names an unusual target."""

@@ -285,5 +285,4 @@ def _like(run: Run, method: str) -> Run:
     """Return the run of another method, with those of the changed settings that it has."""
     if method == run.method:
         return run
-    other = replace(run, method=method, fixed=())
-    return replace(other, fixed=tuple(other.config().known(dict(run.fixed)).items()))
+    return replace(run, method=method).with_known(dict(run.fixed))
