@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import os
@@ -83,8 +84,20 @@ def launch(fabric: Fabric) -> None:
     parent = os.getppid()
     with _heard():
         fabric.launch()
-    if fabric.world_size > 1 and fabric.local_rank and not _is_torchrun():
+    if fabric.world_size == 1:
+        return
+    atexit.unregister(_leave)  # one call, however often this process trains
+    atexit.register(_leave)
+    if fabric.local_rank and not _is_torchrun():
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _leave() -> None:
+    """End the threads that talk to the other processes: at exit they may abort the interpreter."""
+    import torch.distributed
+
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 def _is_torchrun() -> bool:
