@@ -244,9 +244,10 @@ class IGSDModel(Network):
         """
         joined = Batch.joined([graphs, *views])
         sizes = [batch.num_graphs for batch in (graphs, *views)]
+        z = self.teacher(joined)  # first: later, it would add to what the gradient needs
         h = self.student.encoder(joined)
         p = self.student.predictor(self.student.projector(h))
-        return h[: sizes[0]], paired(p, self.teacher(joined), sizes)
+        return h[: sizes[0]], paired(p, z, sizes)
 
     def losses(self, step: Step) -> dict[str, Tensor]:
         """Return the loss of a step, Eq. InfoNCE; with subtrees as targets, both parts of it.
