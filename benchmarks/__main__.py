@@ -45,6 +45,7 @@ NAMES = (
     "learned",
     "search",
     "importing",
+    "variants",
 )
 """The benchmarks: each a module here with ``rows(context)``."""
 
