@@ -14,6 +14,7 @@ from igsd.estimators import IGSD, IGSDClassifier
 from igsd.experiments import shards
 from igsd.experiments.shards import predictions_by_shards, shards_of, vectors_by_shards
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.shards import write_manifest, write_shard
 from igsd.workers.pools import Workers
 from igsd.workers.tasks import Pool
 from tests.small_graphs import TINY, make_graphs
@@ -38,7 +39,7 @@ class Pretended(Workers):
 
 @pytest.fixture(scope="module")
 def many() -> GraphSet:
-    """Return graphs that are computed in four parts."""
+    """Return graphs that are computed in four chunks."""
     return make_graphs(5000, attributes=2, classes=True)
 
 
@@ -52,7 +53,7 @@ def saved(many: GraphSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_shards_are_whole_parts() -> None:
+def test_shards_are_whole_chunks() -> None:
     parts = [(start, start + 10) for start in range(0, 100, 10)]
     assert shards_of(parts, 1) == parts
     assert shards_of([(0, 3)], 8) == [(0, 3)]
@@ -88,7 +89,7 @@ def test_a_model_that_does_not_cut_a_set_itself(
 ) -> None:
     model = WLKernel().fit(many[:50])
     model.save(tmp_path / "wl")
-    monkeypatch.setattr(shards, "PART", 60)
+    monkeypatch.setattr(shards, "CHUNK", 60)
     for workers in (Workers(), Pretended()):
         chunks = list(vectors_by_shards(model, str(tmp_path / "wl"), many[:150], workers))
         assert [len(rows) for rows in chunks] == [60, 60, 30]
@@ -114,7 +115,7 @@ def test_notes_come_once_and_errors_say_where(
                 raise DataError("Graph 7 is empty.")
             return np.zeros((len(graphs), 2))
 
-    monkeypatch.setattr(shards, "PART", 60)
+    monkeypatch.setattr(shards, "CHUNK", 60)
     monkeypatch.setattr(shards, "_opened", lambda path, changed: Model())
     with pytest.warns(IGSDWarning, match="does not know") as found:
         assert len(list(vectors_by_shards(Model(), str(saved / "v"), many[:120], Pretended()))) == 2
@@ -123,23 +124,32 @@ def test_notes_come_once_and_errors_say_where(
         list(vectors_by_shards(Model(), str(saved / "v"), many[:150], Pretended()))
 
 
-def test_shards_of_a_file_are_read_by_the_workers(
+def test_shards_of_a_stored_set_are_read_by_the_workers(
     many: GraphSet, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "many.graphs"
     many.save(path)
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    packed = [part.packed() for part in (many[:3000], many[3000:])]
+    parts = [write_shard(folder, number, *part) for number, part in enumerate(packed, 1)]
+    write_manifest(folder, packed[0][1], parts)
     model, source = IGSD.load(saved / "v"), str(saved / "v")
     seen: list[Any] = []
     real = shards._graphs
     monkeypatch.setattr(shards, "_graphs", lambda shard: seen.append(shard) or real(shard))
-    for data, kind in ((str(path), shards.Stored), ("MUTAG", GraphSet), (__file__, GraphSet)):
+    stored = (path, folder)
+    kinds: dict[str, Any] = dict.fromkeys(map(str, stored), shards.Stored)
+    kinds |= dict.fromkeys(("MUTAG", __file__), GraphSet)
+    for data, kind in kinds.items():
         seen.clear()
         found = list(vectors_by_shards(model, source, many, Pretended(), data=data))
         assert {type(shard) for shard in seen} == {kind}
         assert np.array_equal(np.concatenate(found), model.transform(many))
-    changed = shards.Stored(str(path), "of another file", 0, 3)
-    with pytest.raises(StorageError, match="is not the same file on every worker, or has changed"):
-        real(changed)
+    for place in stored:
+        changed = shards.Stored(str(place), "of another set", 0, 3)
+        with pytest.raises(StorageError, match="is not the same on every worker, or has changed"):
+            real(changed)
 
 
 def test_progress(many: GraphSet, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:

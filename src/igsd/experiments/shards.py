@@ -1,8 +1,8 @@
 """Vectors and predictions of a set by shards, on several processes or on a Dask cluster.
 
-A shard is some of the parts into which a set is cut in any case. Rounding depends on which graphs
-are computed together, and these are always the same, so results are equal bit for bit, whoever
-computes them.
+A model computes a set in chunks, and rounding depends on which graphs share a chunk. A shard here
+is a run of whole chunks, so results are equal bit for bit, whoever computes them. How a long set is
+stored (``igsd.graphs.shards``) does not matter.
 """
 
 import contextlib
@@ -28,19 +28,23 @@ from igsd.files.columns import Columns
 from igsd.files.models import SHIPPED, model_path
 from igsd.files.remote import local_path
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.shards import MANIFEST, is_sharded, open_shards
 from igsd.progress import progress_bar
 from igsd.workers.pools import Workers
 from igsd.workers.tasks import Pool, run_tasks
 
-PART = 10_000
-"""Graphs of a part, for models that do not cut a set themselves."""
+CHUNK = 10_000
+"""Graphs of a chunk, for models that have no chunks of their own."""
 
 _MOST, _PER_WORKER, _MOST_NOTES = 100_000, 8, 5
 Range = tuple[int, int]
 
 
 class Stored(NamedTuple):
-    """A shard on a disk that workers see, too: (start, stop) of a file of graphs."""
+    """A shard on a disk that workers see, too: (start, stop) of a stored set.
+
+    ``path``: a file of graphs, or a folder of shards. ``stamp``: what ``stamp_of`` returns for it.
+    """
 
     path: str
     stamp: str
@@ -49,7 +53,7 @@ class Stored(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """What a worker computes of a shard, and the warnings that came with it."""
+    """What a worker computes for a shard, and the warnings that came with it."""
 
     value: Any
     notes: tuple[str, ...]
@@ -66,17 +70,19 @@ def vectors_by_shards(
 ) -> Iterator[np.ndarray]:
     """Yield the vectors of graphs in order, in chunks.
 
-    ``source``: where the model is, as for ``load_model``. ``data``: where the graphs are; from a
-    file of graphs that all workers see, these read their shards themselves.
+    ``source``: where the model is, as for ``load_model``. ``data``: where the graphs are; workers
+    that all see a stored set there read their shards themselves.
     """
     if workers.is_here and hasattr(model, "transform_chunks"):
         yield from model.set_params(verbose=verbose).transform_chunks(graphs)
         return
-    ranges = _ranges(model, graphs, "transform_chunks")
-    make = _computed(_vectors, model, source, graphs, data, ranges, workers, "embedding", verbose)
-    parts = iter(ranges)
-    for (first, last), rows in make:
-        for start, stop in parts:  # a file is written part by part, as by one process
+    ranges = _ranges(model, graphs, is_embedding=True)
+    computed = _computed(
+        _vectors, model, source, graphs, data, ranges, workers, "embedding", verbose
+    )
+    chunks = iter(ranges)
+    for (first, last), rows in computed:
+        for start, stop in chunks:  # a file is written chunk by chunk, as by one process
             yield rows[start - first : stop - first]
             if stop == last:
                 break
@@ -92,27 +98,27 @@ def predictions_by_shards(
     verbose: bool = False,
 ) -> Columns:
     """Return the columns of ``prediction_columns``; arguments as for ``vectors_by_shards``."""
-    ranges = _ranges(model, graphs, "predict")
+    ranges = _ranges(model, graphs, is_embedding=False)
     if workers.is_here and (len(ranges) == 1 or hasattr(model, "chunk_ranges")):
         return prediction_columns(model, graphs, source, verbose=verbose)
     if hasattr(model, "set_params"):  # a model that gives no predictions is refused here
         prediction_columns(model, graphs.take(np.arange(1)), source)
     columns: Columns = {}
-    make = _computed(
+    computed = _computed(
         _predictions, model, source, graphs, data, ranges, workers, "predicting", verbose
     )
-    for _, part in make:
+    for _, part in computed:
         for name, values in part.items():
             columns.setdefault(name, []).extend(values)
     return columns | about_graphs(graphs)
 
 
-def _ranges(model: Any, graphs: GraphSet, task: str) -> list[Range]:
-    """Return (start, stop) of the graphs that are computed together."""
+def _ranges(model: Any, graphs: GraphSet, *, is_embedding: bool) -> list[Range]:
+    """Return (start, stop) of each chunk of graphs, which are computed together."""
     if hasattr(model, "chunk_ranges"):
-        return list(model.chunk_ranges(graphs, is_embedding=task == "transform_chunks"))
-    starts = range(0, len(graphs), PART)
-    return [(start, min(start + PART, len(graphs))) for start in starts]
+        return list(model.chunk_ranges(graphs, is_embedding=is_embedding))
+    starts = range(0, len(graphs), CHUNK)
+    return [(start, min(start + CHUNK, len(graphs))) for start in starts]
 
 
 def shards_of(ranges: Sequence[Range], num_workers: int) -> list[Range]:
@@ -139,7 +145,7 @@ def _computed(
     title: str,
     verbose: bool,
 ) -> Iterator[tuple[Range, Any]]:
-    """Yield each shard of a set, in order, with what workers compute of it."""
+    """Yield each shard of a set, in order, with what workers compute for it."""
     notes: set[str] = set()
     with workers.pool() as pool, progress_bar(title, len(graphs), shown=verbose) as advance:
         shards = ranges if workers.is_here else shards_of(ranges, pool.size)
@@ -147,7 +153,7 @@ def _computed(
         stored = None if workers.is_here else _stored(data, pool)
 
         def prepare(start: int, stop: int) -> tuple[Any, Any, int]:
-            """Return what a worker gets of a shard: its graphs, or where they are."""
+            """Return what a worker gets: the model, and the graphs of a shard or their place."""
             if stored is not None:
                 return sent, stored._replace(start=start, stop=stop), start
             return sent, graphs.take(np.arange(start, stop)), start
@@ -155,12 +161,11 @@ def _computed(
         begin = time.monotonic()
         on_cluster = workers.scheduler is not None
         ahead = pool.size if on_cluster else 0
-        how: Any = {"prepare": prepare, "ahead": ahead, "copies": on_cluster}
-        ended = run_tasks(function, shards, pool, **how)
-        for done, (shard, answer) in enumerate(zip(shards, ended, strict=True), start=1):
-            yield shard, answer.value.value
-            advance(shard[1] - shard[0], _pace(done, len(shards), shard[1], len(graphs), begin))
-            notes.update(answer.value.notes)
+        calls = run_tasks(function, shards, pool, prepare=prepare, ahead=ahead, copies=on_cluster)
+        for done, ((start, stop), answer) in enumerate(calls, start=1):
+            yield (start, stop), answer.value
+            advance(stop - start, _pace(done, len(shards), stop, len(graphs), begin))
+            notes.update(answer.notes)
     _tell(sorted(notes))
 
 
@@ -181,7 +186,7 @@ def _tell(notes: Sequence[str]) -> None:
 
 
 def _stored(data: str, pool: Pool) -> Stored | None:
-    """Return where the graphs are, if DATA is a file of graphs that every worker sees."""
+    """Return where the graphs are, if DATA is a stored set that every worker sees."""
     path = os.path.abspath(os.path.expanduser(data))
     stamp = stamp_of(path)
     if not stamp or set(pool.everywhere(stamp_of, path)) != {stamp}:
@@ -190,8 +195,14 @@ def _stored(data: str, pool: Pool) -> Stored | None:
 
 
 def stamp_of(path: str) -> str:
-    """Return what tells a file of graphs from others, its size and header; empty if it is none."""
+    """Return what tells a stored set from others; empty if there is none.
+
+    That is the size and the header of a file of graphs, or the manifest of a folder of shards: both
+    hold checksums of the data.
+    """
     try:
+        if is_sharded(path):
+            return hashlib.sha256(Path(path, MANIFEST).read_bytes()).hexdigest()
         header = read_header(Path(path)) if os.path.isfile(path) else None
         if header is None:
             return ""
@@ -204,23 +215,23 @@ def stamp_of(path: str) -> str:
 @lru_cache(maxsize=1)
 def _opened_set(path: str, stamp: str) -> GraphSet:
     if stamp_of(path) != stamp:
-        raise StorageError(f"{path} is not the same file on every worker, or has changed.")
-    return GraphSet.load(path)
+        raise StorageError(f"{path} is not the same on every worker, or has changed.")
+    return open_shards(path) if os.path.isdir(path) else GraphSet.load(path)
 
 
 def _graphs(shard: GraphSet | Stored) -> GraphSet:
-    """Return the graphs of a shard; a worker keeps its file open for the next one."""
+    """Return the graphs of a shard; a worker keeps a stored set open for the next one."""
     if isinstance(shard, GraphSet):
         return shard
     return _opened_set(shard.path, shard.stamp).take(np.arange(shard.start, shard.stop))
 
 
 def _sent_model(model: Any, source: str, workers: Workers, pool: Pool) -> Any:
-    """Return what workers get of a model: itself, its path, or the content of its file."""
+    """Return what workers get in place of a model: itself, its path, or the content of its file."""
     if workers.is_here:
         return model
     if source in SHIPPED and not os.path.exists(source):
-        return source  # which comes with igsd
+        return source  # workers have it too
     path = model_path(local_path(source))
     if workers.scheduler is None:
         return str(path.absolute())
@@ -255,7 +266,7 @@ def _model(sent: Any) -> Any:
 
 @contextlib.contextmanager
 def _noted(first: int) -> Iterator[list[str]]:
-    """Yield a list that warnings of the block are added to; errors say where the shard begins."""
+    """Yield a list that collects the warnings of the block; errors say where the shard begins."""
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", IGSDWarning)
