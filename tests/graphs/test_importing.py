@@ -15,6 +15,7 @@ from igsd.graphs import importing
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import import_tables, is_long, parts_folder
 from igsd.graphs.readers.table import read_smiles_table
+from igsd.workers.pools import ALONE, Workers
 from tests.workers.children import DaskProcesses
 
 pytest.importorskip("rdkit")
@@ -140,7 +141,7 @@ def test_two_processes_write_the_same_file(tmp_path: Path) -> None:
     source = tmp_path / "m.csv"
     source.write_text("smiles\n" + "".join(f"{'C' * n}O\n" for n in range(1, 30)))
     import_tables([str(source)], tmp_path / "one")
-    import_tables([str(source)], tmp_path / "two", jobs=2)
+    import_tables([str(source)], tmp_path / "two", workers=Workers(2))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
@@ -198,9 +199,12 @@ def test_many_rows_that_are_not_molecules(tmp_path: Path, monkeypatch: pytest.Mo
 def test_which_tables_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "m.csv").write_text("smiles\nCCO\n")
     one = [str(tmp_path / "m.csv")]
-    assert [is_long(one, 1), is_long(one, 2), is_long(one * 2, 1)] == [False, True, True]
+    assert not is_long(one, ALONE)
+    assert is_long(one, Workers(2))
+    assert is_long(one, Workers(1, "tcp://10.0.0.1:8786"))
+    assert is_long(one * 2, ALONE)
     monkeypatch.setattr(importing, "LONG", 5)
-    assert is_long(one, 1)
+    assert is_long(one, ALONE)
 
 
 def test_what_is_not_a_part_is_never_removed(tmp_path: Path) -> None:
@@ -352,7 +356,8 @@ def test_a_cluster_gives_the_same_file(
     def kill_one(total: int) -> Any:
         return lambda count: (told.append(count), cluster.workers[0].kill())
 
-    import_tables([str(source)], tmp_path / "there", scheduler=cluster.address, begin=kill_one)
+    workers = Workers(1, cluster.address)
+    import_tables([str(source)], tmp_path / "there", workers=workers, begin=kill_one)
     assert sum(told) == 29
     assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
     assert not parts_folder(tmp_path / "there").exists()

@@ -142,7 +142,7 @@ def run_import(args: Namespace) -> int:
             f"Several paths become one set only if all are tables or none is. {tables[0]} is a "
             f"table, and {other} is not."
         )
-    if tables and (is_long(tables, workers.count) or workers.scheduler is not None):
+    if tables and is_long(tables, workers):
         count, notes = _import_tables(args, tables, target, workers)
     else:
         graphs = _opened(args, paths)
@@ -199,8 +199,7 @@ def _import_tables(args: Namespace, tables: list[str], target: Path, workers: Wo
                 label_column=args.label_column,
                 target_columns=names_in(args.target_columns) if args.target_columns else None,
                 standardise=args.standardise,
-                jobs=workers.count,
-                scheduler=workers.scheduler,
+                workers=workers,
                 begin=begin,
             )
         except KeyboardInterrupt:

@@ -1,14 +1,13 @@
-"""``import_tables``: tables of molecules of any length as one file, in bounded memory.
+"""``import_tables``: tables of molecules of any length as one set, in bounded memory.
 
-The rows are cut into parts. Each is parsed by one of several processes and written to a folder
-beside the file as soon as it is done; an interrupted import goes on from there. In the end the
-columns of all parts are written one after the other into the file, which is what ``GraphSet.save``
-writes of the same molecules, or, of more than ``SHARD`` molecules, into a folder of shards.
+The rows are cut into parts. Each part is parsed by one of several workers and written to a folder
+beside the output as soon as it is done; an interrupted import goes on from there. In the end the
+columns of all parts are joined into one file, byte for byte what ``GraphSet.save`` writes for the
+same molecules, or, for more than ``SHARD`` molecules, into a folder of shards.
 """
 
 import hashlib
 import json
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -25,10 +24,9 @@ from igsd.files.locks import owned
 from igsd.graphs.build import encode_categories
 from igsd.graphs.joining import (
     KIND,
-    NAME,
     RECODED,
     Parts,
-    is_own_folder,
+    is_own,
     names_of,
     read_part,
     remove_parts,
@@ -48,7 +46,7 @@ from igsd.graphs.readers.table import (
 )
 from igsd.graphs.readers.text_table import TextTable
 from igsd.progress import readable_name
-from igsd.workers.pools import Workers
+from igsd.workers.pools import ALONE, Workers
 from igsd.workers.tasks import run_tasks
 
 ALGORITHM = 2
@@ -58,11 +56,9 @@ PART = 10_000
 """Rows of a part."""
 
 LONG = 1 << 20
-"""Bytes of a table from which on it is read in parts."""
+"""Bytes of a table; a larger one is read in parts."""
 
 _MOST_NOTES, _MOST_SHOWN = 1000, 5
-# A part, one that was being written when its process was killed, the lock, and a replaced set.
-_OWN = re.compile(rf"{NAME.pattern}|\.{NAME.pattern}\..{{8}}~|\.lock|replaced")
 
 
 @dataclass(frozen=True)
@@ -91,17 +87,15 @@ def import_tables(
     label_column: str | None = None,
     target_columns: Sequence[str] | None = None,
     standardise: str = "",
-    jobs: int = 1,
-    scheduler: str | None = None,
+    workers: Workers = ALONE,
     begin: Callable[[int], Callable[[int], Any]] = lambda total: lambda count: None,
 ) -> Imported:
     """Write the molecules of tables with the same columns as one set, whole or not at all.
 
-    The options are those of ``read_smiles_table``. ``jobs``: processes that parse. ``scheduler``:
-    of a Dask cluster whose workers parse instead. ``begin(total)`` is told the number of rows, and
-    returns what is told how many more are done. Parts stay in the folder ``TARGET.parts`` until the
-    file is written; raises ``StorageError`` if it holds anything else, or if another process
-    imports to it.
+    The options are those of ``read_smiles_table``. ``workers``: who parses. ``begin(total)`` is
+    called with the number of rows and returns a function that is called with the number of rows
+    done since. Parts stay in the folder ``TARGET.parts`` until the set is written; raises
+    ``StorageError`` if it holds anything else, or if another process imports to it.
     """
     need("chem", "rdkit", "Reading SMILES")
     folder = parts_folder(target)
@@ -135,9 +129,10 @@ def import_tables(
                 else:
                     yield path, part, reading
 
-        work, workers = write_part if scheduler is None else sent_part, Workers(jobs, scheduler)
+        on_cluster = workers.scheduler is not None
+        work = sent_part if on_cluster else write_part
         with workers.pool() as pool:
-            ahead = 0 if scheduler is None else pool.size
+            ahead = pool.size if on_cluster else 0
             for (path, part, _), sent in run_tasks(work, left(), pool, in_order=False, ahead=ahead):
                 if sent is not None:
                     with atomic_file(path) as file:
@@ -149,7 +144,7 @@ def import_tables(
 
 
 def parts_folder(target: Path) -> Path:
-    """Return the folder in which parts are kept while a file is made."""
+    """Return the folder in which parts are kept until the set is written."""
     # Absolute: processes that are kept for reuse may have started in another folder.
     return target.with_name(f"{target.name}.parts").absolute()
 
@@ -172,11 +167,7 @@ def _check_folder(folder: Path, sources: Sequence[str]) -> None:
             f"that name. {way_out}"
         )
     try:
-        others = [
-            path.name
-            for path in sorted(folder.iterdir())
-            if path.is_symlink() or not (is_own_folder(path) if path.is_dir() else _is_own(path))
-        ]
+        others = [path.name for path in sorted(folder.iterdir()) if not is_own(path)]
     except OSError as error:
         raise StorageError(f"Cannot read {folder}: {error.strerror}. {way_out}") from error
     if others:
@@ -184,10 +175,6 @@ def _check_folder(folder: Path, sources: Sequence[str]) -> None:
             f"The parts of the import go to the folder {folder}, but it holds something else: "
             f"{enumerated(others, _MOST_SHOWN)}. {way_out}"
         )
-
-
-def _is_own(path: Path) -> bool:
-    return _OWN.fullmatch(path.name) is not None and path.is_file()
 
 
 def write_part(path: Path, table: TextTable, reading: Reading) -> None:
@@ -227,7 +214,7 @@ def write_part(path: Path, table: TextTable, reading: Reading) -> None:
 
 
 def sent_part(path: Path, table: TextTable, reading: Reading) -> bytes:
-    """Return the content of the file of a part, from a worker that may have another disk."""
+    """Return the content of a part's file, for a worker that may have another disk."""
     with tempfile.TemporaryDirectory(prefix="igsd-") as folder:
         own = Path(folder, path.name)
         write_part(own, table, reading)
@@ -252,7 +239,7 @@ def _is_done(path: Path, key: str) -> bool:
 
 
 def _join(keys: dict[Path, str], target: Path, table: LongTable, reading: Reading) -> Imported:
-    """Write the columns of all parts, which have these keys, to one file."""
+    """Write the molecules of all parts, which have these keys, as one set."""
     failures, doubtful = list[SmilesFailure](), list[SmilesFailure]()
     headers = []
     for path, key in keys.items():
@@ -305,9 +292,8 @@ def _repeats_note(
 ) -> str:
     """Return a sentence on molecules that occur several times, empty if none does.
 
-    ``groups``: each molecule's places, (part, line); ``files``: the name of each part's file.
-
-    Their rows are read once more if they may disagree in columns that are not kept.
+    ``groups``: each molecule's places, (part, line); ``files``: the name of each part's file. Their
+    rows are read once more if they may disagree in columns that are not kept.
     """
     rows: dict[tuple[int, int], list[str]] = {place: [] for group in groups for place in group}
     lines_of: dict[int, set[int]] = {}
@@ -336,7 +322,8 @@ def _failures(header: Header, kind: str, is_several: bool) -> list[SmilesFailure
     return [SmilesFailure(**entry | {"reason": entry["reason"] + place}) for entry in entries]
 
 
-def is_long(sources: Sequence[str], jobs: int) -> bool:
-    """Return whether tables are read in parts: several, large, or by several processes."""
+def is_long(sources: Sequence[str], workers: Workers) -> bool:
+    """Return whether tables are read in parts: several, large, or by other workers than this."""
     files = [Path(source) for source in sources if Path(source).is_file()]
-    return len(sources) > 1 or jobs > 1 or any(file.stat().st_size > LONG for file in files)
+    is_large = any(file.stat().st_size > LONG for file in files)
+    return len(sources) > 1 or is_large or not workers.is_here

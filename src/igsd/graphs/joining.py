@@ -1,4 +1,4 @@
-"""Parts of an import as one set: one file, or of a long set a folder of shards."""
+"""Join the parts of an import into one set: a file, or for a long set a folder of shards."""
 
 import contextlib
 import os
@@ -20,21 +20,23 @@ from igsd.graphs.readers.standard import alike_skeletons, same_molecules
 from igsd.graphs.shards import is_sharded, write_manifest, write_shard
 
 SHARD = 250_000
-"""Molecules from which on a set becomes a folder of shards, and the most of a shard."""
+"""The most molecules of a file; a set with more becomes a folder of shards of at most this size."""
 
 KIND = "part of a set"
 """What the file of a part holds."""
 
-NAME = re.compile(r"part-\d{6,}")
-"""The name of such a file."""
-
-_SHARDS, _REPLACED = "shards", "replaced"  # the folder of shards while it is made, and an old one
-_SHARD_FILE = re.compile(r"(part-\d{4,}\.graphs|manifest\.json)|\..*~")
 RECODED = {
     "node_labels": "node_label_names",
     "edge_labels": "edge_label_names",
     "atom_kinds": "atom_kind_names",
 }
+"""Columns of codes, which differ from part to part, and the names of the codes."""
+
+_SHARDS, _REPLACED = "shards", "replaced"  # the shards while they are written; the set they replace
+_PART = re.compile(r"part-\d{6,}")
+# A part, one that was being written when its process was killed, the lock, and a replaced file.
+_OWN_FILE = re.compile(rf"{_PART.pattern}|\.{_PART.pattern}\..{{8}}~|\.lock|{_REPLACED}")
+_SHARD_FILE = re.compile(r"(part-\d{4,}\.graphs|manifest\.json)|\..*~")
 
 
 class _PartHeader(TypedDict, total=False):
@@ -51,8 +53,12 @@ def read_part(path: Path, key: str) -> tuple[dict[str, np.ndarray], Header]:
     return arrays, header
 
 
-def is_own_folder(path: Path) -> bool:
-    """Return whether a folder is one of shards that is being made or replaced."""
+def is_own(path: Path) -> bool:
+    """Return whether a file or folder among the parts of an import was made by an import."""
+    if path.is_symlink():
+        return False
+    if path.is_file():
+        return _OWN_FILE.fullmatch(path.name) is not None
     if path.name not in (_SHARDS, _REPLACED):
         return False
     return all(_SHARD_FILE.fullmatch(file.name) and file.is_file() for file in path.iterdir())
@@ -61,16 +67,17 @@ def is_own_folder(path: Path) -> bool:
 def remove_parts(folder: Path) -> None:
     """Remove the parts of a folder, and nothing else; its lock removes it if it is empty."""
     for path in folder.iterdir():
-        if NAME.fullmatch(path.name):
+        if _PART.fullmatch(path.name):
             path.unlink()
-        elif path.is_dir() and is_own_folder(path):
+        elif path.is_dir() and is_own(path):
             shutil.rmtree(path)
 
 
 def settle_replaced(target: Path, folder: Path) -> None:
-    """End what a killed import began: an older set that was moved away returns, or is removed.
+    """Finish what a killed import began: restore the older set that it had moved away.
 
-    It returns unless there is a new one. ``folder``: that of the parts, which this process owns.
+    If the new set is there already, the older one is removed. ``folder``: that of the parts, which
+    this process owns.
     """
     replaced = folder / _REPLACED
     if os.path.lexists(target):
@@ -91,34 +98,37 @@ def write_set(
 ) -> None:
     """Write the set to a file, or a long one to a folder of shards, whole or not at all.
 
-    ``folder``: that of the parts.
+    ``folder``: that of the parts. ``classes``: the codes of all molecules, if they have classes.
     """
-    own, start = folder / _SHARDS, 0
+    own, old = folder / _SHARDS, folder / _REPLACED
     shutil.rmtree(own, ignore_errors=True)
-    pieces = parts.shards() if parts.kept > SHARD else [parts]
-    if len(pieces) > 1:
-        own.mkdir()
-    shards = []
-    for number, piece in enumerate(pieces, 1):
-        arrays = piece.columns()
-        if classes is not None:
-            arrays["classes"] = classes[start : start + piece.kept]
-            start += piece.kept
-        if len(pieces) > 1:
-            shards.append(write_shard(own, number, arrays, header))
-    if len(pieces) > 1:
-        write_manifest(own, header, shards)
-    with _out_of_the_way(target, folder / _REPLACED):
-        if len(pieces) == 1:
-            write_arrays(target, arrays, header)
-        else:
-            own.replace(target)
+    groups = parts.shards() if parts.kept > SHARD else [parts]
+    if len(groups) == 1:
+        with _moved_away(target, old, if_file=False):
+            write_arrays(target, _with_classes(parts, classes), header)
+        return
+    own.mkdir()
+    shards, start = [], 0
+    for number, group in enumerate(groups, 1):
+        codes = None if classes is None else classes[start : start + group.kept]
+        shards.append(write_shard(own, number, _with_classes(group, codes), header))
+        start += group.kept
+    write_manifest(own, header, shards)
+    with _moved_away(target, old, if_file=True):
+        own.replace(target)
+
+
+def _with_classes(parts: "Parts", classes: np.ndarray | None) -> dict[str, Any]:
+    return parts.columns() | ({} if classes is None else {"classes": classes})
 
 
 @contextlib.contextmanager
-def _out_of_the_way(target: Path, place: Path) -> Iterator[None]:
-    """Move an older set that a file or folder cannot replace; it returns if the block fails."""
-    is_moved = is_sharded(target) or (target.is_file() and (place.parent / _SHARDS).exists())
+def _moved_away(target: Path, place: Path, *, if_file: bool) -> Iterator[None]:
+    """Move an older set that cannot be replaced in one step; it returns if the block fails.
+
+    A file replaces a file in one step, but not a folder; a folder replaces neither.
+    """
+    is_moved = is_sharded(target) or (if_file and target.is_file())
     if is_moved:
         target.replace(place)
     try:
@@ -135,7 +145,7 @@ def _out_of_the_way(target: Path, place: Path) -> Iterator[None]:
 class Parts:
     """The parts that hold molecules. A part is mapped only while one of its columns is read.
 
-    ``names``: behind the codes of columns that are recoded, of all parts.
+    ``names``: what the codes of ``RECODED`` columns stand for in the whole set.
     """
 
     paths: list[Path]
@@ -163,7 +173,7 @@ class Parts:
             yield np.asarray(read_part(path, header["key"])[0][column])
 
     def columns(self) -> dict[str, Any]:
-        """Return every column of the set to be written."""
+        """Return every column of the joined set, to be read part by part while it is written."""
         shapes = [header["shapes"] for header in self.headers]
         arrays: dict[str, Any] = {}
         for key, (dtype, *_) in shapes[0].items():
@@ -178,14 +188,14 @@ class Parts:
         return arrays
 
     def classes(self, label: str) -> tuple[np.ndarray, list[Any]]:
-        """Return (codes, names) of the classes; warns of what is taken as missing."""
+        """Return (codes, names) of the classes; warns about cells that count as missing."""
         pairs = zip(self.read("classes"), self.headers, strict=True)
         cells = [[*h["classes"], ""][code] for codes, h in pairs for code in codes.tolist()]
         codes, names = encode_categories(drop_missing(cells, label))
         return codes, list(names)
 
     def repeated(self) -> list[list[tuple[int, int]]]:
-        """Return the molecules that occur several times, each as (place of the part, line)."""
+        """Return the molecules that occur several times, each as its places (part, line)."""
         groups = alike_skeletons(np.concatenate(list(self.read("skeletons"))))
         wanted = np.unique([graph for group in groups for graph in group]).astype(np.int64)
         names: dict[int, str] = {}
@@ -203,7 +213,7 @@ class Parts:
         return [[places[graph] for graph in group] for group in same_molecules(groups, names)]
 
     def _recoded(self, column: str) -> Iterator[np.ndarray]:
-        """Yield a column of codes with those of the names of all parts."""
+        """Yield a column of codes, translated to the codes of the whole set."""
         key = RECODED[column]
         place = {name: code for code, name in enumerate(self.names[key])}
         for codes, header in zip(self.read(column), self.headers, strict=True):
@@ -211,7 +221,7 @@ class Parts:
             yield own[codes]
 
     def _pointers(self, column: str) -> Iterator[np.ndarray]:
-        """Yield a column of pointers, each part's moved to the end of the one before."""
+        """Yield a column of pointers; those of each part continue where the last one ended."""
         end = 0
         for number, pointer in enumerate(self.read(column)):
             yield pointer[number > 0 :] + end
@@ -219,7 +229,7 @@ class Parts:
 
 
 def names_of(headers: Iterable[Header], key: str) -> list[str]:
-    """Return the names that parts have under a key of their sets, each once, sorted."""
+    """Return the sorted names that the sets of any parts have under a key."""
     return sorted({name for header in headers for name in header["set"].get(key, ())})
 
 
