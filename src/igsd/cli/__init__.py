@@ -19,3 +19,12 @@ COMMANDS = {
     "cache": "show or clear the files that are kept to save time",
 }
 """The commands in the order of ``igsd --help``; each is the module of its name in ``igsd.cli``."""
+
+OUTPUTS = {
+    "output": "-o",
+    "json": "--json",
+    "plot": "--plot",
+    "records": "--records",
+    "log_dir": "--log-dir",
+}
+"""The arguments that name what a command writes, and their options."""

@@ -29,7 +29,8 @@ standard output. Columns:
                    graphlet the names of what they count
 
 --jobs N computes the vectors in N processes, --backend dask on the workers of a Dask cluster, which
-need igsd and one thread each. The result is the same, bit for bit; a killed process costs its part.
+need igsd and one thread each. The result is the same, bit for bit. If a process is killed, only its
+share of the work is done again.
 
 Rows of a table that are not molecules are left out, and a note shows the first five; `igsd data
 show` lists all. FILE is written whole or not at all; an existing file is replaced, and its folder
@@ -51,7 +52,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     parser.set_defaults(takes_url=True)
     add_spreadsheet_argument(parser)
-    add_workers_arguments(parser, "processes, -1 for all cores (default: 1)", "it is computed")
+    text = "processes, -1 for all cores (default: 1)"
+    add_workers_arguments(parser, text, "vectors are computed")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 

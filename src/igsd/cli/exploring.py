@@ -30,7 +30,7 @@ from igsd.graphs.label_source import with_labels
 from igsd.report.projection import MAP_METHODS, Projection, project
 
 _SLOW = 2000
-"""Graphs from which on a map other than pca is announced."""
+"""A map of more graphs than this, other than pca, is announced."""
 
 INPUT = """\
 MODEL is a run folder or a model file, and DATA any graphs. With --vectors, the vectors are those of
@@ -41,9 +41,9 @@ TABLE = """\
 With -o, FILE (.csv, .parquet, or - for standard output) has a row for each graph: graph (from 0),
 line, id, name and class (or the numbers that --labels names), as far as there are any, then"""
 
-_OTHERS = {"graph", "line", "id", "name", "class"}
-_OTHERS |= {"x", "y", "cluster", "strength", "rank", "distance"}
-"""Columns of the tables, after which a label is not called."""
+_TAKEN = {"graph", "line", "id", "name", "class"}
+_TAKEN |= {"x", "y", "cluster", "strength", "rank", "distance"}
+"""Names that columns of the tables have already."""
 
 
 class Vectors(NamedTuple):
@@ -63,7 +63,7 @@ class Vectors(NamedTuple):
         return count if self.graphs is None else f"{self.graphs.name}, {count}"
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns that identify each graph, and its class."""
+        """Return the columns that identify each graph, and its class or numbers."""
         from igsd.estimators.predictions import about_graphs
 
         if self.graphs is None:
@@ -73,7 +73,7 @@ class Vectors(NamedTuple):
             names = [*self.graphs.class_names, None]  # the code of an unknown class is -1
             columns["class"] = [names[code] for code in self.graphs.classes]
         for name, values in self.numbers.items():
-            key = f"label {name}" if name in _OTHERS else name
+            key = f"label {name}" if name in _TAKEN else name
             columns[key] = [None if value != value else value for value in values.tolist()]
         return columns
 
@@ -130,27 +130,27 @@ def open_vectors(args: Namespace) -> Vectors:
     """Return the vectors that the options name; raises ``DataError`` if they do not fit DATA."""
     if args.vectors is None:
         model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
-        found = _labelled(graphs, args)  # a wrong name is told before any work is done
+        graphs, numbers = _labelled(graphs, args)  # reports a wrong name before any work is done
         if "verbose" in model.get_params(deep=False):
             model.set_params(verbose=not args.quiet)
-        return found._replace(vectors=model.transform(graphs))
+        return Vectors(model.transform(graphs), graphs, numbers)
     if args.data is None:
         return Vectors(read_vectors(args.vectors), None)
     from igsd.baselines.references.vectors import vectors_for
 
     graphs = open_graphs(args.data, quiet=args.quiet, **reading_of(args))
-    return _labelled(graphs, args)._replace(vectors=vectors_for(args.vectors, graphs))
+    graphs, numbers = _labelled(graphs, args)
+    return Vectors(vectors_for(args.vectors, graphs), graphs, numbers)
 
 
-def _labelled(graphs: GraphSet, args: Namespace) -> Vectors:
-    """Return the graphs with the labels that ``--labels`` names, still without vectors."""
-    none = np.empty((0, 0))
+def _labelled(graphs: GraphSet, args: Namespace) -> tuple[GraphSet, dict[str, np.ndarray]]:
+    """Return (graphs, numbers): the classes, or numbers by name, that ``--labels`` asks for."""
     if args.labels is None:
-        return Vectors(none, graphs)
+        return graphs, {}
     graphs = with_labels(graphs, args.data, args.labels)
     if graphs.classes is not None or graphs.targets is None:
-        return Vectors(none, graphs)
-    return Vectors(none, graphs, dict(zip(graphs.target_names, graphs.targets.T, strict=True)))
+        return graphs, {}
+    return graphs, dict(zip(graphs.target_names, graphs.targets.T, strict=True))
 
 
 def projected(found: Vectors, args: Namespace, method: str | None) -> Projection:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from igsd import __version__
-from igsd.cli import COMMANDS
+from igsd.cli import COMMANDS, OUTPUTS
 from igsd.errors import ConfigError, IGSDError, IGSDWarning, ParameterError
 from igsd.files.remote import is_remote
 from igsd.limits import library_errors
@@ -102,11 +102,10 @@ def _run(
 
 
 def _check_places(args: argparse.Namespace) -> None:
-    """Refuse URLs of outputs that are written on this machine alone; raises ``ConfigError``."""
-    outputs = {"output": "-o", "json": "--json", "plot": "--plot", "records": "--records"}
-    if getattr(args, "takes_url", False):
-        del outputs["output"]
-    for name, option in (outputs | {"log_dir": "--log-dir"}).items():
+    """Raise ``ConfigError`` for a URL in place of an output that is written on this machine."""
+    for name, option in OUTPUTS.items():
+        if name == "output" and getattr(args, "takes_url", False):
+            continue
         if is_remote(place := getattr(args, name, None)):
             raise ConfigError(
                 f"{option} must be a path of this machine here. Got the URL {place}. Write it here "

@@ -10,10 +10,10 @@ from igsd.evaluation.clusters import vectors_of
 
 _DESCRIPTION = f"""\
 Places the graphs of DATA in the plane so that those with close vectors are close, writes the points
-as a table (-o) and draws them (--plot), coloured by class or by the (first) number of --labels. By
-default the places are the two
-principal components of the vectors, each column scaled to unit variance; --map umap or tsne shows
-groups that these hide, but says nothing about the distances between groups.
+as a table (-o) and draws them (--plot), coloured by class or by the first number of --labels. By
+default the points are the two principal components of the vectors, each column scaled to unit
+variance; --map umap or tsne shows groups that these hide, but says nothing about the distances
+between groups.
 
 {exploring.INPUT}
 
@@ -52,11 +52,13 @@ def run(args: Namespace) -> int:
     if args.plot:
         from igsd.report.plots import embedding_plot, number_plot
 
-        for name, values in found.numbers.items():
-            exploring.write_picture(args, number_plot(points, values, name, found.name))
-            return 0
         graphs = found.graphs
-        classes = None if graphs is None else graphs.classes
-        names = () if graphs is None else graphs.class_names
-        exploring.write_picture(args, embedding_plot(points, classes, names, found.name))
+        if found.numbers:
+            name, values = next(iter(found.numbers.items()))
+            plot = number_plot(points, values, name, found.name)
+        else:
+            classes = None if graphs is None else graphs.classes
+            names = () if graphs is None else graphs.class_names
+            plot = embedding_plot(points, classes, names, found.name)
+        exploring.write_picture(args, plot)
     return 0

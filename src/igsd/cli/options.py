@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from igsd.baselines import registry
-from igsd.cli import COMMANDS
+from igsd.cli import COMMANDS, OUTPUTS
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, StorageError, counted
 from igsd.files.atomic import STANDARD_OUTPUT, check_writable
@@ -88,7 +88,10 @@ def add_spreadsheet_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_workers_arguments(parser: Any, jobs: str, where: str) -> None:
-    """Add ``--jobs``, with this help, ``--backend`` and ``--scheduler``; ``where``: what is."""
+    """Add ``--jobs``, ``--backend`` and ``--scheduler``.
+
+    ``jobs``: the help of ``--jobs``. ``where``: what the help of ``--backend`` says after "where".
+    """
     parser.add_argument("--jobs", type=int, metavar="N", help=jobs)
     text = f"where {where}"
     parser.add_argument("--backend", choices=("local", "dask"), default="local", help=text)
@@ -117,7 +120,7 @@ def check_workers(args: argparse.Namespace) -> None:
 
 
 def workers_of(args: argparse.Namespace) -> Workers:
-    """Return the workers that the options ask for: one process by default; checks them."""
+    """Check the options and return the workers that they ask for, by default one process."""
     check_workers(args)
     count = num_cores() if args.jobs == -1 else args.jobs or 1
     return Workers(count, args.scheduler)
@@ -126,9 +129,8 @@ def workers_of(args: argparse.Namespace) -> Workers:
 def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[], None]:
     """Check the output file; return a callback for when it is written, which names a new folder.
 
-    ``option``: by which it was given. Raises ``StorageError`` if the file cannot be written or
-    would overwrite an input or a part of one, before any work is done. ``-``, standard output,
-    needs neither.
+    ``option``: the one that gave the file. Raises ``StorageError`` before any work is done if the
+    file cannot be written, or would overwrite an input or a part of one. ``-`` is standard output.
     """
     if output == STANDARD_OUTPUT:
         return lambda: None
@@ -152,9 +154,8 @@ def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[]
 
 
 def input_paths(args: argparse.Namespace) -> list[str]:
-    """Return whatever may be a path among the arguments and options, apart from the outputs."""
-    outputs = ("json", "plot", "output", "records")
-    values = (value for name, value in vars(args).items() if name not in outputs)
+    """Return all texts among the arguments that may be paths of inputs."""
+    values = (value for name, value in vars(args).items() if name not in OUTPUTS)
     lists = (value if isinstance(value, list) else [value] for value in values)
     return [text for text in chain.from_iterable(lists) if isinstance(text, str) and text]
 
@@ -245,8 +246,8 @@ def check_recipe(requested: str | None, methods: Sequence[str]) -> None:
 def written_settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings of ``--config`` and ``--set`` as written; the latter win.
 
-    An encoder, view or loss ``module:name`` is imported if ``--set`` names it: a file may come
-    from anybody.
+    An encoder, view or loss ``module:name`` is imported only if ``--set`` names it, since a file
+    may come from anybody.
     """
     typed = parse_settings(args.settings)
     own.allow(typed)

@@ -26,7 +26,8 @@ on, the last column, given, repeats them; it is empty if there is only a predict
 
 The suffix of FILE decides the format: .csv or .parquet; - writes CSV to standard output. The first
 columns are graph, line, id and name, as far as there are any: see `igsd embed --help`. FILE is
-written whole or not at all; an existing file is replaced. --jobs and --backend: as for embed."""
+written whole or not at all; an existing file is replaced. --jobs and --backend are as in `igsd
+embed`."""
 
 _EXAMPLES = """\
 examples:
@@ -42,7 +43,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     parser.set_defaults(takes_url=True)
     add_spreadsheet_argument(parser)
-    add_workers_arguments(parser, "processes, -1 for all cores (default: 1)", "it is computed")
+    text = "processes, -1 for all cores (default: 1)"
+    add_workers_arguments(parser, text, "predictions are computed")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 

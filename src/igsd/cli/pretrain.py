@@ -26,8 +26,8 @@ writes it to FILE, for `igsd embed` and the other commands that take a MODEL. No
 the targets are RDKit's descriptors and the counts of circular fragments (ECFP), beside Eq. InfoNCE.
 
 Molecules and targets are computed once, by --jobs N processes or on a Dask cluster, and kept in the
-cache (IGSD_CACHE). The training saves
-itself beside FILE; the same command continues it, with the same weights at the end."""
+cache (IGSD_CACHE). The training saves itself beside FILE; the same command continues it, with the
+same weights at the end."""
 
 _EXAMPLES = """\
 examples:
