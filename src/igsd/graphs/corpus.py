@@ -1,4 +1,4 @@
-"""``read_corpus``: SMILES by the million as chemical graphs with free targets, kept on disk.
+"""``read_corpus``: millions of SMILES as chemical graphs with free targets, kept on disk.
 
 The strings are cut into parts. A part (graphs, descriptors and counts of fragments) is computed
 once, by one of several processes, and kept in the cache under a checksum of its strings, so that an
@@ -89,27 +89,32 @@ def read_corpus(
 ) -> Corpus:
     """Return the molecules of SMILES strings with their targets; those that are none are left out.
 
-    ``workers``: processes that read molecules, or a Dask cluster. ``folder``: where parts are kept,
-    by default in the cache, or in a temporary folder if the cache cannot be used. ``advance``: told
-    how many strings are done.
+    ``workers``: who reads the molecules. ``folder``: where parts are kept, by default in the cache,
+    or in a temporary folder if the cache cannot be used. ``advance``: called with the number of
+    strings done since.
     """
     texts = texts if isinstance(texts, Sequence) else list(texts)
     with _place(folder) as place:
         for _ in range(_ATTEMPTS):
             keys: list[str] = []
 
-            def left(keys: list[str] = keys) -> Iterator[tuple[Sequence[str], int, Path]]:
+            def left(keys: list[str] = keys) -> Iterator[tuple[Sequence[str], Path]]:
                 """Yield the parts that are not in the folder yet, or damaged."""
                 for part in _parts(texts):
                     keys.append(part_key(part, num_fragments))
                     path = _part_path(place, keys[-1])
                     if recall(path, "A part of the corpus in the cache", _read_part) is None:
-                        yield part, num_fragments, path
+                        yield part, path
                     else:
                         advance(len(part))
 
+            def prepare(part: Sequence[str], path: Path) -> tuple[Sequence[str], int]:
+                """Return what a worker gets, which need not see the disk with the parts."""
+                return part, num_fragments
+
             with workers.pool() as pool:
-                for (part, _, path), made in run_tasks(make_part, left(), pool, in_order=False):
+                calls = run_tasks(make_part, left(), pool, prepare=prepare, in_order=False)
+                for (part, path), made in calls:
                     write_arrays(path, *made)
                     advance(len(part))
             if not keys:
@@ -153,10 +158,8 @@ def part_key(texts: Sequence[str], num_fragments: int) -> str:
     return hashlib.sha256(json.dumps(spec).encode()).hexdigest()[:40]
 
 
-def make_part(
-    texts: Sequence[str], num_fragments: int, path: Path
-) -> tuple[dict[str, np.ndarray], Header]:
-    """Return (arrays, header) of one part; a worker need not see the disk with its ``path``."""
+def make_part(texts: Sequence[str], num_fragments: int) -> tuple[dict[str, np.ndarray], Header]:
+    """Return (arrays, header) of one part."""
     from rdkit import rdBase
 
     found, rows, counts = ChemicalColumns(), [], []

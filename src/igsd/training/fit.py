@@ -64,7 +64,7 @@ class Pretrained:
 class Fitted:
     """A trained network, its feature map, the losses of its epochs; ``before``: of pretraining.
 
-    ``pretrained``: what another fit with other labels of the same graphs need not do again.
+    ``pretrained``: for a fit with other labels of the same graphs, which need not pretrain again.
     """
 
     network: Any
@@ -213,7 +213,7 @@ def fit(
     ``identity``: what else tells this run from others that might have left the checkpoint.
     """
     if view is not None or loss is not None or encoder is not None:
-        pretrained = None  # one's own code may have changed since
+        pretrained = None  # the user's own code may have changed since
     check_trainable(graphs, settings, name)
     if isinstance(settings, Layers):
         encoder = own.part("encoders", settings.encoder, encoder, ENCODERS)
@@ -224,8 +224,18 @@ def fit(
         view = own.part("views", settings.view, view, VIEWS)
     if isinstance(settings, Objective) and is_trained:
         loss = own.part("losses", settings.loss, loss, LOSSES)
-    options = _Options(name, encoder, view, loss, watched, checkpoint, log_dir, verbose, pretrained)
-    options = replace(options, identity=identity)
+    options = _Options(
+        name,
+        encoder,
+        view,
+        loss,
+        watched,
+        checkpoint,
+        log_dir,
+        verbose,
+        pretrained,
+        identity=identity,
+    )
     fabric = ranks.make_fabric(settings)
     ranks.warn_of_few_cores(fabric, settings.devices)
     _say_if_started_again(settings.devices)
