@@ -55,7 +55,7 @@ def test_this_process() -> None:
 
 
 def test_another_version_of_igsd() -> None:
-    with pytest.raises(ConfigError, match=r"has igsd .*, and this command is of igsd 0\.0\.7"):
+    with pytest.raises(ConfigError, match=r"has igsd .*, and this command igsd 0\.0\.7"):
         called(double, (1,), "0.0.7")
     assert called(double, (1,)) == 2
 

@@ -13,10 +13,10 @@ from igsd.graphs.graphset import GraphSet
 from igsd.limits import reserve
 
 FEWEST_GRAPHS = 5
-"""A subtree of fewer graphs is not a target: it would say which graph this is, not what it is."""
+"""A subtree in fewer graphs is not a target: it would identify a graph, not describe it."""
 
 MOST = 8192
-"""So many subtrees are targets at most, those of the most graphs."""
+"""The most targets; the subtrees that occur in the most graphs are taken."""
 
 
 class _Rows(NamedTuple):
@@ -32,7 +32,7 @@ class SubtreeTargets:
     """The tf-idf weights of the subtrees of each graph, as rows that sum to 1.
 
     ``keys`` [P]: the subtrees that are targets, ascending; ``rarity`` [P]: log(G / df) of each.
-    ``stored``: the rows of all graphs; None for a large set, whose rows are counted when asked for.
+    ``stored``: the rows of all graphs; None for a large set, whose rows are computed when needed.
     A graph that holds none of the targets has an empty row.
     """
 
@@ -46,10 +46,10 @@ class SubtreeTargets:
     def count(cls, graphs: GraphSet, height: int, most_nodes: int = 10**12) -> Self:
         """Return the targets of a set: subtrees of height 0 to ``height``.
 
-        They start from node labels, or from degrees if there are none. The weight of a subtree that
-        n_g nodes of a graph have, and df of G graphs: (1 + log n_g) log(G / df), divided by the sum
-        over the graph. One that all graphs have says nothing and is left out. In a set with more
-        than ``most_nodes``, df is counted in graphs that are evenly spread over it.
+        They start from node labels, or from degrees if there are no labels. A subtree that occurs
+        at n_g nodes of a graph and in df of G graphs has the weight (1 + log n_g) log(G / df),
+        divided by the sum over the graph. A subtree of all graphs says nothing and is left out. If
+        the set has more than ``most_nodes``, df is counted in a sample spread evenly over it.
         """
         is_large, sample = graphs.num_nodes > most_nodes, graphs
         if is_large:
@@ -71,11 +71,8 @@ class SubtreeTargets:
         """Return the targets of some graphs, [n, width]."""
         found, places = self.stored, indices
         if found is None:
-            some = self.graphs.take(indices)
-            found, places = (
-                _weighted(some, self.height, self.keys, self.rarity),
-                np.arange(len(some)),
-            )
+            some, places = self.graphs.take(indices), np.arange(len(indices))
+            found = _weighted(some, self.height, self.keys, self.rarity)
         starts, ends = found.row_ptr[places], found.row_ptr[places + 1]
         taken = ranges(starts, ends)
         table = np.zeros((len(places), self.width), np.float32)
@@ -111,7 +108,7 @@ def _weighted(graphs: GraphSet, height: int, keys: Keys, rarity: np.ndarray) -> 
 def _chosen(held_by: np.ndarray, num_graphs: int) -> np.ndarray:
     """Return which subtrees are targets, ascending; ``held_by`` [P]: the graphs that hold each.
 
-    Very small sets have no subtree of several graphs; then all count that tell graphs apart.
+    If a small set has none that are frequent enough, all that tell graphs apart are targets.
     """
     tells = held_by < num_graphs
     for fewest in (FEWEST_GRAPHS, 1):

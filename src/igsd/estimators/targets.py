@@ -80,7 +80,7 @@ def accuracy(codes: np.ndarray, probabilities: np.ndarray, weights: Any = None) 
 
 
 def _checked_weights(weights: Any, known: np.ndarray) -> np.ndarray:
-    """Return the weights of the graphs that are known [G]; raises ``DataError`` for odd ones."""
+    """Return the weights of the ``known`` [G] graphs; raises ``DataError`` for invalid ones."""
     if weights is None:
         return np.ones(int(known.sum()))
     try:

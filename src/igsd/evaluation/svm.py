@@ -80,7 +80,7 @@ def machines_of(model: Any, num_train: int) -> Machines:
 
 @cache
 def _compiled() -> Any:
-    """Return the module ``smo``, or None without numba or a folder for what it compiles.
+    """Return the module ``smo``; None without numba, or a folder for its compiled code.
 
     On other processors than x86-64, LIBSVM rounds a product and a sum only once, ``smo`` twice.
     """

@@ -27,7 +27,7 @@ SUFFIXES = (".npy", ".csv", ".parquet")
 _TRAILER = b"igsd crc-32 "
 _SUMS_KEY = "igsd crc-32"
 _ROW_GROUP = 10_000
-"""Rows from which on those that wait are written: a reader goes through them one by one."""
+"""The fewest rows of a row group, except the last: many small groups are slow to read."""
 
 _FORMULA = ("=", "+", "-", "@")
 _KEYS = ("graph", "id", "name")
@@ -345,9 +345,9 @@ def _read_table(source: Path) -> np.ndarray:
 
 
 def parse_number(text: str | bytes) -> float:
-    """Parse a number; raises ``ValueError`` if the text is none.
+    """Parse a number; raises ``ValueError`` if the text is not one.
 
-    Names such as 2020_01 are none, which Python would read as 202001.
+    Names such as 2020_01, which Python would read as 202001, are not numbers.
 
     >>> parse_number("1e3")
     1000.0

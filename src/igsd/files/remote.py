@@ -1,7 +1,7 @@
 """Files in object stores and on other file systems, by a URL such as ``s3://bucket/name``.
 
-fsspec opens them; a store needs its own package, such as s3fs or gcsfs. What is read is copied to a
-temporary folder of this machine first, since files of igsd are mapped into memory.
+fsspec opens them; a store needs its own package, such as s3fs or gcsfs. A file is copied to a
+temporary folder before it is read, since igsd maps files into memory.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def is_remote(path: Any) -> bool:
 
 
 def plain_path(path: Any) -> Any:
-    """Return the path of a file of this machine that is given as a URL; others as they are.
+    """Return the path of a URL that names a local file; anything else is returned as it is.
 
     >>> plain_path("file:///data/molecules.csv"), plain_path("s3://bucket/molecules.csv")
     ('/data/molecules.csv', 's3://bucket/molecules.csv')
@@ -41,18 +41,15 @@ def plain_path(path: Any) -> Any:
 
 
 def is_same_file(url: str, other: str) -> bool:
-    """Return whether two URLs lead to one file."""
-    if not is_remote(other):
-        return False
-    (system, place), (others, its_place) = _file_system(url), _file_system(other)
-    return bool(system == others and place == its_place)
+    """Return whether a URL and another path name the same file."""
+    return is_remote(other) and _file_system(url) == _file_system(other)
 
 
 def local_path(path: Any) -> Any:
-    """Return a path of this machine as it is; of a URL, a copy of its file as it is now.
+    """Return a local path as it is, and for a URL the path of a copy of its file.
 
-    A file that has not changed since is not copied again. Raises ``ConfigError`` for a kind of URL
-    that cannot be opened here, ``StorageError`` for a file that is not there, or cannot be read.
+    The file is copied again only if it has changed. Raises ``ConfigError`` for a kind of URL that
+    cannot be opened here, ``StorageError`` for a file that does not exist or cannot be read.
     """
     path = plain_path(path)
     return _copied(path, _state(path)) if is_remote(path) else path
@@ -60,7 +57,7 @@ def local_path(path: Any) -> Any:
 
 @contextlib.contextmanager
 def opened_path(path: Any) -> Iterator[Any]:
-    """Yield ``local_path(path)``; an error that igsd raises in the block names the URL instead."""
+    """Yield ``local_path(path)``; errors of igsd in the block name the URL, not the copy."""
     copy = local_path(path)
     try:
         yield copy
@@ -77,13 +74,13 @@ def _state(url: str) -> str:
     try:
         system.invalidate_cache()
         return str(sorted(system.info(place).items(), key=str))
-    except Exception:  # copying it says what is wrong
+    except Exception:  # copying the file reports what is wrong
         return ""
 
 
 @cache
 def _copied(url: str, state: str) -> str:
-    """Return a copy of a file; ``state`` tells it from what was there before."""
+    """Return the path of a copy of a file, made once for each ``state`` of the file."""
     system, place = _file_system(url)
     folder = tempfile.mkdtemp(prefix="igsd-")
     weakref.finalize(_copied, shutil.rmtree, folder, ignore_errors=True)
@@ -118,7 +115,7 @@ def remote_file(url: str) -> Iterator[BinaryIO]:
             is_written = False
     except Exception as error:  # every store has errors of its own
         if is_written and not isinstance(error, OSError):
-            raise  # of what makes the content
+            raise  # an error of the caller, who makes the content
         raise StorageError(f"Cannot write {url}: {_reason(error)}. Nothing was changed.") from error
 
 

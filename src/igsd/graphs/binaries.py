@@ -3,9 +3,9 @@
 Asking RDKit about every atom and bond, one call at a time, takes longer than parsing the SMILES.
 ``Mol.ToBinary`` writes a whole molecule at once, and NumPy reads those of many molecules together:
 the first atoms of all, then the second ones and so on, because the length of a record depends on
-what is in it. A molecule with something rare in it (an isotope, an atom map, a query, 255 atoms) is
-asked about its atoms after all, and so is every molecule if a few test molecules are not read as
-RDKit describes them: the form is RDKit's own and may change.
+what is in it. For a molecule with something rare in it (an isotope, an atom map, a query, 255
+atoms) RDKit is still asked about each atom, and so it is for every molecule if a few test molecules
+are not read as RDKit describes them: the form is RDKit's own and may change.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ def read_binaries(binaries: Sequence[bytes]) -> Block:
 
 
 def _asked(binaries: Sequence[bytes]) -> Block:
-    """Return the atoms and bonds of molecules as RDKit answers for each of them."""
+    """Return the atoms and bonds of molecules, asked of RDKit one by one."""
     from rdkit import Chem
 
     sizes, num_bonds, atoms, bonds = [], [], [], []
@@ -111,7 +111,7 @@ def _asked(binaries: Sequence[bytes]) -> Block:
 
 
 # A binary is a header, two counts, a flag and a tag; the records of atoms, a tag, those of bonds, a
-# tag, the number of rings and the rings; and what is not read here. All numbers are little-endian.
+# tag, the number of rings and the rings; the rest is not read. All numbers are little-endian.
 _HEADER = np.frombuffer(bytes.fromhex("efbeadde0000000010000000"), np.uint8)
 _COUNTS, _ATOMS, _MARGIN = 20, 30, 512
 _BOND_TAG, _RING_TAG = 0x0B, 0x42
@@ -129,7 +129,7 @@ _BITS = np.array([bin(byte).count("1") for byte in range(256)])
 
 
 def _decoded(binaries: Sequence[bytes]) -> tuple[Block, np.ndarray]:
-    """Return (block, is_read [G]); what is in the block of others means nothing."""
+    """Return (block, is_read [G]); the block is meaningless for molecules that are not read."""
     lengths = np.fromiter(map(len, binaries), np.int64, len(binaries))
     starts = pointers(lengths)[:-1]
     data = np.frombuffer(b"".join((*binaries, bytes(_MARGIN))), np.uint8)
@@ -184,7 +184,7 @@ def _add_rings(
     owner: np.ndarray,
     is_read: np.ndarray,
 ) -> None:
-    """Fill in which atoms and bonds are in rings, and what is not read after all.
+    """Fill in which atoms and bonds are in rings; unset ``is_read`` where that fails.
 
     ``place``: where each molecule's rings begin. ``owner``: the molecule of each bond.
     """

@@ -219,10 +219,9 @@ class ChemicalColumns:
 
     def _flush(self) -> None:
         """Turn the molecules that were added last into columns."""
-        from igsd.graphs.binaries import read_binaries  # not needed without RDKit
-
         if not self._pending:
             return
+        from igsd.graphs.binaries import read_binaries  # not needed without RDKit
 
         block = read_binaries([binary for binary, _ in self._pending])
         starts = pointers(block.sizes)

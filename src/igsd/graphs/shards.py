@@ -32,9 +32,9 @@ _AGAIN = "Copy the folder again, or import the original data again with `igsd da
 
 
 class Shard(TypedDict):
-    """What the manifest says of a shard: its file, its size, and the checksum of its table.
+    """The entry of a shard in the manifest: its file, its size, and the checksum of its table.
 
-    The table holds the checksums of the data, so one number stands for the whole content.
+    The table holds the checksums of the data, so this one identifies the whole content.
     """
 
     file: str
@@ -55,13 +55,13 @@ class _Manifest(TypedDict):
 
 
 def is_sharded(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is a folder of shards, or what is left of one."""
+    """Return whether a path is a folder of shards, perhaps an incomplete one."""
     folder = Path(path)
     if (folder / shard_name(1)).exists():
         return True
     try:
         with open(folder / MANIFEST, "rb") as file:
-            return _KIND.encode() in file.read(1000)  # others have manifests too
+            return _KIND.encode() in file.read(1000)  # other programs write manifests, too
     except OSError:
         return False
 
@@ -79,7 +79,7 @@ def write_shard(folder: Path, number: int, arrays: Mapping[str, Any], header: He
 
 
 def write_manifest(folder: Path, header: Header, shards: Sequence[Shard]) -> None:
-    """Write the manifest of a folder whose shards are there."""
+    """Write the manifest of a folder, after its shards."""
     from igsd import __version__
 
     about = {"kind": _KIND, "version": VERSION, "igsd": __version__}
@@ -178,7 +178,7 @@ def _read_manifest(folder: Path) -> _Manifest:
 
 
 def _described(path: Path, layout: Layout) -> Shard:
-    """Return what a shard is by its own table."""
+    """Return the entry that a shard should have, by its own table."""
     try:
         rows = {key: layout.shapes[key][1][0] for key in ("node_ptr", "row_ptr", "col")}
     except (KeyError, IndexError) as error:
@@ -193,7 +193,7 @@ def _described(path: Path, layout: Layout) -> Shard:
 
 
 def _common(layout: Layout) -> tuple[Any, ...]:
-    """Return what all shards of a set share: names, and the kinds of their columns."""
+    """Return what all shards of a set share: the header, and the types of the columns."""
     header = {key: value for key, value in layout.header.items() if key not in ("name", "notes")}
     return header, {key: (dtype, shape[1:]) for key, (dtype, shape) in layout.shapes.items()}
 

@@ -27,8 +27,8 @@ _OF_A_LOST_PROCESS = ("gloo", "closed by peer", "Connection reset", "NCCL", "sto
 def make_fabric(config: Training) -> Fabric:
     """Return a Fabric, not yet launched; raises ``TrainingError`` if the device is missing.
 
-    Under torchrun its processes share the work, whatever ``devices`` is left at; raises
-    ``ConfigError`` if it asks for another number.
+    Under torchrun its processes share the work; raises ``ConfigError`` if ``devices`` is neither 1
+    nor their number on this machine.
     """
     from lightning_fabric import Fabric
 
@@ -54,7 +54,7 @@ def num_ranks(devices: int) -> int:
 
 
 def _placed(devices: int) -> dict[str, int]:
-    """Return the number of processes of this machine, and of machines."""
+    """Return how many processes train on this machine, and the number of machines."""
     if not _is_torchrun():
         return {"devices": devices, "num_nodes": 1}
     here, total = int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["WORLD_SIZE"])
@@ -82,7 +82,7 @@ def warn_of_few_cores(fabric: Fabric, devices: int) -> None:
 def launch(fabric: Fabric) -> None:
     """Start the other processes of a Fabric, and let all end if one does."""
     parent = os.getppid()
-    with _heard():
+    with _reporting_losses():
         fabric.launch()
     if fabric.world_size == 1:
         return
@@ -105,10 +105,10 @@ def _is_torchrun() -> bool:
 
 
 @contextlib.contextmanager
-def _heard() -> Iterator[None]:
-    """Let the thread that Lightning starts in the block say a sentence when a process is lost.
+def _reporting_losses() -> Iterator[None]:
+    """Let the thread that Lightning starts in the block print an error when a process is lost.
 
-    By itself it would kill this process too, without a word.
+    By default it kills this process, too, without a message.
     """
     from lightning_fabric.strategies.launchers import subprocess_script
 
@@ -131,7 +131,7 @@ def _end_all(children: list[subprocess.Popen[bytes]]) -> None:
     lost = next((rank for rank, child in enumerate(children, start=1) if child.poll()), 1)
     for child in children:
         child.kill()
-    time.sleep(_PATIENCE)  # what waits for an answer of the lost process gets an error
+    time.sleep(_PATIENCE)  # usually this process fails first, waiting for the lost one
     print(f"igsd: {_lost_text(len(children) + 1, lost)}", file=sys.stderr, flush=True)
     os._exit(2)
 

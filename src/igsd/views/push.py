@@ -47,8 +47,8 @@ LEAST_ERROR = 1e-4
 
 _BLOCK_ENTRIES, _FEWEST_SOURCES = 1 << 19, 16
 _MOST_PUSHES = 1 << 19
-_SCATTERED = 3  # setting an entry of a list to zero takes as long as these in a row
-_COMPILED_NODES = 5_000  # compiled loops are worth the import of numba
+_SCATTERED = 3  # zeroing one scattered entry takes as long as this many in a row
+_COMPILED_NODES = 5_000  # from here on compiled loops are worth the import of numba
 _MOST_SOURCES, _PRODUCT_ENTRIES = 256, 1 << 23
 
 
@@ -68,24 +68,21 @@ class PPRPushes:
         self.spread = sparse.csr_array((1.0 - alpha) * _by_columns(T, d), dtype=np.float32)
         n = len(d)
         self.width = min(n, max(_FEWEST_SOURCES, _BLOCK_ENTRIES // n))
-        # Zeros before and after each block, so that they need not be made again for the next.
+        # Buffers of each thread, all zero between two blocks, so that they need not be made again.
         self._kept = threading.local()
 
     def rows(self, sources: np.ndarray) -> sparse.csr_array:
         """Return the rows X of at most ``width`` sources, columns in no order, in float32."""
-        if len(self.root) >= _COMPILED_NODES and (loops := _compiled()) is not None:
-            first = 1.0 / self.root[sources]
-            spread, limit = self.spread, self.delta * first
-            matrix = (spread.indptr, spread.indices, spread.data)
+        n, first = len(self.root), 1.0 / self.root[sources]
+        limit, shape = self.delta * first, (len(sources), n)
+        if n >= _COMPILED_NODES and (loops := _compiled()) is not None:
+            matrix = (self.spread.indptr, self.spread.indices, self.spread.data)
             counts, node, pushed, left = loops.pushed_rows(*matrix, sources, first, limit)
             X = self.alpha * (pushed + left) * self.root[node]
-            shape = (len(sources), len(self.root))
             return sparse.csr_array((X, node, pointers(counts)), shape=shape)
         if not hasattr(self._kept, "zeros"):
-            self._kept.zeros = np.zeros((2, self.width * len(self.root)), np.float32)
+            self._kept.zeros = np.zeros((2, self.width * n), np.float32)
         residual, pushed = self._kept.zeros
-        n, first = len(self.root), 1.0 / self.root[sources]
-        limit = self.delta * first
         entries, values = np.arange(len(sources)) * n + sources, first
         found, touched = [], []
         while len(entries):
@@ -102,7 +99,7 @@ class PPRPushes:
         pushed[places] = 0.0
         _clear(residual, touched)
         order = np.argsort(block.astype(np.int16), kind="stable")
-        row_ptr, shape = pointers(np.bincount(block, minlength=len(sources))), (len(sources), n)
+        row_ptr = pointers(np.bincount(block, minlength=len(sources)))
         return sparse.csr_array((X[order], node[order].astype(np.int32), row_ptr), shape=shape)
 
     def _targets(
@@ -148,7 +145,7 @@ def _clear(residual: np.ndarray, touched: list[np.ndarray]) -> None:
 
 @cache
 def _compiled() -> Any:
-    """Return the module ``push_loops``, None without numba or a folder for what it compiles."""
+    """Return the module ``push_loops``; None without numba, or a folder for its compiled code."""
     try:
         from igsd.views import push_loops
     except (ImportError, RuntimeError):

@@ -225,14 +225,14 @@ class Source:
 
 
 MOST_NODES = 4_000_000
-"""Nodes of a set up to which its features and views are prepared as a whole."""
+"""Features and views of a set with more nodes are not prepared as a whole."""
 
 
 class PassingSource(Source):
-    """The same for a set too large to prepare as a whole: each batch is prepared on the way.
+    """A source for a set too large to prepare as a whole: each batch is prepared when it is needed.
 
-    Features, alike nodes and views are those of the graphs of a batch, computed when it is asked
-    for, so memory does not grow with the set.
+    Features, alike nodes and views are computed for the graphs of a batch alone, so memory does not
+    grow with the set.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class PassingSource(Source):
 
     @property
     def fixed_views(self) -> list[tuple[Adjacency, Name | None]]:
-        """None of the whole set: they are computed on the way."""
+        """Empty: views are computed batch by batch."""
         return []
 
     def batch(self, indices: np.ndarray) -> Batch:
@@ -270,7 +270,7 @@ class PassingSource(Source):
         return self._part(indices).two_views(np.arange(len(indices)), place, kinds, rate)
 
     def _part(self, indices: np.ndarray) -> Source:
-        """Return the source of some graphs; a batch and its views ask for the same."""
+        """Return the source of some graphs, kept since a batch and its views need the same one."""
         if self._last is None or not np.array_equal(self._last[0], indices):
             part = self.graphs.take(indices)
             source = Source(part, self.features, self.device, ids=indices, **self._options)

@@ -1,1 +1,1 @@
-"""Calls of a function by several workers: processes of this machine, or a Dask cluster."""
+"""Many calls of a function by workers: processes on this machine, or a Dask cluster."""

@@ -14,13 +14,15 @@ from igsd.errors import ConfigError, enumerated, need
 from igsd.workers.pools import called
 from igsd.workers.tasks import Arguments, Pool, T, WorkerLostError
 
-# Seconds between two looks at the workers, in which a scheduler must listen, in which one on a busy
-# machine must answer, and after which a cluster without a worker is given up.
-_LOOK_EVERY, _LONGEST_START, _LONGEST_ANSWER, _LONGEST_WITHOUT = 1.0, 8.0, 60.0, 60.0
+# In seconds.
+_LOOK_EVERY = 1.0
+_LONGEST_START = 8.0  # until a scheduler listens
+_LONGEST_ANSWER = 60.0  # until it answers, on a busy machine
+_LONGEST_WITHOUT = 60.0  # without any worker, before the work is given up
 
 
 class Cluster(Pool):
-    """The workers of a Dask scheduler, which itself tries again what a killed worker had begun."""
+    """The workers of a Dask scheduler, which itself repeats the calls of a killed worker."""
 
     def __init__(self, client: Any, scheduler: str) -> None:
         self._client, self._scheduler = client, scheduler
@@ -28,12 +30,12 @@ class Cluster(Pool):
         self._looked = time.monotonic()
 
     def submit(self, function: Callable[..., Any], arguments: Arguments) -> Any:
-        """Give a call to the scheduler."""
+        """Hand a call to the scheduler."""
         call = (function, arguments, __version__)
         return self._client.submit(called, *call, pure=False)
 
     def wait(self, calls: Collection[Any], seconds: float | None) -> Collection[Any]:
-        """Wait until one of the calls has ended, or some seconds; return those that have."""
+        """Wait until a call has ended, at most ``seconds``; return the calls that have ended."""
         from distributed import TimeoutError as TooLate
         from distributed import wait
 
@@ -61,12 +63,12 @@ class Cluster(Pool):
     def result(self, call: Any) -> Any:
         """Return the call itself, whose result stays with its worker until it is collected.
 
-        Raises what the call raised, and ``WorkerLostError`` if it has ended workers.
+        Raises what the call raised, and ``WorkerLostError`` if it has killed workers.
         """
         return call if call.status == "finished" else self.collect(call)
 
     def collect(self, value: Any) -> Any:
-        """Return the result of a call; Dask makes it again if its worker has died meanwhile."""
+        """Return the result of a call, which Dask repeats if its worker has died meanwhile."""
         from distributed import Future
         from distributed.scheduler import KilledWorker
 
@@ -81,7 +83,7 @@ class Cluster(Pool):
                 "memory ran out. Start workers with more memory."
             ) from error
         except (ModuleNotFoundError, RuntimeError) as error:
-            # The scheduler itself looks at the names in a call, too.
+            # The scheduler unpickles calls, too, and wraps the error.
             missing = error.__cause__ if isinstance(error, RuntimeError) else error
             name = getattr(missing, "name", None) or ""
             if name.split(".")[0] != "igsd":
@@ -92,11 +94,11 @@ class Cluster(Pool):
             ) from error
 
     def everywhere(self, function: Callable[..., T], *arguments: Any) -> list[T]:
-        """Return what a function gives on every worker."""
+        """Return the results of a function on all workers."""
         return list(self._client.run(function, *arguments).values())
 
     def cancel(self, call: Any) -> None:
-        """Forget a call; a worker that is at it finishes it."""
+        """Forget a call; a worker that has begun it finishes it."""
         call.cancel()
 
     def share(self, value: Any) -> Any:
@@ -139,7 +141,7 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
             f"There is no Dask scheduler at {scheduler!r}. Start one with `dask scheduler` and "
             "give the address it prints, for example tcp://10.0.0.1:8786."
         ) from error
-    # It reports a lost connection by its whole stack; one sentence below is enough.
+    # It would print a traceback for a lost connection; the error below is enough.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
         try:
@@ -152,9 +154,9 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
 
 
 def wait_for_listener(host: str, port: int) -> None:
-    """Return when somebody listens; raises ``OSError`` if nobody does for some seconds.
+    """Return when the port is open; raises ``OSError`` if it is not within some seconds.
 
-    The system itself accepts the connection, so a scheduler that is slow to answer is not missed.
+    The operating system accepts the connection, so a scheduler that is slow to answer counts.
     """
     end = time.monotonic() + _LONGEST_START
     while True:
@@ -183,9 +185,9 @@ def num_workers(client: Any, scheduler: str) -> int:
         )
     versions = client.get_versions(packages=["igsd"])
     found = {"the scheduler": versions["scheduler"], **versions["workers"]}
-    has = {name: about["packages"].get("igsd") or "none" for name, about in found.items()}
+    igsd = {name: facts["packages"].get("igsd") or "none" for name, facts in found.items()}
     if others := [
-        f"{name} has {version}" for name, version in has.items() if version != __version__
+        f"{name} has {version}" for name, version in igsd.items() if version != __version__
     ]:
         raise ConfigError(
             f"A Dask cluster needs igsd {__version__}, the version of this command, or results "

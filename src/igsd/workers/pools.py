@@ -1,4 +1,4 @@
-"""``Workers``: where calls are made. Processes of this machine, each of which may die alone."""
+"""``Workers``: where calls are made. Processes on this machine, each of which may die alone."""
 
 import contextlib
 import multiprocessing
@@ -11,21 +11,19 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED
 from concurrent.futures import wait as wait_for_any
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from igsd import __version__
 from igsd.errors import ConfigError
 from igsd.processes import deaf_children
-from igsd.workers.tasks import Arguments, Pool, WorkerLostError
-
-T = TypeVar("T")
+from igsd.workers.tasks import Arguments, Pool, T, WorkerLostError
 
 _LOOK_EVERY, _IDLE_SECONDS = 1.0, 300.0
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def num_cores() -> int:
-    """Return the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
@@ -74,14 +72,14 @@ _idle: list[Any] = []
 
 
 class _Processes(Pool):
-    """Processes of this machine. Each is an executor of its own, so that one dies alone."""
+    """Processes on this machine. Each has an executor of its own, so that it dies alone."""
 
     def __init__(self, count: int) -> None:
         self.size = count
         self._executors: dict[Any, Any] = {}
 
     def submit(self, function: Callable[..., Any], arguments: Arguments) -> Any:
-        """Start a call in a process that has nothing to do, or in a new one."""
+        """Start a call in an idle process, or in a new one."""
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
         work = (called, function, arguments)
@@ -99,7 +97,7 @@ class _Processes(Pool):
         return call
 
     def wait(self, calls: Collection[Any], seconds: float | None) -> Collection[Any]:
-        """Wait until one of the calls has ended, or some seconds; return those that have."""
+        """Wait until a call has ended, at most ``seconds``; return the calls that have ended."""
         return wait_for_any(calls, seconds, FIRST_COMPLETED).done
 
     def result(self, call: Any) -> Any:
@@ -127,7 +125,7 @@ class _Processes(Pool):
             executor.shutdown(wait=True, kill_workers=True)
 
     def close(self) -> None:
-        """End the processes that are still at work."""
+        """End the processes that are still working."""
         for call in list(self._executors):
             self.cancel(call)
         while len(_idle) > self.size:
@@ -145,13 +143,13 @@ def _new_executor() -> Any:
 def called(function: Callable[..., T], arguments: Arguments, version: str = "") -> T:
     """Return ``function(*arguments)``, called in a worker with one thread.
 
-    ``version``: of igsd in the process that asks, empty if it is surely the same; raises
-    ``ConfigError`` for another.
+    ``version``: that of igsd in the calling process, empty if it is the same for sure. Raises
+    ``ConfigError`` if it is another.
     """
     if version and version != __version__:
         raise ConfigError(
-            f"A Dask worker on {socket.gethostname()} has igsd {__version__}, and this command is "
-            f"of igsd {version}: results could differ. Install the same version everywhere."
+            f"A Dask worker on {socket.gethostname()} has igsd {__version__}, and this command "
+            f"igsd {version}: results could differ. Install the same version everywhere."
         )
     _allow_children()
     with limited_threads(1):
@@ -159,9 +157,9 @@ def called(function: Callable[..., T], arguments: Arguments, version: str = "") 
 
 
 def _end_with(parent: int) -> None:
-    """Let this process end when its parent is gone: work must not continue beside its successor.
+    """Let this process end when its parent is gone: the next command must not run beside it.
 
-    That may be so already: it takes seconds until a new process calls anything.
+    The parent may be gone already, since it takes seconds until a new process calls anything.
     """
     if os.name != "posix" and os.getppid() != parent:  # the launcher of an environment on Windows
         return
@@ -177,10 +175,10 @@ def _end_with(parent: int) -> None:
 
 
 def _allow_children() -> None:
-    """Let this process start others by ``multiprocessing``, as measured methods do.
+    """Let this process start others by ``multiprocessing``, as runs with limits do.
 
     Dask's workers are daemons, which may not have children; ours end with their parent anyway. The
-    start method of joblib's workers is unknown to their children.
+    children of joblib's workers do not know its start method.
     """
     multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     method = multiprocessing.get_start_method(allow_none=True)

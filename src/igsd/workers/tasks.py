@@ -1,7 +1,7 @@
-"""``run_tasks``: many calls of a function by workers, in order, tried again if one is killed.
+"""``run_tasks``: many calls of a function by workers, repeated if a worker is killed.
 
-The loop decides what is started, what is tried again and in which order results are handed out. It
-knows its workers only as a ``Pool``: this process, processes of this machine, or a Dask cluster.
+The loop decides what is started, what is tried again and in which order results are yielded. It
+knows its workers only as a ``Pool``: this process, processes on this machine, or a Dask cluster.
 """
 
 import statistics
@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from igsd.errors import TrainingError
@@ -17,10 +18,10 @@ T = TypeVar("T")
 Arguments = tuple[Any, ...]
 
 ATTEMPTS = 2
-"""Processes that a call may end before it counts as the one to blame."""
+"""How often a call is made before the death of its process is blamed on it."""
 
-# A copy of a call is started if it takes so many times the median, seen of so many calls.
 _SLOW, _SEEN = 2.0, 3
+"""A call that takes ``_SLOW`` times the median of at least ``_SEEN`` calls is copied."""
 
 
 class WorkerLostError(TrainingError):
@@ -28,7 +29,7 @@ class WorkerLostError(TrainingError):
 
 
 class Pool:
-    """Workers that make calls: this process, at once. Subclasses have others.
+    """Workers that make calls. This one is the calling process; subclasses have others.
 
     ``size``: how many calls are made at a time.
     """
@@ -36,13 +37,13 @@ class Pool:
     size = 1
 
     def submit(self, function: Callable[..., Any], arguments: Arguments) -> Any:
-        """Start a call and return what stands for it."""
+        """Start a call and return a handle to it."""
         call: Future[Any] = Future()
         call.set_result(function(*arguments))
         return call
 
     def wait(self, calls: Collection[Any], seconds: float | None) -> Collection[Any]:
-        """Wait until one of the calls has ended, or some seconds; return those that have."""
+        """Wait until a call has ended, at most ``seconds``; return the calls that have ended."""
         return calls
 
     def result(self, call: Any) -> Any:
@@ -50,11 +51,11 @@ class Pool:
         return call.result()
 
     def collect(self, value: Any) -> Any:
-        """Return a result whose turn it is, from wherever it has been kept until now."""
+        """Return a result that is due, from wherever it has been kept until now."""
         return value
 
     def everywhere(self, function: Callable[..., T], *arguments: Any) -> list[T]:
-        """Return what a function gives on every worker."""
+        """Return the results of a function on all workers."""
         return [function(*arguments)]
 
     def cancel(self, call: Any) -> None:
@@ -65,7 +66,7 @@ class Pool:
         return time.monotonic()
 
     def share(self, value: Any) -> Any:
-        """Return an argument for many calls that stands for a large value."""
+        """Return an argument for many calls in place of a large value, which is sent only once."""
         return value
 
 
@@ -95,15 +96,16 @@ def run_tasks(
 ) -> Iterator[Ended]:
     """Yield (arguments, result) of ``function(*arguments)`` for all tasks.
 
-    ``tasks`` are taken from their iterator only when a worker is free for them, or when fewer than
-    ``ahead`` wait; ``in_order`` results are handed out in their order, and not more than four times
-    as many as there are workers are waiting for an earlier one. ``begin(*arguments)`` is asked
-    before each start; False skips the call. A call whose process is killed is made once more; after
-    the second time ``lost(*arguments)`` is its result, by default an error. What workers get are
-    ``prepare(*arguments)``, made when it is sent: so tasks that wait take no memory. ``copies``: a
-    call that takes more than twice as long as most is also given to a worker that has nothing else
-    to do, and the first result counts. Only for functions that depend on nothing but their
-    arguments.
+    A task is taken from ``tasks`` when a worker is free, or when fewer than ``ahead`` tasks wait
+    for one. A call whose process is killed is made once more.
+
+    ``begin(*arguments)``: asked before each start; False skips the call. ``lost(*arguments)``: the
+    result of a call whose process was killed twice; by default that is an error.
+    ``prepare(*arguments)``: the arguments that are sent to the worker, made when they are sent, so
+    that tasks take no memory while they wait. ``in_order``: yield results in the order of the
+    tasks; at most four per worker then wait for an earlier one. ``copies``: repeat a call that
+    takes twice as long as usual on an idle worker, and take the first result; only for functions
+    that depend on nothing but their arguments.
     """
     loop = _Loop(function, iter(tasks), pool, begin, lost, prepare, in_order, ahead, copies)
     try:
@@ -113,34 +115,36 @@ def run_tasks(
             pool.cancel(call)
 
 
+@dataclass(eq=False)
 class _Loop:
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        tasks: Iterator[Arguments],
-        pool: Pool,
-        begin: Callable[..., bool],
-        lost: Callable[..., Any] | None,
-        prepare: Callable[..., Arguments],
-        in_order: bool,
-        ahead: int,
-        copies: bool,
-    ) -> None:
-        self.function, self.tasks, self.pool = function, tasks, pool
-        self.begin, self.lost, self.prepare, self.in_order = begin, lost, prepare, in_order
-        self.ahead, self.copies = ahead, copies
-        self.running: dict[Any, _Call] = {}
-        self._started: dict[int, float] = {}
-        self._again: deque[_Call] = deque()
-        self._deaths: dict[int, int] = {}
-        self._copied: set[int] = set()
-        self._ended: dict[int, Ended | None] = {}  # None: it was skipped
-        self._seconds: deque[float] = deque(maxlen=1000)
-        self._next = self._due = 0
-        self._is_over = False
+    """The arguments of ``run_tasks``, and its state; calls are numbered in the order of the tasks.
+
+    ``running``: calls by their handle. ``_next``: the number of the next task. ``_due``: of the
+    next result ``in_order``.
+    """
+
+    function: Callable[..., Any]
+    tasks: Iterator[Arguments]
+    pool: Pool
+    begin: Callable[..., bool]
+    lost: Callable[..., Any] | None
+    prepare: Callable[..., Arguments]
+    in_order: bool
+    ahead: int
+    copies: bool
+    running: dict[Any, _Call] = field(default_factory=dict)
+    _started: dict[int, float] = field(default_factory=dict)
+    _again: deque[_Call] = field(default_factory=deque)
+    _deaths: dict[int, int] = field(default_factory=dict)
+    _copied: set[int] = field(default_factory=set)
+    _ended: dict[int, Ended | None] = field(default_factory=dict)  # None: it was skipped
+    _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=1000))
+    _next: int = 0
+    _due: int = 0
+    _is_over: bool = False
 
     def run(self) -> Iterator[Ended]:
-        """Yield what ends."""
+        """Yield calls as they end."""
         while True:
             self._fill()
             yield from self._ready()
@@ -157,7 +161,7 @@ class _Loop:
         while len(self.running) < self.pool.size + self.ahead:
             if self._again:
                 call = self._again.popleft()
-            elif self._is_over or (self.in_order and self._next - self._due >= self._window()):
+            elif not self._takes_tasks():
                 return
             else:
                 arguments = next(self.tasks, None)
@@ -171,8 +175,11 @@ class _Loop:
                 continue
             self._start(call)
 
-    def _window(self) -> int:
-        return max(4 * self.pool.size, self.pool.size + self.ahead)
+    def _takes_tasks(self) -> bool:
+        """Return whether a task may be taken: there may be one, and not too many results wait."""
+        window = max(4 * self.pool.size, self.pool.size + self.ahead)
+        is_full = self.in_order and self._next - self._due >= window
+        return not self._is_over and not is_full
 
     def _start(self, call: _Call) -> None:
         self._started.setdefault(call.number, self.pool.now())
@@ -205,7 +212,7 @@ class _Loop:
             self.pool.cancel(other)
 
     def _ready(self) -> Iterator[Ended]:
-        """Yield results that may be handed out."""
+        """Yield the results that are due."""
         while self._ended:
             number = self._due if self.in_order else next(iter(self._ended))
             if number not in self._ended:
@@ -229,13 +236,12 @@ class _Loop:
         return None if slow is None else max(slow / 4, 0.05)
 
     def _has_idle_workers(self) -> bool:
-        """Return whether there are workers that no new call is given to."""
-        if len(self.running) >= self.pool.size or self._again:
-            return False
-        return self._is_over or (self.in_order and self._next - self._due >= self._window())
+        """Return whether there are workers without a call, and none to give them."""
+        is_busy = len(self.running) >= self.pool.size or bool(self._again)
+        return not is_busy and not self._takes_tasks()
 
     def _copy_slow(self) -> None:
-        """Give the slowest calls to workers that would have nothing to do."""
+        """Give slow calls to idle workers, too."""
         slow = self._is_slow_after() if self._has_idle_workers() else None
         if slow is None:
             return

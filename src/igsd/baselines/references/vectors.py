@@ -60,8 +60,8 @@ def vectors_for(path: str | os.PathLike[str], graphs: GraphSet) -> np.ndarray:
 
     A table with a column ``id`` is matched by the ids of the graphs; if they have none, by their
     numbers from 0, or in the order of its column ``graph``. Everything else is taken in order,
-    which a column ``name`` must not contradict. Raises ``DataError`` if the file has not one row
-    for each graph, or those of other graphs.
+    which a column ``name`` must not contradict. Raises ``DataError`` if the file does not have one
+    row for each graph, or has rows of other graphs.
     """
     vectors, texts = read_vectors(path), vector_texts(path)
     ids = texts.get("id")
