@@ -177,6 +177,7 @@ def test_import_of_several_sets(igsd: Run, toy: Path, tmp_path: Path) -> None:
         (("m.csv", "m.csv"), "is given twice"),
         (("*.nothing",), "No file matches '*.nothing'"),
         (("m.csv", "--jobs", "0"), "--jobs must be at least 1"),
+        ((toy, "--jobs", "2"), "--jobs and --backend are for tables of molecules, and"),
     ):
         code, _, err = igsd("data", "import", *paths, "-o", "x.graphs")
         assert (code, message in err) == (2, True)

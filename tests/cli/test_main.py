@@ -153,5 +153,5 @@ def test_a_url_where_a_path_is_needed(igsd: Run, tmp_path: Path, command: tuple[
     """It was taken for a path: a folder called ``s3:`` appeared."""
     code, _, err = igsd(*command)
     assert code == 2
-    assert f"{command[-2]} must be a path of this machine here. Got the URL {command[-1]}" in err
+    assert f"{command[-2]} must be a path on this machine. Got the URL {command[-1]}" in err
     assert not list(tmp_path.glob("*:"))

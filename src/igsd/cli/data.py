@@ -18,7 +18,7 @@ from igsd.cli.options import (
     workers_of,
 )
 from igsd.cli.output import open_graphs, reading_of, say_note
-from igsd.errors import DataError, StorageError, counted
+from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.twins import count_twins
 from igsd.graphs.build import join_sets
 from igsd.graphs.datasets import aliases, data_sets, shown_names
@@ -70,7 +70,7 @@ def add_parser(commands: Any) -> None:
         "quickly. Several paths, also patterns as in '*.csv', become one set. A table may be "
         "of any length: it is read in parts by --jobs processes, or on a Dask cluster. The parts "
         "are kept in the folder OUT.parts until OUT is written; after an interruption the same "
-        "command continues from them. Of more than 250,000 molecules, OUT is a folder of shards "
+        "command continues from them. For more than 250,000 molecules, OUT is a folder of shards "
         "and their manifest."
     )
     summary = "convert other files to one portable file"
@@ -141,6 +141,11 @@ def run_import(args: Namespace) -> int:
         raise DataError(
             f"Several paths become one set only if all are tables or none is. {tables[0]} is a "
             f"table, and {other} is not."
+        )
+    if not tables and not workers.is_here:
+        raise ConfigError(
+            f"--jobs and --backend are for tables of molecules, and {paths[0]} is not one. Leave "
+            "them out."
         )
     if tables and is_long(tables, workers):
         count, notes = _import_tables(args, tables, target, workers)

@@ -108,8 +108,8 @@ def _check_places(args: argparse.Namespace) -> None:
             continue
         if is_remote(place := getattr(args, name, None)):
             raise ConfigError(
-                f"{option} must be a path of this machine here. Got the URL {place}. Write it here "
-                "and copy it: only tables of vectors and results are written to URLs."
+                f"{option} must be a path on this machine. Got the URL {place}. Write the file "
+                "here and copy it: only tables of vectors and results can be written to URLs."
             )
 
 

@@ -1,4 +1,4 @@
-"""``execute_runs``: the one executor of runs, in processes of this machine or on a Dask cluster.
+"""``execute_runs``: the one executor of runs, in processes on this machine or on a Dask cluster.
 
 Serves `igsd evaluate`, `compare`, `reproduce` and `tune`. A file lock beside a record says that a
 command makes it, so that several commands can share a folder; the system frees the lock when its
@@ -65,7 +65,7 @@ def execute_runs(
                     _keep(batch, records, options)
                 yield queue.end(batch, records)
     finally:
-        # Ctrl-C ends processes of this machine at once; those of a cluster finish their batch.
+        # Ctrl-C ends processes on this machine at once; those of a cluster finish their batch.
         queue.close(remove_leftovers=workers.scheduler is None)
 
 

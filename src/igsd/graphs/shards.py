@@ -108,7 +108,7 @@ def open_shards(path: str | os.PathLike[str]) -> GraphSet:
         if layouts and _common(layout) != _common(layouts[0]):
             raise StorageError(
                 f"{file} does not belong to {folder / manifest['shards'][0]['file']}: its columns "
-                f"or their names are others. {_AGAIN}"
+                f"or their names differ. {_AGAIN}"
             )
         layouts.append(layout)
     opened = _Opened([(folder / shard["file"]).absolute() for shard in manifest["shards"]])

@@ -260,7 +260,7 @@ def test_several_graphs_in_one_json(tmp_path: Path) -> None:
         (
             "bad.json",
             b'{"nodes": [{"id": "1"}, {"id": "2"}], "links": [{"source": 1, "target": 2}]}',
-            "the source 1 of link 0 .* is the id of no node .there is '1': write both alike",
+            "the source 1 of link 0 .* is not the id of a node .there is '1': write both alike",
         ),
         (
             "bad.json",

@@ -103,8 +103,8 @@ def _check_names(path: str | os.PathLike[str], names: list[str], graphs: GraphSe
     if name in known:
         raise DataError(
             f"{path} has the graphs of {graphs.name!r} in another order: row {row} is {name!r}, "
-            f"but graph {row} is {mine!r}. Give the data that the vectors were made of, or ids to "
-            "both."
+            f"but graph {row} is {mine!r}. Give the data that the vectors were made from, or ids "
+            "to both."
         )
     warn_user(
         f"{path} has other names than {graphs.name!r} in {len(other)} of {len(names)} rows, such "

@@ -158,7 +158,7 @@ def check_links(nodes: list[Any], links: list[Any]) -> None:
                 alike = next((key for key in ids if str(key) == str(found)), None)
                 hint = "" if alike is None else f" (there is {alike!r}: write both alike)"
                 raise DataError(
-                    f"the {end} {found!r} of link {place} (from 0) is the id of no node{hint}."
+                    f"the {end} {found!r} of link {place} (from 0) is not the id of a node{hint}."
                 )
 
 
