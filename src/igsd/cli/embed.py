@@ -3,14 +3,7 @@
 from argparse import Namespace
 from typing import Any
 
-from igsd.cli.options import (
-    add_command,
-    add_model_and_data,
-    add_spreadsheet_argument,
-    add_workers_arguments,
-    prepare_output,
-    workers_of,
-)
+from igsd.cli.options import add_command, add_computing_arguments, prepare_output, workers_of
 from igsd.cli.output import open_for_model, open_model, say_result
 from igsd.errors import counted
 from igsd.files.columns import check_spreadsheet, check_suffix, write_vectors
@@ -47,14 +40,7 @@ examples:
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "embed", run, _DESCRIPTION, _EXAMPLES)
-    add_model_and_data(parser)
-    text = ".npy, .csv or .parquet; - for standard output"
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
-    parser.set_defaults(takes_url=True)
-    add_spreadsheet_argument(parser)
-    text = "processes, -1 for all cores (default: 1)"
-    add_workers_arguments(parser, text, "vectors are computed")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_computing_arguments(parser, ".npy, .csv or .parquet", "vectors")
 
 
 def run(args: Namespace) -> int:

@@ -98,6 +98,18 @@ def add_workers_arguments(parser: Any, jobs: str, where: str) -> None:
     parser.add_argument("--scheduler", metavar="ADDRESS", help="address of the Dask scheduler")
 
 
+def add_computing_arguments(parser: argparse.ArgumentParser, suffixes: str, what: str) -> None:
+    """Add MODEL, DATA, the table that is written, and the workers that compute ``what``."""
+    add_model_and_data(parser)
+    text = f"{suffixes}; - for standard output"
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
+    parser.set_defaults(takes_url=True)
+    add_spreadsheet_argument(parser)
+    text = "processes, -1 for all cores (default: 1)"
+    add_workers_arguments(parser, text, f"{what} are computed")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
 def check_workers(args: argparse.Namespace) -> None:
     """Reject invalid combinations of these options; note more processes than cores."""
     if args.jobs is not None and args.jobs < 1 and args.jobs != -1:

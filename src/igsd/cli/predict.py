@@ -4,14 +4,7 @@ from argparse import Namespace
 from typing import Any
 
 from igsd.baselines.registry import load_model
-from igsd.cli.options import (
-    add_command,
-    add_model_and_data,
-    add_spreadsheet_argument,
-    add_workers_arguments,
-    prepare_output,
-    workers_of,
-)
+from igsd.cli.options import add_command, add_computing_arguments, prepare_output, workers_of
 from igsd.cli.output import open_for_model, say_result
 from igsd.errors import counted
 from igsd.experiments.run_folder import RunFolder
@@ -38,14 +31,7 @@ examples:
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "predict", run, _DESCRIPTION, _EXAMPLES)
-    add_model_and_data(parser)
-    text = ".csv or .parquet; - for standard output"
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
-    parser.set_defaults(takes_url=True)
-    add_spreadsheet_argument(parser)
-    text = "processes, -1 for all cores (default: 1)"
-    add_workers_arguments(parser, text, "predictions are computed")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_computing_arguments(parser, ".csv or .parquet", "predictions")
 
 
 def run(args: Namespace) -> int:
