@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -282,6 +283,48 @@ def test_nothing_to_say(features: FeatureMap, graphs: GraphSet) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_unseen(features, graphs)
+
+
+@pytest.mark.parametrize(
+    ("trained", "new", "message"),
+    [
+        (
+            (1.5, 2.5),
+            ("old", "new"),
+            "'mark' is the text 'new' in '.*', but the model was trained on numbers",
+        ),
+        (
+            (1.5, 2.5),
+            (True, False),
+            "'mark' is the text .* in '.*', but the model was trained on numbers",
+        ),
+        (
+            ("old", "new"),
+            (1.5, 2.5),
+            "'mark' is numbers in '.*', but the model was trained on 'new'",
+        ),
+    ],
+)
+@pytest.mark.parametrize("what", ["node", "edge"])
+def test_numbers_and_texts_are_not_mistaken_for_each_other(
+    what: str, trained: tuple[Any, Any], new: tuple[Any, Any], message: str
+) -> None:
+    """The code of a text was read as a number, and a number as a text that was never seen."""
+
+    def marked(values: Any) -> GraphSet:
+        graph = nx.path_graph(4)
+        mark = nx.set_node_attributes if what == "node" else nx.set_edge_attributes
+        places = graph.nodes if what == "node" else graph.edges
+        mark(graph, {place: values[n % 2] for n, place in enumerate(places)}, "mark")
+        return from_networkx([graph, graph])
+
+    if what == "node":
+        read = FeatureMap.fit(marked(trained)).transform
+    else:
+        read = LinkFeatures.fit(marked(trained)).bond_codes
+    read(marked(trained))
+    with pytest.raises(DataError, match=f"The {what} attribute {message}"):
+        read(marked(new))
 
 
 def members() -> GraphSet:

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from igsd.batches.links import COORDINATES, LinkFeatures
+from igsd.batches.links import COORDINATES, LinkFeatures, check_kind
 from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated
 from igsd.files.arrays import Header
 from igsd.graphs.build import WEIGHT
@@ -274,9 +274,10 @@ class FeatureMap:
     def _standardised(self, graphs: GraphSet) -> np.ndarray:
         width = len(self.attribute_mean)
         if self.attribute_names:
-            values = _columns_of(
-                graphs, [_found(graphs, name, in_training=True) for name in self.attribute_names]
-            )
+            kinds = _kinds_of(graphs)
+            for name in self.attribute_names:
+                check_kind(graphs, "node", _found(graphs, name, in_training=True), (), kinds[name])
+            values = _columns_of(graphs, list(self.attribute_names))
         elif graphs.node_attributes is None or graphs.node_attributes.shape[1] != width:
             found = 0 if graphs.node_attributes is None else graphs.node_attributes.shape[1]
             raise DataError(
@@ -330,9 +331,8 @@ def _found(graphs: GraphSet, name: str, *, in_training: bool = False) -> str:
 def _value_codes(graphs: GraphSet, name: str, values: tuple[Name, ...]) -> np.ndarray:
     """Return the place of each node's value among ``values``, the last one if it is not there."""
     own = _kinds_of(graphs)[_found(graphs, name, in_training=True)]
+    check_kind(graphs, "node", name, values, own)
     known = {value: code for code, value in enumerate(values)}
-    if not own:  # numbers where training saw texts
-        return np.full(graphs.num_nodes, len(values), np.int64)
     # The last slot is for a missing value (-1).
     table = np.array([known.get(value, len(values)) for value in own] + [len(values)], np.int64)
     return table[_columns_of(graphs, [name])[:, 0].astype(np.int64)]

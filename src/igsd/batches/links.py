@@ -49,13 +49,31 @@ class EdgePart:
             )
         place = names.index(self.name)
         values = np.asarray(graphs.edge_attributes[:, place])
+        own = graphs.edge_category_names[place] if graphs.edge_category_names else ()
+        if len(values):
+            check_kind(graphs, "edge", self.name, self.names, own)
         if not self.names:
             return np.searchsorted(np.array(self.boundaries, np.float32), values, side="right")
-        own = graphs.edge_category_names[place] if graphs.edge_category_names else ()
         known = {name: code for code, name in enumerate(self.names)}
         # The last slot is for a missing value (-1).
         table = np.array([known.get(name, len(self.names)) for name in own] + [len(self.names)])
-        return table[values.astype(np.int64)] if own else np.full(len(values), len(self.names))
+        return table[values.astype(np.int64)]
+
+
+def check_kind(
+    graphs: GraphSet, what: str, name: str, trained: tuple[Name, ...], own: tuple[Name, ...]
+) -> None:
+    """Raise ``DataError`` if an attribute is a number in training and a text here, or vice versa.
+
+    ``trained``, ``own``: its values there and here, () for numbers. Codes of texts are no numbers.
+    """
+    if bool(trained) == bool(own):
+        return
+    here, there = (f"the text {own[0]!r}", "numbers") if own else ("numbers", f"{trained[0]!r}")
+    raise DataError(
+        f"The {what} attribute {name!r} is {here} in {graphs.name!r}, but the model was trained "
+        f"on {there}. Write it as in training, or train a model on graphs like these."
+    )
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def test_labels_of_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("file,label\ng4,b\n", "has no row for g5.graphml"),
+        ("file,label\n", "has no row for any graph"),
         ("file,label\ng4,b\ng5,a\ng7,a\n", "names g7, and there are no such files"),
         ("file,label\ng4,b\ng4,a\ng5,a\n", "gives the file g4 two labels"),
         ("name,class,age\ng4,b,1\n", "must have the columns file and label"),
@@ -129,8 +129,10 @@ def test_two_files_that_differ_in_the_ending(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
         open_data(tmp_path)
     labels.write_text("file,label\nnet.graphml,a\n")
-    with pytest.raises(DataError, match=r"has no row for net\.gml"):
-        open_data(tmp_path)
+    with pytest.warns(IGSDWarning, match=r"no row for net\.gml; 1 graph of 2 count as unlabelled"):
+        graphs = open_data(tmp_path)
+    assert graphs.classes is not None
+    assert graphs.classes.tolist() == [-1, 0]
     labels.write_text("file,label\nnet.graphml,a\nnet.gml,b\n")
     graphs = open_data(tmp_path)
     assert graphs.classes is not None

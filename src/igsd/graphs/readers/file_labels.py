@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from igsd.errors import DataError, enumerated, shortened
+from igsd.errors import DataError, counted, enumerated, shortened, warn_user
 from igsd.files.bounded import read_bounded
 from igsd.graphs.readers.cells import rows_of_text
 
@@ -54,8 +54,8 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
 
     The two columns of a table of two may have any names and any order. A file is named in full, or
     without its ending if no other has the same name. Raises ``DataError`` for other columns, a name
-    that is ambiguous, repeated with another label or unknown, and a graph without a row; an empty
-    cell means no label.
+    that is ambiguous, repeated with another label or unknown. A graph with an empty cell has no
+    label, nor has one without a row; a note counts those.
     """
     rows = _rows(path)
     header = [cell.lower() for cell in rows[0]] if rows else []
@@ -94,9 +94,11 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
         raise DataError(f"{path} names {enumerated(unknown)}, and there are no such files.")
     labels = [given.get(name, given.get(file_and_stem(name)[0])) for name in names]
     if missing := [name for name, found in zip(names, labels, strict=True) if found is None]:
-        raise DataError(
-            f"{path} has no row for {enumerated(missing)}. Add one for each graph, with an empty "
-            "label if it is unknown."
+        if len(missing) == len(names):
+            raise DataError(f"{path} has no row for any graph. Add one for each that has a label.")
+        warn_user(
+            f"{path} has no row for {enumerated(missing, 2)}; "
+            f"{counted(len(missing), 'graph')} of {len(names)} count as unlabelled."
         )
     return [found or "" for found in labels]
 
