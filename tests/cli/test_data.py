@@ -84,8 +84,8 @@ def test_import_lists_the_rows_that_are_no_molecules(igsd: Run, tmp_path: Path) 
     assert code == 0
     assert "2 graphs" in out
     assert "1 of 3 rows of m.csv is not a molecule and was left out" in err
-    assert "line 3" in out
-    assert "nope" in out
+    assert "line 3" in err
+    assert "nope" in err
     graphs = GraphSet.load(tmp_path / "m.graphs")
     assert graphs.class_names == (0, 1)
     assert graphs.target_names == ("weight",)

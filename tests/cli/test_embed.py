@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -264,3 +267,19 @@ def test_a_url_does_not_replace_its_own_input(igsd: Run, trained: Path, tmp_path
     code, _, err = igsd("embed", trained, "memory://own/some.csv", "-o", "memory:///own/some.csv")
     assert (code, "is an input. Choose another name" in err) == (2, True)
     assert table.read_text() == "smiles\nCCO\n"
+
+
+@pytest.mark.parametrize("to", ["| head -c 10", "> /dev/full"])
+def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path, to: str) -> None:
+    """The table was written through an object that closed standard output with it."""
+    pytest.importorskip("rdkit")
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full here")
+    table = tmp_path / "table.csv"
+    table.write_text("smiles\n" + "\n".join("C" * n for n in range(1, 40)) + "\n")
+    command = f"{shlex.quote(sys.executable)} -m igsd embed molecules {shlex.quote(str(table))}"
+    done = subprocess.run(
+        f"{command} -o - --quiet {to}", shell=True, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert ("The disk is full" in done.stderr) == ("full" in to)

@@ -169,3 +169,14 @@ def test_a_number_that_is_also_an_id(capsys: pytest.CaptureFixture[str]) -> None
     assert (_find("0", graphs), _find("1", graphs), capsys.readouterr().err) == (0, 1, "")
     assert _find("b", graphs) == 2
     assert "2 graphs have the id b, and the first of them is taken" in capsys.readouterr().err
+
+
+def test_the_column_of_smiles_is_that_of_the_queries_too(igsd: Run, tmp_path: Path) -> None:
+    """The error for a file of queries with two columns advised an option that did not reach it."""
+    pytest.importorskip("rdkit")
+    table, queries = tmp_path / "table.csv", tmp_path / "queries.csv"
+    table.write_text("a_smiles,b_smiles\nCCO,CCN\nCCC,CCS\nCCCC,CO\n")
+    queries.write_text("a_smiles,b_smiles\nCCO,CN\n")
+    options = ("--query-file", queries, "-k", 1, "--smiles-column", "a_smiles")
+    code, out, err = igsd("neighbors", "molecules", table, *options)
+    assert (code, "CCO" in out) == (0, True), err

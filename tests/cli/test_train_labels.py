@@ -259,3 +259,29 @@ def test_options_of_labels_without_labels(igsd: Run, toy: Path) -> None:
     for option in (("--label-rate", 0.5), ("--task", "numbers"), ("--calibration", 3)):
         code, _, err = igsd("train", toy, *option)
         assert (code, "are for training with labels: give --labels" in err) == (2, True)
+
+
+def test_calibration_is_refused_where_it_would_change_nothing(igsd: Run, tmp_path: Path) -> None:
+    """It was accepted and ignored by the small models for molecules, and for numbers."""
+    pytest.importorskip("rdkit")
+    rows = [f"{'C' * n}{'O' if n % 2 else 'N'},{'ab'[n % 2]},{n + 0.5}" for n in range(1, 17)]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["smiles,kind,size", *rows]) + "\n")
+    for column, reason in (("kind", "is for networks"), ("size", "is for networks")):
+        code, _, err = igsd("train", table, "--labels", column, "--calibration", 2)
+        assert (code, reason in err) == (2, True)
+    options = ("--method", "igsd", "--set", "epochs=1", "--set", "pretraining_epochs=0")
+    code, _, err = igsd("train", table, "--labels", "size", "--calibration", 2, *options)
+    assert (code, "is for the probabilities of classes" in err) == (2, True)
+
+
+def test_a_column_whose_name_looks_like_a_path(igsd: Run, tmp_path: Path) -> None:
+    """The name was taken for a path relative to the run, and predictions had no given labels."""
+    pytest.importorskip("rdkit")
+    rows = [f"{'C' * n}{'O' if n % 2 else 'N'},{'ab'[n % 2]}" for n in range(1, 17)]
+    table, out = tmp_path / "table.csv", tmp_path / "predictions.csv"
+    table.write_text("\n".join(["smiles,act/inact", *rows]) + "\n")
+    run = tmp_path / "runs" / "mine"
+    assert igsd("train", table, "--labels", "act/inact", "-o", run, "--quiet")[0] == 0
+    assert igsd("predict", run, table, "-o", out, "--quiet")[0] == 0
+    assert "given" in out.read_text().splitlines()[0].split(",")

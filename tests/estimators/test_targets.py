@@ -214,3 +214,11 @@ def test_weights_that_weigh_nothing(weights: Any, message: str) -> None:
 def test_targets_beyond_those_of_models() -> None:
     with pytest.raises(DataError, match=r"at most 3.4e\+38 .* Graph 1 has \[1.e\+300\]"):
         read_targets([0.5, 1e300, float("nan")], 3)
+
+
+def test_masked_labels_are_missing() -> None:
+    """The mask was ignored, and what it hid was learned."""
+    masked = np.ma.masked_array([0, 1, 1, 0], mask=[True, False, False, False])
+    assert encode_classes(masked, 4)[0].tolist() == [-1, 1, 1, 0]
+    targets, _ = read_targets(np.ma.masked_array([1.0, 2.0], mask=[False, True]), 2)
+    np.testing.assert_array_equal(targets[:, 0], [1.0, np.nan])

@@ -140,3 +140,13 @@ def test_numbers_of_neighbours(k: Any) -> None:
             search()
     with pytest.raises(ConfigError, match="at least 2 graphs"):
         cluster(np.eye(3), k)
+
+
+def test_masked_vectors_and_huge_numbers_get_a_sentence() -> None:
+    vectors = np.ma.masked_array(np.eye(4), mask=np.eye(4))
+    with pytest.raises(DataError, match="a masked entry has no value"):
+        neighbors(vectors, [0], k=1)
+    with pytest.raises(DataError, match="There is no graph"):
+        neighbors(np.eye(4), [10**30], k=1)
+    with pytest.raises(DataError, match="There is no graph -1"):
+        neighbors(np.eye(4), [-(10**30)], k=1)

@@ -14,6 +14,7 @@ from igsd.files.locks import owned
 from igsd.graphs import importing
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import import_tables, is_long, parts_folder
+from igsd.graphs.readers.long_table import LongTable
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.workers.pools import ALONE, Workers
 from tests.workers.children import DaskProcesses
@@ -361,3 +362,21 @@ def test_a_cluster_gives_the_same_file(
     assert sum(told) == 29
     assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
     assert not parts_folder(tmp_path / "there").exists()
+
+
+def test_a_set_that_another_import_wrote_meanwhile_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was checked before the table was read, and replaced after that without a word."""
+    source, target = tmp_path / "table.csv", tmp_path / "out.graphs"
+    source.write_text("smiles\nCCO\nCCN\n")
+    real = LongTable.open
+
+    def slow(*arguments: Any) -> Any:
+        target.write_text("of another import")
+        return real(*arguments)
+
+    monkeypatch.setattr(LongTable, "open", slow)
+    with pytest.raises(StorageError, match="Choose another name"):
+        import_tables([str(source)], target, may_replace=False)
+    assert target.read_text() == "of another import"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from igsd.baselines.registry import METHODS, TASKS
-from igsd.errors import ConfigError
+from igsd.errors import ConfigError, IGSDWarning
+from igsd.settings.groups import warn_without_effect
+from igsd.settings.igsd import Config, SemiConfig
 
 OLD: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("old_settings.json").read_text()
@@ -81,3 +84,33 @@ def test_absurd_numbers_are_refused_by_every_setting(name: str) -> None:
         if type(entry.default) in (int, float):
             with pytest.raises(ConfigError, match=f"'{entry.name}' .* (at most|less than) "):
                 CLASSES[name]().updated({entry.name: type(entry.default)(10**18)})
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked", "words"),
+    [
+        ({"heat_time": 3.0}, "heat_time", "view='heat'"),
+        ({"view": "edge-drop", "threshold": 0.1}, "threshold", "a diffusion without top_k"),
+        ({"drop_rate": 0.5}, "drop_rate", "a random view"),
+        ({"distance_bins": 5}, "distance_bins", "encoder='mpnn'"),
+        ({"encoder": "mpnn", "readout": "max"}, "readout", "other encoders than 'mpnn'"),
+        ({"subtree_height": 3}, "subtree_height", "a subtree_weight above 0"),
+        ({"projector": False, "predictor": False, "head_dim": 8}, "head_dim", "projector=True"),
+    ],
+)
+def test_settings_that_change_nothing_are_named(
+    changes: dict[str, object], asked: str, words: str
+) -> None:
+    """They were accepted without a word and gave the same bytes."""
+    settings = Config().updated(changes)
+    with pytest.warns(IGSDWarning, match=f"{asked}=.* changes nothing here: that is for {words}"):
+        warn_without_effect(settings, [asked])
+
+
+def test_settings_of_a_recipe_are_not_named() -> None:
+    settings = SemiConfig().updated({"self_training": False, "subtree_height": 3})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_without_effect(settings, ["self_training", "epochs", "view"])
+    with pytest.warns(IGSDWarning, match="self_training=True"):
+        warn_without_effect(settings, ["self_training_rounds"])

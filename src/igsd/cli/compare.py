@@ -17,6 +17,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.summary import fitting_recipe
 from igsd.report.plots import comparison_plot, picture_suffix
 from igsd.report.scores import Comparison, compare_records
+from igsd.settings.groups import warn_without_effect
 
 DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
 
@@ -125,6 +126,7 @@ def _run(args: Namespace, graphs: GraphSet, name: str, changes: running.Changes)
     """Return the run of a method; changed settings are part of the place of its records."""
     recipe = options.choose_recipe(args.recipe, graphs)
     config, usual = configure(name, recipe, changes), configure(name, recipe)
+    warn_without_effect(config, changes)
     changed = list(changed_settings(config, usual).items())
     if takes_recipe(name) and recipe != fitting_recipe(graphs):
         changed.insert(0, ("recipe", recipe))

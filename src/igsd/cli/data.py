@@ -4,7 +4,7 @@ import contextlib
 import glob
 import os
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,16 @@ from igsd.evaluation.twins import count_twins
 from igsd.graphs.build import join_sets
 from igsd.graphs.datasets import aliases, data_sets, shown_names
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.importing import Imported, import_tables, is_long, parts_folder
+from igsd.graphs.importing import (
+    Imported,
+    import_tables,
+    is_long,
+    parts_folder,
+    refuse_existing,
+)
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.files import is_network_file
+from igsd.graphs.readers.smiles import LEFT_OUT
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.graphs.readers.text_table import is_table
 from igsd.graphs.shards import MANIFEST, is_sharded
@@ -49,6 +56,7 @@ examples:
   igsd data import 'chunk-*.csv.gz' -o all.graphs --jobs 8"""
 
 _MOST_LABELS = 12
+_MOST_ROWS = 5
 
 
 def add_parser(commands: Any) -> None:
@@ -110,7 +118,7 @@ def run_show(args: Namespace) -> int:
     written = prepare_output(args.plot, args.data) if args.plot else None
     graphs = open_graphs(args.data, **reading_of(args))
     lines = [*_summary_lines(summarize(graphs), graphs), *_seen_lines(graphs), *_twin_lines(graphs)]
-    lines += [("note", note) for note in graphs.notes if " not used: " not in note]
+    lines += [("note", note) for note in _few(graphs.notes) if " not used: " not in note]
     width = max(len(key) for key, _ in lines)
     for key, text in lines:
         print(f"{key:<{width}}  {text}")
@@ -125,8 +133,8 @@ def run_import(args: Namespace) -> int:
     """Write the portable file, and list rows that could not be read."""
     target, paths = Path(args.output), _matching(args.paths)
     workers = workers_of(args)
-    if target.exists() and not args.force:
-        raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
+    if not args.force:
+        refuse_existing(target)
     # A folder of shards is replaced as a whole.
     written = prepare_output(str(target / MANIFEST if is_sharded(target) else target), *paths)
     tables = [path for path in paths if is_table(path)]
@@ -151,11 +159,13 @@ def run_import(args: Namespace) -> int:
         count, notes = _import_tables(args, tables, target, workers)
     else:
         graphs = _opened(args, paths)
+        if not args.force:
+            refuse_existing(target)
         graphs.save(target)
         count, notes = len(graphs), graphs.notes
     written()
     print(f"{counted(count, 'graph')}: {target}")
-    for note in notes:
+    for note in notes if not tables else ():  # those of tables were said while they were read
         print(f"note: {note}")
     return 0
 
@@ -205,6 +215,7 @@ def _import_tables(args: Namespace, tables: list[str], target: Path, workers: Wo
                 target_columns=names_in(args.target_columns) if args.target_columns else None,
                 standardise=args.standardise,
                 workers=workers,
+                may_replace=args.force,
                 begin=begin,
             )
         except KeyboardInterrupt:
@@ -270,6 +281,15 @@ def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
         best = f"{100 * twins.ceiling:.1f} %, the best accuracy by structure and node labels alone"
         lines.append(("1-WL ceiling", best))
     return lines
+
+
+def _few(notes: Sequence[str]) -> list[str]:
+    """Return notes, of those on rows that were left out the first few and how many more."""
+    rows = [note for note in notes if note.startswith(LEFT_OUT)]
+    shown = [note for note in notes if not note.startswith(LEFT_OUT)]
+    more = len(rows) - _MOST_ROWS
+    said = [f"and {more} more rows like these; notes of the set in Python"] if more > 0 else []
+    return [*rows[:_MOST_ROWS], *said, *shown]
 
 
 def _direction(one_way: float) -> str:

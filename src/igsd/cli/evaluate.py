@@ -23,6 +23,7 @@ from igsd.experiments.scoring import TWINS_REMOVED, Scoring, score_seeds, source
 from igsd.graphs.graphset import GraphSet
 from igsd.report.scores import row_order, score_table, scores_to_dict
 from igsd.report.summary import is_good, row_notes, unsaved_records
+from igsd.settings.groups import warn_without_effect
 
 _SPLITS_HELP = "\n".join(
     f"  {name:<6}  " + text.replace("\n", "\n" + " " * 10) for name, text in _OFFERED.items()
@@ -197,6 +198,7 @@ def _score_recipe(args: Namespace) -> int:
     recipe, fixed = options.choose_recipe(args.recipe, graphs), tuple(changes.items())
     run = running.first_run(args, graphs, "igsd", recipe, fixed=fixed, references=True)
     config = run.config()
+    warn_without_effect(config, changes)
     check_trainable(graphs, config)
     if config.devices > 1 or num_processes() > 1:
         raise ConfigError(

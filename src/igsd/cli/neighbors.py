@@ -19,6 +19,7 @@ from igsd.graphs.chemistry import are_smiles
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.file_labels import file_and_stem, names_by_stem
+from igsd.graphs.readers.text_table import is_table, read_text_table
 from igsd.report.render import print_table
 
 _DESCRIPTION = """\
@@ -178,6 +179,10 @@ def _queries(args: Namespace, searched: _Searched) -> list[Query]:
     listed = None
     if args.query_file:
         reading: Any = {"standardise": graphs.standardised} if graphs.standardised else {}
+        column = args.smiles_column
+        if column and is_table(args.query_file):
+            found = column in read_text_table(args.query_file).places
+            reading["smiles_column"] = column if found else None
         listed = open_graphs(args.query_file, **reading)
     model: Any = None if asked is None and listed is None else searched.model()
     rows = iter([] if asked is None else model.transform(asked))

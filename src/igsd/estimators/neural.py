@@ -22,7 +22,7 @@ from igsd.model.network import Dims, Network, Step, build_network
 from igsd.processes import kept_memory
 from igsd.progress import progress_bar
 from igsd.settings import fields, text
-from igsd.settings.groups import ENCODERS, Layers
+from igsd.settings.groups import ENCODERS, Layers, warn_without_effect
 from igsd.settings.own import PARTS, called, is_place, offered, part, place_of
 from igsd.training.fit import Fitted, Pretrained, Watched, fit, view_of
 from igsd.training.loop import RandomStream
@@ -188,6 +188,8 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         self._choose_recipe(graphs)
         config, own = self._config_of_fit(), self._own_parts()
         parameters = self.get_params(deep=False)
+        if parameters.get("recipe") is not None:  # otherwise settings of the command line
+            warn_without_effect(config, self._given_settings())
         options = {name: parameters[name] for name in ("checkpoint", "log_dir", "verbose")}
         options |= {"labels": labels, "watched": watched, "pretrained": self._pretrained, **own}
         name = config.section or type(self).__name__
@@ -272,9 +274,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
 
     def _named_settings(self) -> fields.Values:
         """Return the parameters that are settings, those left at None by the recipe."""
-        defaults = parameter_defaults(self.config_class)  # None where the recipe decides
-        given = super()._named_settings().items()
-        named = {k: v for k, v in given if v is not None or defaults[k] is not None}
+        named = self._given_settings()
         for name, found in self._own_parts().items():
             entry = next(e for e in self.config_class.settings() if e.name == name)
             named[name] = place_of(found) if entry.metadata.get("own") else entry.default
@@ -285,6 +285,12 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         if getattr(self, "_lacks_labels", False) and "label" in values.get("node_features", ""):
             values["node_features"] = "auto"
         return values | named
+
+    def _given_settings(self) -> fields.Values:
+        """Return the parameters that are settings, without those that the recipe decides."""
+        defaults = parameter_defaults(self.config_class)  # None where the recipe decides
+        given = super()._named_settings().items()
+        return {k: v for k, v in given if v is not None or defaults[k] is not None}
 
     def _fitted_config(self) -> Any:
         """Return the settings of ``fit``, with the present settings of the embedding."""

@@ -104,6 +104,8 @@ def _plain_labels(y: Any, num_graphs: int) -> list[Any]:
     """Return the labels as by ``_plain``; raises ``DataError`` if shape or length are wrong."""
     if isinstance(y, str) or not hasattr(y, "__len__"):
         raise DataError(f"y must be a list with one label per graph. Got {type(y).__name__}.")
+    if isinstance(y, np.ma.MaskedArray):
+        y = y.astype(object).filled(None)
     array: Any = y if isinstance(y, list | tuple) else np.asarray(y)
     if getattr(array, "ndim", 1) != 1:
         raise DataError(
@@ -236,6 +238,8 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
             "A regressor needs targets: give y, NaN where unknown. igsd.IGSD learns without any."
         )
     try:
+        if isinstance(y, np.ma.MaskedArray):
+            y = y.astype(np.float64).filled(np.nan)
         values = as_numbers(y).copy()
     except (TypeError, ValueError) as error:
         raise DataError(

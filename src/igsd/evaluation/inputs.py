@@ -53,8 +53,11 @@ def as_numbers(values: Any) -> FloatArray:
     """Return values as a C-ordered float64 array.
 
     Raises ``TypeError`` or ``ValueError`` for anything but real numbers, also where NumPy would
-    count dates in some unit, drop imaginary parts, or find a whole number too large.
+    count dates in some unit, drop imaginary parts, use what a mask hides, or find a whole number
+    too large.
     """
+    if np.ma.is_masked(values):
+        raise ValueError("a masked entry has no value")
     array = np.asarray(values)
     if array.dtype.kind in "cmM":
         raise TypeError(f"got {array.dtype}")

@@ -177,7 +177,9 @@ def places_of(queries: Any) -> np.ndarray | None:
                         f"the number {first} and {shortened(repr(query))}. The number of a graph "
                         "is its place in graph_names of its set."
                     )
-            return np.asarray(queries, np.int64)
+            # A number beyond 64 bits is beyond every set as well.
+            limit = np.iinfo(np.int64).max
+            return np.array([min(max(int(place), -1), limit) for place in queries], np.int64)
     return None
 
 

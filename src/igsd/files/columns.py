@@ -175,7 +175,8 @@ def _vector_columns(
 
 def _write_csv(spreadsheet: bool, file: BinaryIO, chunks: Iterable[_Chunk]) -> None:
     """Write the rows of all chunks, with quotes only where they are needed."""
-    text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
+    # Not a TextIOWrapper: where writing fails, that would close standard output with it.
+    text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     quoting = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for number, columns in enumerate(chunks):
@@ -192,8 +193,9 @@ def _write_csv(spreadsheet: bool, file: BinaryIO, chunks: Iterable[_Chunk]) -> N
                 pairs = zip(row, cells, strict=True)
                 cells = [_as_text(cell) if isinstance(v, str) else cell for v, cell in pairs]
             (quoting if has_return else writer).writerow(cells)
-    text.flush()
-    text.detach()
+        file.write(text.getvalue().encode(errors="backslashreplace"))
+        text.seek(0)
+        text.truncate()
 
 
 def _as_text(text: str) -> str:

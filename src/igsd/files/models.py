@@ -186,11 +186,13 @@ def from_folder(folder: Path, source: str) -> str:
 def from_here(folder: Path, source: str) -> str:
     """Return a source that is relative to a run folder relative to the working folder.
 
-    So is a path that does not exist, for the error that names it.
+    So is a path out of the folder that does not exist, for the error that names it; any other text,
+    such as a column called ``mg/l``, is a name.
     """
     plain, sheet = split_sheet(source)
     path = folder / plain
-    is_path = path.exists() or (os.sep in source and not os.path.exists(plain))
+    is_lost = Path(plain).parts[:1] == (os.pardir,) and not os.path.exists(plain)
+    is_path = path.exists() or is_lost
     if not is_path or os.path.isabs(plain):
         return source
     return _relative(path, Path()) + (f":{sheet}" if sheet else "")

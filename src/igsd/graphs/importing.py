@@ -88,6 +88,7 @@ def import_tables(
     target_columns: Sequence[str] | None = None,
     standardise: str = "",
     workers: Workers = ALONE,
+    may_replace: bool = True,
     begin: Callable[[int], Callable[[int], Any]] = lambda total: lambda count: None,
 ) -> Imported:
     """Write the molecules of tables with the same columns as one set, whole or not at all.
@@ -95,7 +96,8 @@ def import_tables(
     The options are those of ``read_smiles_table``. ``workers``: who parses. ``begin(total)`` is
     called with the number of rows and returns a function that is called with the number of rows
     done since. Parts stay in the folder ``TARGET.parts`` until the set is written; raises
-    ``StorageError`` if it holds anything else, or if another process imports to it.
+    ``StorageError`` if it holds anything else, or if another process imports to it, and, unless it
+    ``may_replace`` it, if there is a set already.
     """
     need("chem", "rdkit", "Reading SMILES")
     folder = parts_folder(target)
@@ -111,12 +113,16 @@ def import_tables(
     for column in (*([label] if label else []), *targets):
         table.sample.column(column)  # report a wrong name before reading the molecules
     check_used(sources[0], smiles, label, targets)
+    for note in table.notes:
+        warn_user(f"{note}.")
     stem = Path(sources[0]) if len(sources) == 1 else target
     name = readable_name(stem.name).split(".")[0]
     reading = Reading(smiles, label, tuple(targets), level_of(standardise), name)
     advance = begin(table.num_rows)
     with owned(folder):
         settle_replaced(target, folder)
+        if not may_replace:
+            refuse_existing(target)  # another import may have ended since the command began
         remove_abandoned(folder)
         keys: dict[Path, str] = {}
 
@@ -141,6 +147,12 @@ def import_tables(
         imported = _join(keys, target, table, reading)
         remove_parts(folder)
     return imported
+
+
+def refuse_existing(target: Path) -> None:
+    """Raise ``StorageError`` if there is a file or folder where a set is to be written."""
+    if target.exists():
+        raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
 
 
 def parts_folder(target: Path) -> Path:

@@ -4,10 +4,10 @@ A setting has one name everywhere: a keyword of an estimator, a key in a TOML fi
 of ``--set key=value``. Only ``seed`` is called ``random_state`` in Python, as in scikit-learn.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
-from igsd.errors import ConfigError
+from igsd.errors import ConfigError, warn_user
 from igsd.settings.fields import Settings, setting
 
 ENCODERS = {
@@ -299,3 +299,50 @@ class SelfTraining(Settings):
     self_training_share: float = setting(
         1.0, "self-training", "share a round may label, surest of each class first", above=0, high=1
     )
+
+
+_Rule = tuple[tuple[str, ...], str, Callable[[Any], bool]]
+_NEEDS: tuple[_Rule, ...] = (
+    (("teleport",), "view='ppr' or 'bond-types'", lambda s: s.view in ("ppr", "bond-types")),
+    (("heat_time",), "view='heat'", lambda s: s.view == "heat"),
+    (("threshold",), "a diffusion without top_k", lambda s: s.is_fixed_view and not s.top_k),
+    (("top_k", "exact_limit"), "a diffusion as view", lambda s: s.is_fixed_view),
+    (("drop_rate",), "a random view", lambda s: getattr(s, "view", "edge-drop") in RANDOM_VIEWS),
+    (
+        ("edge_hidden_dim", "distance_bins", "set2set_steps"),
+        "encoder='mpnn'",
+        lambda s: s.encoder == "mpnn",
+    ),
+    (("readout",), "other encoders than 'mpnn'", lambda s: s.encoder != "mpnn"),
+    (
+        ("head_hidden_dim", "head_dim", "head_batch_norm"),
+        "projector=True or predictor=True",
+        lambda s: getattr(s, "projector", True) or getattr(s, "predictor", True),
+    ),
+    (("temperature",), "loss='infonce'", lambda s: getattr(s, "loss", "infonce") == "infonce"),
+    (("subtree_height",), "a subtree_weight above 0", lambda s: s.subtree_weight > 0),
+    (("supcon_reduction",), "a supcon_weight above 0", lambda s: s.supcon_weight > 0),
+    (
+        (
+            "self_training_start",
+            "self_training_rounds",
+            "self_training_threshold",
+            "self_training_share",
+            "pseudo_labels_for",
+        ),
+        "self_training=True",
+        lambda s: s.self_training,
+    ),
+)
+"""Settings that change nothing unless others have the values in words."""
+
+
+def warn_without_effect(settings: Settings, names: Iterable[str]) -> None:
+    """Warn of those of the named settings that change nothing beside the others."""
+    asked = set(names)
+    for keys, words, is_used in _NEEDS:
+        found = [key for key in keys if key in asked and hasattr(settings, key)]
+        if found and not is_used(settings):
+            values = ", ".join(f"{key}={getattr(settings, key)!r}" for key in found)
+            verb = "changes" if len(found) == 1 else "change"
+            warn_user(f"{values} {verb} nothing here: that is for {words}.")

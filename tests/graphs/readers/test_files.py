@@ -426,3 +426,11 @@ def test_a_table_of_labels_that_names_other_graphs(tmp_path: Path, names: tuple[
     labels.write_text("file,label\ng0," + "x" * 200_000)
     with pytest.raises(DataError, match=r"cannot be read as a table: line 2: field larger"):
         find_labels(graphs, str(tmp_path), str(labels))
+
+
+@pytest.mark.parametrize("kind", [object, str])
+def test_matrices_of_other_things_than_numbers(kind: type) -> None:
+    """They ended in SciPy's own error."""
+    matrix = np.array([["a", "b"], ["c", "d"]], dtype=kind)
+    with pytest.raises(DataError, match="must hold numbers"):
+        matrix_graph(matrix)

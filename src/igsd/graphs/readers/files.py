@@ -371,9 +371,9 @@ def matrix_graph(matrix: Any) -> Any:
     shape: tuple[int, ...] = getattr(matrix, "shape", ())
     if len(shape) != 2 or shape[0] != shape[1]:
         raise DataError(f"An adjacency matrix must be square. Got shape {list(shape)}.")
-    matrix = sparse.csr_array(matrix)
     if matrix.dtype.kind not in "biuf":
         raise DataError(f"An adjacency matrix must hold numbers. Got {matrix.dtype}.")
+    matrix = sparse.csr_array(matrix)
     is_symmetric = (abs(matrix - matrix.T)).nnz == 0
     graph = nx.Graph() if is_symmetric else nx.DiGraph()
     graph.add_nodes_from(range(shape[0]))

@@ -20,6 +20,9 @@ from igsd.graphs.chemistry import ChemicalColumns, molecule_of
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import Standardiser, smiles_of
 
+LEFT_OUT = "left out, not a molecule"
+"""How the notes on rows that are not molecules begin."""
+
 
 @dataclass(frozen=True)
 class SmilesFailure:
@@ -145,7 +148,7 @@ def smiles_notes(
     failures: Sequence[SmilesFailure], doubtful: Sequence[SmilesFailure]
 ) -> tuple[str, ...]:
     """Return the notes of a set that was read from SMILES."""
-    left_out = tuple(f"left out, not a molecule: {failure}" for failure in failures)
+    left_out = tuple(f"{LEFT_OUT}: {failure}" for failure in failures)
     return left_out + tuple(f"kept with an impossible valence: {item}" for item in doubtful)
 
 
