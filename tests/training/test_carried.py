@@ -177,3 +177,31 @@ def test_the_recipe_of_the_graphs_sees_their_edges() -> None:
     assert (model.recipe_, model.config_.encoder) == ("networks", "gine")
     assert model.features_.unused == ()
     assert IGSD(**TINY, edge_weight=None).fit(graphs).features_.edge_weight == ""
+
+
+def by_direction(swapped: bool) -> list[nx.Graph]:
+    """Return networks whose edges go both ways, and differ in kind and length."""
+    graphs, rng = [], np.random.default_rng(0)
+    for n in range(6, 14):
+        graph = nx.gnp_random_graph(n, 0.4, seed=n).to_directed()
+        for u, v in list(graph.edges):
+            if u < v:
+                kinds, lengths = rng.choice(["a", "b", "c"], 2), rng.random(2)
+                for place, (x, y) in enumerate(((u, v), (v, u))):
+                    data = {"label": str(kinds[place]), "length": float(lengths[place])}
+                    graph.edges[(y, x) if swapped else (x, y)].update(data)
+        graphs.append(graph)
+    return graphs
+
+
+@pytest.mark.parametrize("encoder", ["gine", "mpnn"])
+def test_kinds_by_direction_are_ignored_with_it(encoder: str) -> None:
+    graphs, swapped = by_direction(False), by_direction(True)
+    with pytest.warns(IGSDWarning, match="a pair of kinds is a kind, numbers are means"):
+        model = IGSD(**TINY, encoder=encoder).fit(graphs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IGSDWarning)
+        np.testing.assert_array_equal(model.transform(graphs), model.transform(swapped))
+    both = IGSD(**TINY, encoder=encoder, directed="both").fit(graphs)
+    assert not np.allclose(both.transform(graphs), both.transform(swapped))
+    assert "edge direction" not in str(both.features_)

@@ -50,11 +50,11 @@ def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
 
 
 def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
-    """Return the same nodes with only the edges of one label."""
+    """Return the same nodes with only the edges of one label, in either direction."""
     names, labels = graphs.edge_label_names, graphs.edge_labels
     code = names.index(bond) if bond in names else len(names)
     keep = np.zeros(graphs.adjacency.num_entries, bool) if labels is None else labels == code
-    return graphs.only_edges(keep)
+    return graphs.only_edges(keep | keep[graphs.adjacency.mirror(graphs.node_ptr)])
 
 
 def bond_type_view(graphs: GraphSet, bond: Name, view: View, *, cache: bool = True) -> Adjacency:

@@ -128,8 +128,7 @@ def _records(graphs: GraphSet, kind: str, count: int) -> list[tables.Record]:
 def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:
     """Return for each graph whether an edge differs from its mirror image, [G] bool."""
     adjacency = graphs.adjacency
-    rows, columns = adjacency.rows(), adjacency.global_columns(graphs.node_ptr)
-    mirror = np.lexsort((rows, columns))
+    rows, mirror = adjacency.rows(), adjacency.mirror(graphs.node_ptr)
     differs = np.zeros(adjacency.num_entries, dtype=bool)
     for values in (graphs.edge_labels, graphs.edge_attributes, graphs.directions):
         if values is not None:
