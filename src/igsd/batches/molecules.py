@@ -226,15 +226,15 @@ class MoleculeCollator(Collator):
         return self._batch(kept, left, edges, categories[stays])
 
     def view(
-        self, batch: Batch, indices: np.ndarray, view: Adjacency, bond: Name | None
+        self, batch: Batch, indices: np.ndarray, taken: Adjacency, bond: Name | None = None
     ) -> MoleculeBatch:
-        """Return ``batch``, which holds the molecules ``indices``, under a diffusion of the set.
+        """Return ``batch``, which holds the molecules ``indices``, under a view.
 
-        ``view``: a diffusion S over bonds of the kind ``bond``, or over all bonds if it is None.
-        Its entries replace the links: S_ij multiplies the message. An entry counts as a bond of
-        that kind, or as the bond of its two atoms, at their distance.
+        ``taken``: the view of these molecules, such as a diffusion S over bonds of the kind
+        ``bond``, or over all bonds if it is None. Its entries replace the links: S_ij multiplies
+        the message. An entry counts as a bond of that kind, or as the bond of its two atoms (as
+        none if they have none), at their distance.
         """
-        taken = view.take(self.node_ptr, indices)
         ptr, nodes = self._nodes(indices)
         distances = None
         if self.positions is not None:
