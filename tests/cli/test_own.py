@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 from igsd import open_data
 from igsd.baselines.references.vectors import vectors_for
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, IGSDWarning, StorageError
 from tests.baselines.test_own import MODULE
 from tests.cli.conftest import SETTINGS, Run
 from tests.cli.test_compare import FAST, Made, table_of
@@ -265,13 +267,15 @@ def test_compare_with_a_loss_of_ones_own(
     assert "do not notice when the code of parts:agree changes" in err
 
 
-def test_vectors_of_named_graphs_must_be_in_their_order(tmp_path: Path) -> None:
+def test_vectors_of_named_graphs_are_matched_by_name(tmp_path: Path) -> None:
     """`igsd embed` writes names; those of the same graphs in another order were not noticed."""
     graphs = replace(make_graphs(3), graph_names=("C", "CC", "CCC"))
     path = tmp_path / "v.csv"
     path.write_text("graph,name,x\n0,C,1\n2,CCC,3\n1,CC,2\n")
     assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3]
     path.write_text("graph,name,x\n0,CCC,3\n1,CC,2\n2,C,1\n")
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("graph,name,x\n0,CCC,3\n1,CC,2\n2,O,1\n")
     with pytest.raises(DataError, match="another order: row 0 is 'CCC', but graph 0 is 'C'"):
         vectors_for(path, graphs)
     path.write_text("graph,name,x\n0,N,3\n1,CC,2\n2,CCC,1\n")
@@ -288,3 +292,44 @@ def test_ids_of_vectors_are_text_and_may_repeat(tmp_path: Path) -> None:
     assert vectors_for(path, replace(graphs, ids=("a", "a")))[:, 0].tolist() == [7, 1]
     with pytest.raises(DataError, match="no row for 'b'"):
         vectors_for(path, replace(graphs, ids=("a", "b")))
+
+
+FILES = ("a.graphml", "b.graphml", "c.json:0", "c.json:1")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "file,x\nb.graphml,2\nc.json:1,4\na.graphml,1\nc.json:0,3\n",
+        "name,x\nb,2\nc:1,4\na,1\nc:0,3\n",
+        "x,id\n2,b\n4,c:1\n1,a\n3,c:0\n",
+        "graph,name,x\n0,b.graphml,2\n1,c.json:1,4\n2,a.graphml,1\n3,c.json:0,3\n",
+        "file,x\nnets/b.graphml,2\nnets/c.json:1,4\nnets/a.graphml,1\nnets/c.json:0,3\n",
+    ],
+    ids=["file", "without endings", "id", "embed", "paths"],
+)
+def test_vectors_of_files_are_matched_by_their_names(tmp_path: Path, rows: str) -> None:
+    graphs = replace(make_graphs(4), graph_names=FILES)
+    path = tmp_path / "v.csv"
+    path.write_text(rows)
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3, 4]
+    table = pyarrow.csv.read_csv(path)
+    pyarrow.parquet.write_table(table, tmp_path / "v.parquet")
+    assert vectors_for(tmp_path / "v.parquet", graphs)[:, 0].tolist() == [1, 2, 3, 4]
+
+
+def test_vectors_of_other_files_are_refused(tmp_path: Path) -> None:
+    graphs = replace(make_graphs(4), graph_names=FILES)
+    path = tmp_path / "v.csv"
+    path.write_text("name,x\na,1\nz,2\nc:0,3\nc:1,4\n")
+    said = r"such as 'a.graphml': .*others \(z\), none for \(b.graphml\)"
+    with pytest.raises(DataError, match=said):
+        vectors_for(path, graphs)
+    path.write_text("file,x\na,1\na.graphml,2\nb,2\nc:0,3\nc:1,4\n")
+    with pytest.raises(DataError, match=r"several for \(a.graphml\)"):
+        vectors_for(path, graphs)
+    path.write_text("id,x\n3,4\n0,1\n1,2\n2,3\n")
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3, 4]
+    path.write_text("network,x\na,1\n")
+    with pytest.raises(StorageError, match="call it id, name or file"):
+        vectors_for(path, graphs)

@@ -49,6 +49,20 @@ def names_by_stem(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
+def places_of(asked: Iterable[str], names: Sequence[str]) -> list[int | None]:
+    """Return the place of each graph that is asked for, None if there is no such name, or several.
+
+    A graph is called as it is, or without the ending of its file, perhaps behind a folder.
+    """
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        file, stem = file_and_stem(name)
+        for key in {name, stem + name.removeprefix(file)}:
+            places.setdefault(key, []).append(place)
+    found = [places.get(one) or places.get(Path(one).name, []) for one in asked]
+    return [each[0] if len(each) == 1 else None for each in found]
+
+
 def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
     """Return the label of each graph, by its file, from a table with the columns file and label.
 
