@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
@@ -195,6 +196,46 @@ def read(path):
     (tmp_path / "bad.paths").write_text("x\n")
     with pytest.raises(DataError, match=r"reader of .paths files, reads:read, failed.*ValueError"):
         open_data("bad.paths")
+
+
+def test_a_folder_for_the_reader_of_a_package(
+    igsd: Run, tmp_path: Path, write_module: Write, in_process: Made
+) -> None:
+    text = """
+import networkx as nx
+
+def read(path):
+    return [nx.path_graph(int(line)) for line in open(path)]
+"""
+    write_module("reads", text, {"readers": "paths = reads:read"})
+    folder = tmp_path / "nets"
+    folder.mkdir()
+    for number in range(10):
+        (folder / f"p{number}.paths").write_text(f"{3 + number}\n")
+        nx.write_graphml(nx.star_graph(3 + number), folder / f"s{number}.graphml")
+    (folder / "two.paths").write_text("3\n4\n")
+    classes = [f"{kind}{number},{kind}" for kind in "ps" for number in range(10)]
+    (folder / "labels.csv").write_text("\n".join(["file,label", *classes, "two.paths,p"]))
+    graphs = open_data(folder)
+    assert (graphs.name, len(graphs)) == ("nets", 22)
+    assert graphs.graph_names is not None
+    assert graphs.graph_names[0] == "p0.paths"
+    assert graphs.graph_names[-2:] == ("two.paths:0", "two.paths:1")
+    assert graphs.classes is not None
+    assert graphs.classes.tolist() == [0] * 10 + [1] * 10 + [0] * 2
+    assert open_data(folder) == graphs  # from the cache
+    code, out, err = igsd("compare", folder, "--methods", "histogram", *FAST)
+    assert (code, "histogram" in table_of(out)) == (0, True), err
+    write_module("reads", text.replace("path_graph", "cycle_graph"))
+    assert open_data(folder) != graphs  # of a reader that has changed
+    names = [str(folder / "p0.paths"), str(folder / "s0.graphml")]
+    assert open_data(names).node_counts().tolist() == [3, 4]
+    (folder / "p3.paths").write_text("x\n")
+    with pytest.raises(DataError, match=r"reads:read, failed on .*p3.paths: ValueError"):
+        open_data(folder)
+    (folder / "p3.paths").write_text("")
+    with pytest.raises(DataError, match=r"failed on .*p3.paths: there is no graph"):
+        open_data(folder)
 
 
 PARTS = """
