@@ -201,7 +201,7 @@ def _kill(child: Any, *, with_children: bool) -> None:
     """End a process, and those that it has started, at once."""
     import psutil
 
-    started = []
+    started: list[Any] = []
     with contextlib.suppress(psutil.Error):  # it has ended by itself
         started = psutil.Process(child.pid).children(recursive=True) if with_children else []
     child.kill()

@@ -11,7 +11,7 @@ import numpy as np
 from igsd.batches.links import COORDINATES, LinkFeatures, alike_both_ways, check_kind
 from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated
 from igsd.files.arrays import Header
-from igsd.graphs.build import WEIGHT
+from igsd.graphs.build import WEIGHT, check_numbers
 from igsd.graphs.chemistry import ATOM_DIM, atom_table, check_chemical, chemical
 from igsd.graphs.graphset import GraphSet, Name, placeholders
 from igsd.graphs.summary import edge_attribute_names
@@ -115,6 +115,7 @@ class FeatureMap:
         kinds = _kinds_of(graphs)
         numbers = [name for name in chosen if not kinds[name]]
         values = _columns_of(graphs, numbers)
+        check_numbers(graphs, values, numbers)
         deviation = values.std(axis=0)
         notes = [note for note in graphs.notes if NOT_USED in note]
         if num_zero:
@@ -290,6 +291,7 @@ class FeatureMap:
             )
         else:
             values = np.asarray(graphs.node_attributes)
+        check_numbers(graphs, values, self.attribute_names)
         return ((values - np.array(self.attribute_mean)) / self.attribute_scale).astype(np.float32)
 
 

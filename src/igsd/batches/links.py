@@ -8,7 +8,7 @@ import numpy as np
 
 from igsd.errors import ConfigError, DataError, counted
 from igsd.files.arrays import Header
-from igsd.graphs.build import WEIGHT
+from igsd.graphs.build import WEIGHT, check_numbers
 from igsd.graphs.chemistry import BOND_NAMES, bond_table, is_chemical
 from igsd.graphs.graphset import GraphSet, Name
 from igsd.graphs.summary import edge_attribute_names
@@ -228,6 +228,7 @@ class LinkFeatures:
                 f"The model was trained on molecules with coordinates, but {graphs.name!r} has "
                 "none. Give the nodes attributes x, y and z, or train without distances."
             )
+        check_numbers(graphs, found, COORDINATES)
         return found
 
     def in_words(self) -> list[str]:

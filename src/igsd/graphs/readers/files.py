@@ -50,7 +50,7 @@ _COLUMNS = {
 """The names that the columns of an edge list may have."""
 
 
-_READER_VERSION = 2
+_READER_VERSION = 3
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
 
 _FEWEST_CACHED = 20
