@@ -362,6 +362,23 @@ def test_ended_from_outside() -> None:
         run_measured(hold, 1024, memory_gib=1.0)
 
 
+def wait_with_another(path: str) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    Path(path).write_text(str(child.pid))
+    child.wait()
+
+
+@pytest.mark.slow
+def test_what_the_process_has_started_ends_with_it(tmp_path: Path) -> None:
+    with pytest.raises(TimeLimitError):
+        run_measured(wait_with_another, str(tmp_path / "pid"), seconds=2.0, starts_processes=True)
+    other = int((tmp_path / "pid").read_text())
+    deadline = time.monotonic() + 30
+    while resident_bytes(other) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not resident_bytes(other)
+
+
 @pytest.mark.slow
 def test_the_clock_begins_with_the_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "slow_to_import.py").write_text("import time\n\ntime.sleep(2.5)\n")

@@ -169,31 +169,46 @@ def run_measured(
     memory_gib: float | None = None,
     seconds: float | None = None,
     modules: Sequence[str] = (),
+    starts_processes: bool = False,
 ) -> Measured:
     """Return ``function(*arguments)`` from a fresh process, with its time and peak memory.
 
     The function must be importable by name; its arguments and result must be plain data. The clock
     starts when the process has imported ``modules``; the memory includes Python and these. Raises
     ``MemoryLimitError`` or ``TimeLimitError`` for an exceeded limit, ``TrainingError`` for a
-    process that died, and any igsd error that the function raised.
+    process that died, and any igsd error that the function raised. ``starts_processes``: the
+    function does, and they end with its process; their memory does not count.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     limit = {"memory_gib": memory_gib, "seconds": seconds}
     arguments = (sender, function, arguments, limit, modules)
-    child = context.Process(target=_child, args=arguments, daemon=True)
+    child = context.Process(target=_child, args=arguments, daemon=not starts_processes)
     with deaf_children():
         child.start()
     sender.close()
     try:
         answer = _watch(receiver, child, **limit)
     finally:
-        child.kill()
-        child.join()
+        _kill(child, with_children=starts_processes)
         receiver.close()
     if isinstance(answer, Exception):
         raise answer
     return answer
+
+
+def _kill(child: Any, *, with_children: bool) -> None:
+    """End a process, and those that it has started, at once."""
+    import psutil
+
+    started: list[Any] = []
+    with contextlib.suppress(psutil.Error):  # it has ended by itself
+        started = psutil.Process(child.pid).children(recursive=True) if with_children else []
+    child.kill()
+    for process in started:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    child.join()
 
 
 def _watch(receiver: Any, child: Any, memory_gib: float | None, seconds: float | None) -> Any:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pickle
 import sys
+import warnings
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -269,3 +271,44 @@ def test_in_a_process_of_its_own(graphs: GraphSet) -> None:
     measured = run_measured(scoring.represent, *arguments, modules=method("mine:Sizes").modules())
     expected = igsd.make_method("mine:Sizes", power=2).fit_transform(graphs)
     np.testing.assert_array_equal(measured.value[0].values, expected)
+
+
+AGES = """
+class Ages:
+    takes = "networkx"
+
+    def fit(self, graphs, y=None):
+        return self
+
+    def transform(self, graphs):
+        return [[sum(age for _, age in g.nodes(data="age", default=0.0)), len(g)] for g in graphs]
+
+class Table(Ages):
+    takes = "graphset"
+
+    def transform(self, graphs):
+        ages = graphs.partial_node_attributes[:, graphs.partial_node_names.index("age")]
+        sums = np.bincount(graphs.graph_of_node(), np.nan_to_num(ages))
+        return np.stack([sums, graphs.node_counts()], axis=1)
+"""
+
+
+@pytest.mark.parametrize("name", ["Ages", "Table"])
+def test_attributes_that_some_nodes_lack_are_handed_over(write_module: Write, name: str) -> None:
+    write_module("ages", "import numpy as np\n" + AGES)
+    graphs = [nx.path_graph(n) for n in range(3, 7)]
+    for n, graph in enumerate(graphs):
+        graph.nodes[1]["age"] = float(n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IGSDWarning)
+        vectors = igsd.make_method(f"ages:{name}").fit_transform(graphs)
+    assert vectors.tolist() == [[0, 3], [1, 4], [2, 5], [3, 6]]
+
+
+def test_attributes_that_are_left_out_are_named(write_module: Write) -> None:
+    write_module("ages", "import numpy as np\n" + AGES)
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: "2020-01-01", 1: "2021-01-01", 2: "2022-01-01"}, "born")
+    said = r"ages:Ages does not get everything of 'graphs'. node attribute 'born' not used: dates"
+    with pytest.warns(IGSDWarning, match=said):
+        igsd.make_method("ages:Ages").fit([graph, graph])

@@ -164,8 +164,8 @@ def test_view_takes_the_place_of_the_links(coordinates: bool) -> None:
     ours, chosen = collator(graphs), np.array([5, 1])
     view = bond_type_view(graphs, "double", View(), cache=False)
     batch = ours.molecules(chosen)
-    seen = ours.view(batch, chosen, view, "double")
     taken = view.take(graphs.node_ptr, chosen)
+    seen = ours.view(batch, chosen, taken, "double")
     assert taken.weight is not None
     np.testing.assert_array_equal(seen.edge_weight.numpy(), taken.weight)
     assert seen.x is batch.x

@@ -6,12 +6,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 from igsd import open_data
 from igsd.baselines.references.vectors import vectors_for
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, IGSDWarning, StorageError
 from tests.baselines.test_own import MODULE
 from tests.cli.conftest import SETTINGS, Run
 from tests.cli.test_compare import FAST, Made, table_of
@@ -195,6 +198,46 @@ def read(path):
         open_data("bad.paths")
 
 
+def test_a_folder_for_the_reader_of_a_package(
+    igsd: Run, tmp_path: Path, write_module: Write, in_process: Made
+) -> None:
+    text = """
+import networkx as nx
+
+def read(path):
+    return [nx.path_graph(int(line)) for line in open(path)]
+"""
+    write_module("reads", text, {"readers": "paths = reads:read"})
+    folder = tmp_path / "nets"
+    folder.mkdir()
+    for number in range(10):
+        (folder / f"p{number}.paths").write_text(f"{3 + number}\n")
+        nx.write_graphml(nx.star_graph(3 + number), folder / f"s{number}.graphml")
+    (folder / "two.paths").write_text("3\n4\n")
+    classes = [f"{kind}{number},{kind}" for kind in "ps" for number in range(10)]
+    (folder / "labels.csv").write_text("\n".join(["file,label", *classes, "two.paths,p"]))
+    graphs = open_data(folder)
+    assert (graphs.name, len(graphs)) == ("nets", 22)
+    assert graphs.graph_names is not None
+    assert graphs.graph_names[0] == "p0.paths"
+    assert graphs.graph_names[-2:] == ("two.paths:0", "two.paths:1")
+    assert graphs.classes is not None
+    assert graphs.classes.tolist() == [0] * 10 + [1] * 10 + [0] * 2
+    assert open_data(folder) == graphs  # from the cache
+    code, out, err = igsd("compare", folder, "--methods", "histogram", *FAST)
+    assert (code, "histogram" in table_of(out)) == (0, True), err
+    write_module("reads", text.replace("path_graph", "cycle_graph"))
+    assert open_data(folder) != graphs  # of a reader that has changed
+    names = [str(folder / "p0.paths"), str(folder / "s0.graphml")]
+    assert open_data(names).node_counts().tolist() == [3, 4]
+    (folder / "p3.paths").write_text("x\n")
+    with pytest.raises(DataError, match=r"reads:read, failed on .*p3.paths: ValueError"):
+        open_data(folder)
+    (folder / "p3.paths").write_text("")
+    with pytest.raises(DataError, match=r"failed on .*p3.paths: there is no graph"):
+        open_data(folder)
+
+
 PARTS = """
 import torch
 from torch.nn.functional import cosine_similarity
@@ -265,13 +308,15 @@ def test_compare_with_a_loss_of_ones_own(
     assert "do not notice when the code of parts:agree changes" in err
 
 
-def test_vectors_of_named_graphs_must_be_in_their_order(tmp_path: Path) -> None:
+def test_vectors_of_named_graphs_are_matched_by_name(tmp_path: Path) -> None:
     """`igsd embed` writes names; those of the same graphs in another order were not noticed."""
     graphs = replace(make_graphs(3), graph_names=("C", "CC", "CCC"))
     path = tmp_path / "v.csv"
     path.write_text("graph,name,x\n0,C,1\n2,CCC,3\n1,CC,2\n")
     assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3]
     path.write_text("graph,name,x\n0,CCC,3\n1,CC,2\n2,C,1\n")
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("graph,name,x\n0,CCC,3\n1,CC,2\n2,O,1\n")
     with pytest.raises(DataError, match="another order: row 0 is 'CCC', but graph 0 is 'C'"):
         vectors_for(path, graphs)
     path.write_text("graph,name,x\n0,N,3\n1,CC,2\n2,CCC,1\n")
@@ -288,3 +333,44 @@ def test_ids_of_vectors_are_text_and_may_repeat(tmp_path: Path) -> None:
     assert vectors_for(path, replace(graphs, ids=("a", "a")))[:, 0].tolist() == [7, 1]
     with pytest.raises(DataError, match="no row for 'b'"):
         vectors_for(path, replace(graphs, ids=("a", "b")))
+
+
+FILES = ("a.graphml", "b.graphml", "c.json:0", "c.json:1")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "file,x\nb.graphml,2\nc.json:1,4\na.graphml,1\nc.json:0,3\n",
+        "name,x\nb,2\nc:1,4\na,1\nc:0,3\n",
+        "x,id\n2,b\n4,c:1\n1,a\n3,c:0\n",
+        "graph,name,x\n0,b.graphml,2\n1,c.json:1,4\n2,a.graphml,1\n3,c.json:0,3\n",
+        "file,x\nnets/b.graphml,2\nnets/c.json:1,4\nnets/a.graphml,1\nnets/c.json:0,3\n",
+    ],
+    ids=["file", "without endings", "id", "embed", "paths"],
+)
+def test_vectors_of_files_are_matched_by_their_names(tmp_path: Path, rows: str) -> None:
+    graphs = replace(make_graphs(4), graph_names=FILES)
+    path = tmp_path / "v.csv"
+    path.write_text(rows)
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3, 4]
+    table = pyarrow.csv.read_csv(path)
+    pyarrow.parquet.write_table(table, tmp_path / "v.parquet")
+    assert vectors_for(tmp_path / "v.parquet", graphs)[:, 0].tolist() == [1, 2, 3, 4]
+
+
+def test_vectors_of_other_files_are_refused(tmp_path: Path) -> None:
+    graphs = replace(make_graphs(4), graph_names=FILES)
+    path = tmp_path / "v.csv"
+    path.write_text("name,x\na,1\nz,2\nc:0,3\nc:1,4\n")
+    said = r"such as 'a.graphml': .*others \(z\), none for \(b.graphml\)"
+    with pytest.raises(DataError, match=said):
+        vectors_for(path, graphs)
+    path.write_text("file,x\na,1\na.graphml,2\nb,2\nc:0,3\nc:1,4\n")
+    with pytest.raises(DataError, match=r"several for \(a.graphml\)"):
+        vectors_for(path, graphs)
+    path.write_text("id,x\n3,4\n0,1\n1,2\n2,3\n")
+    assert vectors_for(path, graphs)[:, 0].tolist() == [1, 2, 3, 4]
+    path.write_text("network,x\na,1\n")
+    with pytest.raises(StorageError, match="call it id, name or file"):
+        vectors_for(path, graphs)

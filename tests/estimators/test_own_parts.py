@@ -13,12 +13,15 @@ from sklearn.base import clone
 
 from igsd import IGSD, IGSDClassifier
 from igsd.baselines.neural.two_views import BYOL, BarlowTwins
+from igsd.batches.molecules import MoleculeBatch
 from igsd.errors import ConfigError, IGSDWarning
 from igsd.graphs.graphset import GraphSet
 from igsd.losses.contrastive import consistency, infonce
+from igsd.training.fit import fit_features
 from igsd.views.random import viewed
+from igsd.views.source import Source
 from tests.own_parts import Write, write_module
-from tests.small_graphs import TINY, make_graphs
+from tests.small_graphs import HOST, TINY, make_graphs
 
 __all__ = ["write_module"]
 
@@ -260,8 +263,45 @@ def test_a_place_in_the_settings_is_not_imported(write_module: Write, graphs: Gr
     assert not (path.parent / "sprung").exists()
 
 
-def test_kinds_of_links_are_needed(graphs: GraphSet) -> None:
-    labels = {"edge_labels": np.zeros(graphs.num_edges, np.int32), "edge_label_names": ("bond",)}
-    linked = make_graphs(**labels)
-    with pytest.raises(ConfigError, match=r"view of your own.*encoder='gine' needs"):
-        IGSD(**TINY | {"encoder": "gine"}, view=squared).fit(linked)
+def linked_graphs(graphs: GraphSet) -> GraphSet:
+    """Return graphs whose edges have the kinds a and b."""
+    kinds = np.arange(graphs.num_edges, dtype=np.int32) % 2
+    return make_graphs(classes=True, edge_labels=kinds, edge_label_names=("a", "b"))
+
+
+def emptied(A: Any, seed: int) -> Any:
+    return 0 * A
+
+
+@pytest.mark.parametrize("view", [squared, thinned, emptied])
+@pytest.mark.parametrize("encoder", ["gine", "mpnn"])
+def test_a_view_and_the_kinds_of_edges(graphs: GraphSet, encoder: str, view: Any) -> None:
+    linked = linked_graphs(graphs)
+    model = IGSD(**TINY, encoder=encoder, view=view)
+    vectors = model.fit_transform(linked)
+    assert np.isfinite(vectors).all()
+    np.testing.assert_array_equal(clone(model).fit_transform(linked), vectors)
+
+
+def test_the_recipe_of_the_graphs_takes_a_view(graphs: GraphSet) -> None:
+    model = IGSD(**TINY, view=thinned).fit(linked_graphs(graphs))
+    assert (model.recipe_, model.config_.encoder) == ("networks", "gine")
+
+
+def test_kept_edges_have_their_kind_and_added_ones_none(graphs: GraphSet) -> None:
+    linked = linked_graphs(graphs)
+    features = fit_features(linked, IGSD(encoder="gine")._config_of_fit())
+    assert features.links is not None
+    source = Source(linked, features, HOST, own_view=lambda A, seed: A + A @ A)
+    every = np.arange(len(linked))
+    batch = source.batch(every)
+    (seen,) = source.views(batch, every, (0, 0))
+    assert isinstance(batch, MoleculeBatch)
+    assert isinstance(seen, MoleculeBatch)
+    kinds = dict(zip(zip(*batch.edge_index.tolist(), strict=True), batch.category, strict=True))
+    added = 0
+    links = zip(zip(*seen.edge_index.tolist(), strict=True), seen.category, strict=True)
+    for ends, category in links:
+        added += ends not in kinds
+        assert category == kinds.get(ends, features.links.no_bond)
+    assert added > 0

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +29,11 @@ from igsd.experiments.run import (
     changed_settings,
     opened,
 )
-from igsd.experiments.scoring import ROW_ORDER
-from igsd.experiments.vector_protocols import VectorProtocol
+from igsd.experiments.scoring import ROW_ORDER, Scoring, Vectors, score_seeds
+from igsd.experiments.vector_protocols import VectorProtocol, _in_time
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
+from igsd.limits import TimeLimitError
 from igsd.processes import Measured
 from igsd.settings.igsd import Config
 from tests.experiments.method_stand_in import Made, in_process
@@ -130,6 +133,46 @@ def test_limits(tmp_path: Path, labelled: GraphSet, in_process: Made) -> None:
         assert run.state(labelled, options)[0] == state
     record = run_of("graphlet").execute(labelled, Options(seconds=1e-9))
     assert (record["status"], record["word"]) == ("limit", "> limit")
+
+
+def test_the_time_limit_covers_scoring(
+    tmp_path: Path, labelled: GraphSet, in_process: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_method = processes.run_measured
+
+    def run(function: Any, *arguments: Any, **limited: Any) -> Measured:
+        if arguments:
+            return run_method(function, *arguments, **limited)
+        asked.append(limited)
+        raise TimeLimitError("> limit")
+
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(processes, "run_measured", run)
+    assert run_of().execute(labelled, Options(tmp_path))["status"] == "ok"
+    record = run_of(seed=1).execute(labelled, Options(tmp_path, seconds=60.0))
+    assert (record["status"], record["word"]) == ("limit", "> limit")
+    assert "not scored in the rest of the 60 seconds" in str(record["error"])
+    assert 50.0 < asked[0]["seconds"] < 60.0
+    assert asked[0]["starts_processes"] is False
+    run_of(seed=2).execute(labelled, Options(seconds=60.0, fold_jobs=2))
+    assert asked[1]["starts_processes"] is True
+
+
+def test_scores_are_the_same_with_a_time_limit(labelled: GraphSet, in_process: Made) -> None:
+    free, limited = (run_of().execute(labelled, Options(seconds=s)) for s in (None, 600.0))
+    assert free["rows"] == limited["rows"]
+
+
+@pytest.mark.slow
+def test_an_svm_that_takes_too_long_is_ended() -> None:
+    X = 1e4 * np.random.default_rng(0).normal(size=(400, 4))
+    graphs = make_graphs(400, classes=True, name="toy")
+    vectors = {"mine": Vectors(X @ X.T, "precomputed")}
+    score = partial(score_seeds, vectors, graphs, Scoring(), [0])
+    begin = time.monotonic()
+    with pytest.raises(TimeLimitError, match="fitted in 1 seconds, but not scored"):
+        _in_time(score, 1.0, Options(seconds=3.0))
+    assert time.monotonic() - begin < 60.0
 
 
 def test_a_score_beyond_the_current_limits_says_so(

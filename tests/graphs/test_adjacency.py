@@ -56,3 +56,7 @@ def test_ranges_equal_the_plain_loop(pieces: list[tuple[int, int]]) -> None:
 def test_pointers() -> None:
     assert pointers(np.array([2, 0, 3])).tolist() == [0, 2, 2, 5]
     assert pointers(np.array([], dtype=np.int64)).tolist() == [0]
+
+
+def test_mirror() -> None:
+    assert ADJACENCY.mirror(NODE_PTR).tolist() == [1, 0, 3, 2, 5, 4]

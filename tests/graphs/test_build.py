@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd.errors import DataError
-from igsd.graphs.build import encode_categories, from_edges, join_sets
+from igsd.graphs.build import check_numbers, encode_categories, from_edges, join_sets
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from tests.graphs.strategies import graph_sets
@@ -73,12 +73,6 @@ def test_edgeless_graphs_are_valid() -> None:
         ([2], [(0, 1)], {"edge_labels": [0, 1]}, "'edge_labels' of 'x' must have 1 rows. Got 2"),
         ([2], [], {"classes": [0, 1]}, "'classes' of 'x' must have"),
         (
-            [1, 2],
-            [],
-            {"node_attributes": [[0], [1], [np.nan]]},
-            "node 1 of graph 1 of 'x' has .nan",
-        ),
-        (
             [2],
             [(0, 1)],
             {"edge_attributes": [[np.inf]]},
@@ -140,3 +134,14 @@ def test_more_nodes_than_a_graph_can_have() -> None:
     """NumPy's own error came before: the array is too big."""
     with pytest.raises(DataError, match="a graph has fewer than 2147483648"):
         build([2**62, 2], [(0, 1)])
+
+
+def test_numbers_of_nodes_that_are_used() -> None:
+    values = np.array([[0, 1], [1, 1e300], [2, np.nan]])
+    graphs = build([1, 2], [], name="x", node_attributes=values)
+    assert graphs.node_attributes is not None
+    check_numbers(graphs, graphs.node_attributes[:, :1], ["a"])
+    with pytest.raises(DataError, match=r"node 0 of graph 1 of 'x' has b inf\. .*node_attributes="):
+        check_numbers(graphs, graphs.node_attributes, ["a", "b"])
+    with pytest.raises(DataError, match=r"node 0 of graph 1 of 'x' has \[1.0, inf\]"):
+        check_numbers(graphs, graphs.node_attributes, ())

@@ -13,6 +13,7 @@ from igsd.graphs.columns import (
     label_columns,
     names_text,
 )
+from igsd.graphs.graphset import PARTIAL
 
 
 def test_only_columns_that_exist_are_written() -> None:
@@ -68,9 +69,11 @@ def test_what_is_not_a_number(value: object) -> None:
     assert attribute_columns([{"x": value}], "node", {}, "owner")[0] == {}
 
 
-def test_what_only_some_nodes_have_is_left_out() -> None:
+def test_what_only_some_nodes_have_is_partial() -> None:
     columns, notes = attribute_columns([{"x": 1}, {}], "node", {}, "owner")
-    assert columns == {}
+    assert set(columns) == {"partial_node_attributes", *PARTIAL["partial_node_attributes"]}
+    assert columns["partial_node_names"] == ("x",)
+    np.testing.assert_array_equal(columns["partial_node_attributes"], [[1], [np.nan]])
     assert notes == ("node attribute 'x' not used: 1 of 2 nodes has none",)
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from igsd import IGSD, make_method
-from igsd.errors import ConfigError, IGSDWarning
+from igsd.errors import ConfigError, DataError, IGSDWarning
 from tests.small_graphs import TINY
 
 
@@ -177,3 +177,53 @@ def test_the_recipe_of_the_graphs_sees_their_edges() -> None:
     assert (model.recipe_, model.config_.encoder) == ("networks", "gine")
     assert model.features_.unused == ()
     assert IGSD(**TINY, edge_weight=None).fit(graphs).features_.edge_weight == ""
+
+
+def by_direction(swapped: bool) -> list[nx.Graph]:
+    """Return networks whose edges go both ways, and differ in kind and length."""
+    graphs, rng = [], np.random.default_rng(0)
+    for n in range(6, 14):
+        graph = nx.gnp_random_graph(n, 0.4, seed=n).to_directed()
+        for u, v in list(graph.edges):
+            if u < v:
+                kinds, lengths = rng.choice(["a", "b", "c"], 2), rng.random(2)
+                for place, (x, y) in enumerate(((u, v), (v, u))):
+                    data = {"label": str(kinds[place]), "length": float(lengths[place])}
+                    graph.edges[(y, x) if swapped else (x, y)].update(data)
+        graphs.append(graph)
+    return graphs
+
+
+@pytest.mark.parametrize("encoder", ["gine", "mpnn"])
+def test_kinds_by_direction_are_ignored_with_it(encoder: str) -> None:
+    graphs, swapped = by_direction(False), by_direction(True)
+    with pytest.warns(IGSDWarning, match="a pair of kinds is a kind, numbers are means"):
+        model = IGSD(**TINY, encoder=encoder).fit(graphs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IGSDWarning)
+        np.testing.assert_array_equal(model.transform(graphs), model.transform(swapped))
+    both = IGSD(**TINY, encoder=encoder, directed="both").fit(graphs)
+    assert not np.allclose(both.transform(graphs), both.transform(swapped))
+    assert "edge direction" not in str(both.features_)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
+def test_numbers_that_are_not_used_may_be_anything(value: float) -> None:
+    graphs = networks()
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: float(v) for v in graph}, "age")
+        nx.set_node_attributes(graph, {v: float(v % 3) for v in graph}, "size")
+    clean = IGSD(**TINY, node_attributes=["size"]).fit(graphs)
+    graphs[2].nodes[4]["age"] = value
+    said = r"node 4 of graph 2 of 'graphs' has age (nan|inf)\. .*node_attributes=\[...\], or None"
+    with pytest.raises(DataError, match=said):
+        IGSD(**TINY).fit(graphs)
+    with pytest.raises(DataError, match=said):
+        IGSD(**TINY, node_attributes=["age"]).fit(graphs)
+    model = IGSD(**TINY, node_attributes=["size"]).fit(graphs)
+    np.testing.assert_array_equal(model.transform(graphs), clean.transform(graphs))
+    assert "node attribute 'age' left out by node_attributes" in str(model.features_)
+    assert np.isfinite(IGSD(**TINY, node_attributes=None).fit_transform(graphs)).all()
+    seen = IGSD(**TINY).fit(graphs[:2])
+    with pytest.raises(DataError, match="node 4 of graph 0 of 'graphs' has age"):
+        seen.transform(graphs[2:])

@@ -78,6 +78,15 @@ def test_other_kinds_are_left_out() -> None:
     assert graphs.checksum == before
 
 
+def test_a_kind_in_one_direction_is_of_the_edge() -> None:
+    graphs = chain()
+    assert graphs.edge_labels is not None
+    labels = graphs.edge_labels.copy()
+    labels[np.flatnonzero(labels == 1)[0]] = 0
+    single = only_bonds(replace(graphs, edge_labels=labels), "single")
+    np.testing.assert_array_equal(single.adjacency.col, only_bonds(graphs, "single").adjacency.col)
+
+
 def test_view_by_hand() -> None:
     view = bond_type_view(chain(), "single", replace(SPEC, threshold=0.0), cache=False)
     assert view.weight is not None

@@ -26,6 +26,7 @@ from igsd.errors import ConfigError, DataError, IGSDError, StorageError, Trainin
 from igsd.estimators.base import ConfiguredEstimator, settings_as_parameters
 from igsd.evaluation.inputs import check_features, check_kernel
 from igsd.files import models
+from igsd.graphs.columns import lacks
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.graphs.readers.networkx import to_networkx
@@ -78,11 +79,20 @@ class OwnMethod(ConfiguredEstimator[Any]):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit an object of the class on graphs and return self; labels are never handed over."""
         config, graphs = self._config_of_fit(), as_graphset(X).without_labels()
+        self._say_what_is_left_out(graphs)
         model = self._made(config)
         needs_labels = _needs_labels(model.fit)
         self._call(model, "fit", graphs, *([None] if needs_labels else []))
         self.config_, self.model_, self._width = config, model, None
         return self
+
+    def _say_what_is_left_out(self, graphs: GraphSet) -> None:
+        """Warn of attributes that were not read; those that some nodes lack are handed over."""
+        notes = [note for note in graphs.notes if " attribute " in note and " not used: " in note]
+        notes = [note for note in notes if not note.endswith((lacks(1), lacks(2)))]
+        if notes:
+            what = f"{self.method_name} does not get everything of {graphs.name!r}"
+            warn_user(f"{what}. {'. '.join(notes)}.")
 
     def transform(self, X: Any) -> np.ndarray:
         """Return one row of numbers per graph, [G, d] float32."""

@@ -8,10 +8,10 @@ from typing import Self
 
 import numpy as np
 
-from igsd.batches.links import COORDINATES, LinkFeatures, check_kind
+from igsd.batches.links import COORDINATES, LinkFeatures, alike_both_ways, check_kind
 from igsd.errors import DataError, ParameterError, counted, did_you_mean, enumerated
 from igsd.files.arrays import Header
-from igsd.graphs.build import WEIGHT
+from igsd.graphs.build import WEIGHT, check_numbers
 from igsd.graphs.chemistry import ATOM_DIM, atom_table, check_chemical, chemical
 from igsd.graphs.graphset import GraphSet, Name, placeholders
 from igsd.graphs.summary import edge_attribute_names
@@ -115,6 +115,7 @@ class FeatureMap:
         kinds = _kinds_of(graphs)
         numbers = [name for name in chosen if not kinds[name]]
         values = _columns_of(graphs, numbers)
+        check_numbers(graphs, values, numbers)
         deviation = values.std(axis=0)
         notes = [note for note in graphs.notes if NOT_USED in note]
         if num_zero:
@@ -150,9 +151,12 @@ class FeatureMap:
             elif name not in seen and name != self.edge_weight:
                 why = hint if links is None else "it is the same everywhere, or one too many"
                 unused.append(f"edge attribute {name!r}{NOT_USED}{why}")
-        if graphs.directions is not None and (links is None or not links.directed):
-            way_out = f"directed={directed!r} takes edges as undirected; directed='both' with "
-            unused.append(f"edge direction{NOT_USED}{way_out}encoder='gine' tells them apart")
+        differs = links is not None and links.either_way and alike_both_ways(graphs) is not graphs
+        if differs or (graphs.directions is not None and (links is None or not links.directed)):
+            rule = "; where the two directions differ, a pair of kinds is a kind, numbers are means"
+            why = f"directed={directed!r} takes edges as undirected{rule if differs else ''}"
+            way_out = "directed='both' with encoder='gine' tells them apart"
+            unused.append(f"edge direction{NOT_USED}{why}; {way_out}")
         if self.edge_weight and links is not None and links.boundaries is not None:
             unused.append(f"edge weight{NOT_USED}distances link all pairs of nodes")
         return replace(self, links=links, unused=(*self.unused, *unused))
@@ -287,6 +291,7 @@ class FeatureMap:
             )
         else:
             values = np.asarray(graphs.node_attributes)
+        check_numbers(graphs, values, self.attribute_names)
         return ((values - np.array(self.attribute_mean)) / self.attribute_scale).astype(np.float32)
 
 

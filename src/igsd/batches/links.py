@@ -1,14 +1,14 @@
 """``LinkFeatures``: what an encoder sees of two linked nodes, fitted on the training graphs."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import prod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from igsd.errors import ConfigError, DataError, counted
 from igsd.files.arrays import Header
-from igsd.graphs.build import WEIGHT
+from igsd.graphs.build import WEIGHT, check_numbers
 from igsd.graphs.chemistry import BOND_NAMES, bond_table, is_chemical
 from igsd.graphs.graphset import GraphSet, Name
 from igsd.graphs.summary import edge_attribute_names
@@ -84,6 +84,7 @@ class LinkFeatures:
     label, that part is zero. ``directed``: forward, backward and both are told apart. ``parts``:
     the other attributes of edges. ``boundaries``: the boundaries between distance bins, in
     Angstrom; None if distances are not used. Without any of these the vector is a single 1.
+    ``either_way``: the two directions of an edge are seen alike, see ``alike_both_ways``.
 
     A category is the code ``bond * num_bins + bin``. Of the codes of bonds, the first are label and
     values of an edge in mixed radix; the last ``len(bond_names) + 1`` are labels alone, for the
@@ -94,6 +95,7 @@ class LinkFeatures:
     boundaries: tuple[float, ...] | None = None
     directed: bool = False
     parts: tuple[EdgePart, ...] = ()
+    either_way: bool = False
 
     @classmethod
     def fit(
@@ -106,23 +108,27 @@ class LinkFeatures:
 
         ``num_bins``: one below 1 Angstrom, one above 6, and equal steps between; 0 ignores
         distances. ``weight``: the edge attribute that is a weight, and not seen otherwise.
-        ``directed``: whether directions are seen. Raises ``ConfigError`` for another number below
-        2.
+        ``directed``: whether directions are seen; if not, neither are labels and attributes by
+        direction. Raises ``ConfigError`` for another number below 2, ``DataError`` for too many
+        pairs of labels.
         """
         if num_bins != 0 and num_bins < 2:
             raise ConfigError(
                 "The number of distance bins must be 0 (no distances) or at least 2. "
                 f"Got {num_bins!r} instead."
             )
+        either_way = not directed and not is_chemical(graphs)  # a bond has no direction
+        graphs = _with_few_labels(alike_both_ways(graphs), graphs) if either_way else graphs
         bond_names = graphs.edge_label_names if graphs.edge_labels is not None else ()
         bond_names = BOND_NAMES if is_chemical(graphs) else bond_names
         directed = directed and graphs.directions is not None
         factor = (len(bond_names) + 1) * (3 if directed else 1)
         parts = _fit_parts(graphs, weight, MOST_KINDS // factor)
+        either_way &= bool(bond_names or parts)
         if num_bins == 0 or coordinates(graphs) is None:
-            return cls(bond_names, None, directed, parts)
+            return cls(bond_names, None, directed, parts, either_way)
         bins = tuple(np.linspace(1.0, 6.0, num_bins - 1).tolist())
-        return cls(bond_names, bins, directed, parts)
+        return cls(bond_names, bins, directed, parts, either_way)
 
     @property
     def num_bins(self) -> int:
@@ -182,6 +188,7 @@ class LinkFeatures:
 
     def bond_codes(self, graphs: GraphSet) -> np.ndarray:
         """Return the bond code of every edge entry, [E]; raises ``DataError`` without labels."""
+        graphs = alike_both_ways(graphs) if self.either_way else graphs
         labels = self._label_codes(graphs)
         if not self.sizes:
             return labels
@@ -221,6 +228,7 @@ class LinkFeatures:
                 f"The model was trained on molecules with coordinates, but {graphs.name!r} has "
                 "none. Give the nodes attributes x, y and z, or train without distances."
             )
+        check_numbers(graphs, found, COORDINATES)
         return found
 
     def in_words(self) -> list[str]:
@@ -245,7 +253,66 @@ class LinkFeatures:
             None if boundaries is None else tuple(boundaries),
             bool(value.get("directed", False)),
             tuple(EdgePart(p["name"], tuple(p["names"]), tuple(p["boundaries"])) for p in parts),
+            bool(value.get("either_way", False)),  # older models told the directions apart
         )
+
+
+def alike_both_ways(graphs: GraphSet) -> GraphSet:
+    """Return the graphs with the same label and attributes on both entries of every edge.
+
+    If the two directions of an edge differ, an unordered pair of categories is a category of its
+    own, called ``X + Y``, the mean counts of two numbers, and where one direction has no category,
+    that of the other. Graphs whose edges do not differ are returned as they are.
+    """
+    labels, table = graphs.edge_labels, graphs.edge_attributes
+    if labels is None and table is None:
+        return graphs
+    mirror, columns = graphs.adjacency.mirror(graphs.node_ptr), dict[str, Any]()
+    if labels is not None and ((labels := np.asarray(labels)) != labels[mirror]).any():
+        codes, names = _paired(labels, graphs.edge_label_names, mirror)
+        columns |= {"edge_labels": codes, "edge_label_names": names}
+    if table is not None and ((table := np.array(table)) != table[mirror]).any():
+        kinds = list(graphs.edge_category_names or ((),) * table.shape[1])
+        for place, values in enumerate(kinds):
+            one, other = table[:, place].copy(), table[mirror, place]
+            if values:
+                table[:, place], kinds[place] = _paired(one.astype(np.int64), values, mirror)
+            else:
+                table[:, place] = np.where(one == other, one, 0.5 * one + 0.5 * other)
+        columns |= {"edge_attributes": table}
+        columns |= {"edge_category_names": tuple(kinds)} if any(kinds) else {}
+    return replace(graphs, **columns) if columns else graphs
+
+
+def _paired(
+    codes: np.ndarray, names: tuple[Name, ...], mirror: np.ndarray
+) -> tuple[np.ndarray, tuple[Name, ...]]:
+    """Return (codes, names) of categories in which both entries of an edge have the same one."""
+    other = codes[mirror]
+    low, high = np.minimum(codes, other), np.maximum(codes, other)
+    differs = (low >= 0) & (low != high)
+    keys = low[differs].astype(np.int64) * len(names) + high[differs]
+    pairs, place = np.unique(keys, return_inverse=True)
+    known = {name: code for code, name in enumerate(names)}
+    new = []
+    for pair in pairs.tolist():
+        ends = sorted((names[pair // len(names)], names[pair % len(names)]), key=str)
+        new.append(known.setdefault(f"{ends[0]} + {ends[1]}", len(known)))
+    result = high.copy()
+    result[differs] = np.array(new, codes.dtype)[place]
+    return result, tuple(known)
+
+
+def _with_few_labels(graphs: GraphSet, given: GraphSet) -> GraphSet:
+    """Return ``graphs``; raises ``DataError`` if pairs of the labels ``given`` are too many."""
+    count = len(graphs.edge_label_names)
+    if len(given.edge_label_names) < count and count > MOST_KINDS:
+        raise DataError(
+            f"The edges of {given.name!r} have other labels in the other direction, which makes "
+            f"{count} kinds of edges with pairs of labels; at most {MOST_KINDS} are told apart. "
+            "Use directed='both', an encoder that does not see labels ('gin'), or fewer labels."
+        )
+    return graphs
 
 
 def _fit_parts(graphs: GraphSet, weight: str, most: int) -> tuple[EdgePart, ...]:

@@ -181,7 +181,8 @@ class MoleculeCollator(Collator):
     ) -> None:
         super().__init__(graphs.node_ptr, features.transform(graphs), device)
         self.graphs, self.links = graphs, links
-        self.bonds = links.bond_codes(graphs).astype(np.int16)
+        codes = links.bond_codes(graphs)
+        self.bonds = codes.astype(np.int16 if links.no_bond < 2**15 else np.int32)
         self.positions = links.positions(graphs)
 
     @property
@@ -225,15 +226,15 @@ class MoleculeCollator(Collator):
         return self._batch(kept, left, edges, categories[stays])
 
     def view(
-        self, batch: Batch, indices: np.ndarray, view: Adjacency, bond: Name | None
+        self, batch: Batch, indices: np.ndarray, taken: Adjacency, bond: Name | None = None
     ) -> MoleculeBatch:
-        """Return ``batch``, which holds the molecules ``indices``, under a diffusion of the set.
+        """Return ``batch``, which holds the molecules ``indices``, under a view.
 
-        ``view``: a diffusion S over bonds of the kind ``bond``, or over all bonds if it is None.
-        Its entries replace the links: S_ij multiplies the message. An entry counts as a bond of
-        that kind, or as the bond of its two atoms, at their distance.
+        ``taken``: the view of these molecules, such as a diffusion S over bonds of the kind
+        ``bond``, or over all bonds if it is None. Its entries replace the links: S_ij multiplies
+        the message. An entry counts as a bond of that kind, or as the bond of its two atoms (as
+        none if they have none), at their distance.
         """
-        taken = view.take(self.node_ptr, indices)
         ptr, nodes = self._nodes(indices)
         distances = None
         if self.positions is not None:
@@ -273,7 +274,7 @@ class MoleculeCollator(Collator):
         return pointers(stops - starts), ranges(starts, stops)
 
     def _bonds(self, indices: np.ndarray) -> tuple[Adjacency, np.ndarray]:
-        """Return the bonds of the chosen molecules and their codes, [E] int16."""
+        """Return the bonds of the chosen molecules and their codes, [E]."""
         adjacency = self.graphs.adjacency
         starts, stops = self.node_ptr[indices], self.node_ptr[indices + 1]
         entries = ranges(adjacency.row_ptr[starts], adjacency.row_ptr[stops])
@@ -286,7 +287,7 @@ class MoleculeCollator(Collator):
         n = int(ptr[-1])
         keys = taken.rows() * n + taken.global_columns(ptr)
         wanted = pairs.rows() * n + pairs.global_columns(ptr)
-        kinds = np.full(len(wanted), self.links.no_bond, np.int16)
+        kinds = np.full(len(wanted), self.links.no_bond, bonds.dtype)
         if len(keys):
             place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             found = keys[place] == wanted
@@ -295,7 +296,7 @@ class MoleculeCollator(Collator):
 
     def _kinds(self, blocks: CompleteBlocks, taken: Adjacency, bonds: np.ndarray) -> np.ndarray:
         """Return the bond code of every pair of atoms, or that of no bond."""
-        kinds = np.full(len(blocks.row), self.links.no_bond, np.int16)
+        kinds = np.full(len(blocks.row), self.links.no_bond, bonds.dtype)
         kinds[blocks.places(taken.rows(), taken.col)] = bonds
         return kinds
 

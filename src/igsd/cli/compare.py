@@ -65,7 +65,7 @@ def add_parser(commands: Any) -> None:
     text += f"{compare_splits.DEFAULT_METHODS})"
     parser.add_argument("--methods", metavar="NAME,NAME,...", help=text)
     text = "vectors made elsewhere (.npy, .csv, .parquet), one row per graph, or matched by a "
-    text += "column id; a row named after the file. Can be repeated"
+    text += "column id, name or file; a row named after the file. Can be repeated"
     parser.add_argument("--vectors", metavar="FILE", help=text, **options.REPEATED)
     running.add_scoring_arguments(parser, PROTOCOLS)
     running.add_running_arguments(parser, jobs="one run at a time, its folds on all cores")

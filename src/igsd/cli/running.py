@@ -48,8 +48,8 @@ def add_running_arguments(parser: Any, *, jobs: str) -> None:
     options.add_workers_arguments(parser, f"{text}(default: {jobs})", "runs are executed")
     text = "start no run after this time, e.g. 30m, 2h or 1h30m"
     parser.add_argument("--budget", metavar="TIME", action=options.Time, help=text)
-    text = "time limit of a run in seconds; without labels, of fitting a method and computing its "
-    text += "vectors or kernel (default there: a day). The table then says '> limit'"
+    text = "time limit of a run in seconds, for fitting a method and scoring it (default: none; "
+    text += "without labels a day for fitting alone). The table then says '> limit'"
     parser.add_argument("--limit-seconds", type=float, metavar="S", help=text)
     text = "memory limit of a run's process, with Python and its libraries (default: nearly all "
     text += "that is free); beyond it the table says 'OMR'"

@@ -38,7 +38,8 @@ _opened: dict[tuple[str, str, str], GraphSet] = {}
 class Options:
     """Where runs are recorded and how they are executed; none of these affects a result.
 
-    ``seconds`` and ``memory_gib``: limits of a run in its own process (see ``Protocol.execute``).
+    ``seconds`` and ``memory_gib``: limits of a run in its own process (see ``Protocol.execute``);
+    the time includes scoring.
     ``force``: replace records of other runs. ``fold_jobs``: processes that score the folds.
     ``threads``: of a run, None for as many as there are. ``on_trained`` receives each model, which
     is then trained in this process.
@@ -233,8 +234,9 @@ class Run:
         rows = [row for row in record["rows"] if row["protocol"] == self.protocol]
         gib = (record.get("peak_memory_mib") or 0.0) * 2**20 / GIB
         limits, notes = self.rules.limits(options), list(record.get("notes", ()))
+        seconds = records.fit_seconds if options.seconds is None else records.run_seconds
         for most, unit, taken in (
-            (limits["seconds"], "seconds", records.fit_seconds(record)),
+            (limits["seconds"], "seconds", seconds(record)),
             (limits["memory_gib"], "GiB", gib),
         ):
             if most is not None and taken > most:

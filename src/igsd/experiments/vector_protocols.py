@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -14,9 +15,9 @@ from igsd.baselines import registry
 from igsd.errors import ConfigError
 from igsd.evaluation import folds, protocols, result
 from igsd.experiments import scoring, trained
-from igsd.experiments.records import Record, RecordRow, is_fresh, usable_record
+from igsd.experiments.records import Record, RecordRow, fit_seconds, is_fresh, usable_record
 from igsd.graphs.graphset import GraphSet
-from igsd.limits import GIB, LimitError, free_memory
+from igsd.limits import GIB, LimitError, TimeLimitError, free_memory
 
 if TYPE_CHECKING:  # a run imports its protocol
     from igsd.experiments.run import Options, Run
@@ -26,6 +27,9 @@ DAY = 86400.0
 
 # A process that takes the last of the memory brings the machine to a halt before it is ended.
 _SHARE_OF_FREE = 0.9
+
+_SOON = 1e-3
+"""The seconds left of a run whose fitting took all of them."""
 
 
 class Protocol(ABC):
@@ -100,8 +104,9 @@ class VectorProtocol(Protocol):
     """``nested``, ``paper`` and ``gckn``: a method without labels, scored by an SVM under folds.
 
     The method is fitted in its own process, so that its time and memory can be measured and
-    limited; this process scores the result. Runs of the same ``Run.fit``, i.e. ``nested`` and
-    ``paper`` of a seed, or all seeds of a deterministic method, score the vectors of one fit.
+    limited; this process scores the result, or another one if there is a time limit. Runs of the
+    same ``Run.fit``, i.e. ``nested`` and ``paper`` of a seed, or all seeds of a deterministic
+    method, score the vectors of one fit.
     """
 
     def settings(self, run: Run, *, twins: bool = False) -> dict[str, object]:
@@ -121,7 +126,7 @@ class VectorProtocol(Protocol):
             folds.read_gckn_folds(graphs.name, codes)
 
     def limits(self, options: Options) -> dict[str, float | None]:
-        """Return the limits; a day unless another time is set."""
+        """Return the limits; unless another time is set, a day, which is for fitting alone."""
         return super().limits(options) | {"seconds": options.seconds or DAY}
 
     def execute(
@@ -138,7 +143,9 @@ class VectorProtocol(Protocol):
         begin, twins = time.perf_counter(), run.uses_twins(graphs)
         how = scoring.Scoring(self.name, run.standardise, twins, options.fold_jobs)
         kwargs: Any = {"only": self.name, "verbose": options.verbose}
-        (scored,) = scoring.score_seeds(vectors, graphs, how, [run.seed], **kwargs)
+        score = partial(scoring.score_seeds, vectors, graphs, how, [run.seed], **kwargs)
+        taken = fit_seconds(record)
+        (scored,) = score() if options.seconds is None else _in_time(score, taken, options)
         return record | {
             "seconds": record["seconds"] | {"evaluate": round(time.perf_counter() - begin, 3)},
             "peak_memory_mib": _mib(measured.peak_bytes),
@@ -305,6 +312,25 @@ class NestedTuning(Protocol):
         vectors, y = trained.train_model(graphs, run.config()).vectors, scoring.class_codes(graphs)
         kwargs: Any = {"standardise": "yes", "n_jobs": options.fold_jobs}
         return {"score": protocols.inner_score(vectors, y, run.seed, **kwargs)}
+
+
+def _in_time(score: Callable[[], Any], taken: float, options: Options) -> Any:
+    """Return the scores, or raise ``TimeLimitError`` if they take longer than is left of a run.
+
+    No clock can stop an SVM from inside: it is scored in a process that can be ended. ``taken``:
+    the seconds of fitting.
+    """
+    allowed = options.seconds or DAY
+    limits: Any = {"seconds": max(allowed - taken, _SOON)}
+    limits["starts_processes"] = options.fold_jobs != 1
+    try:
+        return processes.run_measured(score, **limits).value
+    except TimeLimitError:
+        raise TimeLimitError(
+            f"> limit: fitted in {taken:.3g} seconds, but not scored in the rest of the "
+            f"{allowed:g} seconds. Use a larger limit, or fewer graphs; an SVM is slow on kernels "
+            "and vectors with large numbers: scale them, as K_ij / sqrt(K_ii K_jj)."
+        ) from None
 
 
 def make_row(method: str, found: result.ProtocolResult, **others: float | None) -> RecordRow:

@@ -30,7 +30,7 @@ _ROW_GROUP = 10_000
 """The fewest rows of a row group, except the last: many small groups are slow to read."""
 
 _FORMULA = ("=", "+", "-", "@")
-_KEYS = ("graph", "id", "name")
+_KEYS = ("graph", "id", "name", "file")
 _NOT_NUMBERS = (*_KEYS, "line")
 
 
@@ -245,8 +245,8 @@ def _column_sums(table: Any, before: Mapping[str, int] = MappingProxyType({})) -
 def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
     """Return the embeddings [G, d] in a file; raises ``StorageError`` if it holds none.
 
-    In a table every column except ``graph``, ``line``, ``id`` and ``name`` is a feature; rows are
-    put in the order of ``graph``.
+    In a table every column except ``graph``, ``line``, ``id``, ``name`` and ``file`` is a feature;
+    rows are put in the order of ``graph``.
     """
     source, suffix = Path(path).expanduser(), check_suffix(path)
     if not source.is_file():
@@ -277,7 +277,7 @@ def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def vector_texts(path: str | os.PathLike[str]) -> dict[str, list[str]]:
-    """Return the columns ``graph``, ``id`` and ``name`` of a table of embeddings that it has.
+    """Return the columns ``graph``, ``id``, ``name`` and ``file`` of a table that it has.
 
     Rows are in the order of ``read_vectors``, which is called first.
     """
@@ -292,14 +292,15 @@ def vector_texts(path: str | os.PathLike[str]) -> dict[str, list[str]]:
 
 
 def _arrow_table(source: Path) -> Any:
-    """Return a CSV or Parquet table; ids and names of a CSV file are text, also ``007``."""
+    """Return a CSV or Parquet table; ids and names in a CSV file are text, also ``007``."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
     if source.suffix.lower() != ".csv":
         return pa.parquet.read_table(source)
-    texts = pa.csv.ConvertOptions(column_types={"id": pa.string(), "name": pa.string()})
+    types = dict.fromkeys(("id", "name", "file"), pa.string())
+    texts = pa.csv.ConvertOptions(column_types=types)
     return pa.csv.read_csv(source, convert_options=texts)
 
 
@@ -332,7 +333,10 @@ def _read_table(source: Path) -> np.ndarray:
     for name in kept:
         kind = table.schema.field(name).type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
-            raise StorageError(f"Column {name!r} of {source} holds {kind} instead of numbers.")
+            raise StorageError(
+                f"Column {name!r} of {source} holds {kind} instead of numbers. If it names the "
+                "graphs, call it id, name or file."
+            )
     if not kept:
         raise StorageError(f"{source} has no columns of numbers.")
     values = np.column_stack([table[name].to_numpy() for name in kept])

@@ -40,6 +40,14 @@ class Adjacency:
         offsets = np.repeat(node_ptr[:-1], np.diff(self.row_ptr[node_ptr]))
         return self.col.astype(np.int64) + offsets
 
+    def mirror(self, node_ptr: np.ndarray) -> np.ndarray:
+        """Return the place of the entry (v, u) of every entry (u, v), [E]."""
+        from scipy.sparse import csr_array
+
+        places, size = np.arange(self.num_entries), len(self.row_ptr) - 1
+        entries = (places, self.global_columns(node_ptr), self.row_ptr)
+        return csr_array(entries, shape=(size, size)).tocsc().data
+
     def broken_part(self, node_ptr: np.ndarray) -> str | None:
         """Return the name of an array of a file that points at nothing, None if all are sound.
 

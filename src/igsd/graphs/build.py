@@ -26,6 +26,7 @@ from igsd.graphs.graphset import (
     COLUMNS,
     NAMES,
     NO_KINDS,
+    PARTIAL,
     UNNAMED,
     Fields,
     GraphSet,
@@ -63,10 +64,12 @@ def from_edges(
     ``node_counts`` [G]: nodes per graph. ``source``, ``target`` [M]: the ends of each edge, counted
     over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b], ``bond_kinds`` [M]: per edge.
     ``directed``: an edge given in one direction means that direction, and the set remembers it.
-    ``columns``: the other fields of ``GraphSet``, in node or graph order.
+    ``columns``: the other fields of ``GraphSet``, in node or graph order; partial edge attributes
+    per edge.
 
     Raises ``DataError`` for an empty set, a graph without nodes, an edge that leaves its graph or
-    the set, and numbers that are not finite or too large for 32-bit floats.
+    the set, and numbers of edges that are not finite or too large for 32-bit floats. Numbers of
+    nodes are checked where they are used (``check_numbers``).
     """
     counts = np.asarray(node_counts, dtype=np.int64)
     node_ptr = pointers(counts)
@@ -74,13 +77,15 @@ def from_edges(
     _check_edges(source, target, node_ptr, name)
     edge_columns = {"edge_labels": edge_labels, "edge_attributes": edge_attributes}
     edge_columns["bond_kinds"] = bond_kinds
+    edge_columns["partial_edge_attributes"] = columns.pop("partial_edge_attributes", None)
     _check_lengths(columns | edge_columns, len(source), node_ptr, name)
     if edge_attributes is not None and WEIGHT in columns.get("edge_attribute_names", ()):
         place = columns["edge_attribute_names"].index(WEIGHT)
         edge_columns["edge_attributes"] = _summed(edge_attributes, place, source, target, node_ptr)
-    _check_finite(columns | edge_columns, source, target, node_ptr, name)
-    if columns.get("node_attributes") is not None:
-        columns["node_attributes"] = np.asarray(columns["node_attributes"], np.float32)
+    _check_edge_numbers(columns | edge_columns, source, target, node_ptr, name)
+    for key in ("node_attributes", "partial_node_attributes"):
+        if columns.get(key) is not None:
+            columns[key] = _as_floats(columns[key])
     rows, cols, given, is_own, changes = _symmetric_unique(
         source, target, int(node_ptr[-1]), directed
     )
@@ -93,10 +98,17 @@ def from_edges(
     local = (cols - node_ptr[:-1].repeat(counts)[rows]).astype(np.int32)
     for key, values in edge_columns.items():
         if values is not None:
-            dtype = np.float32 if key == "edge_attributes" else np.int32
-            columns[key] = np.asarray(values)[given].astype(dtype)
+            chosen = np.asarray(values)[given]
+            is_table = key.endswith("attributes")
+            columns[key] = _as_floats(chosen) if is_table else chosen.astype(np.int32)
     adjacency = Adjacency(row_ptr, local)
     return GraphSet(node_ptr, adjacency, name=name, notes=notes + changes, **columns)
+
+
+def _as_floats(values: Any) -> np.ndarray:
+    """Return numbers as 32-bit floats; those that are too large are infinite."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values, np.float32)
 
 
 def encode_categories(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
@@ -215,19 +227,11 @@ def _check_lengths(columns: Fields, num_edges: int, node_ptr: np.ndarray, name: 
             )
 
 
-def _check_finite(
+def _check_edge_numbers(
     columns: Fields, source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str
 ) -> None:
-    """Raise ``DataError`` for numbers that are not finite, or too large for a 32-bit float."""
-    nodes, edges = columns.get("node_attributes"), columns["edge_attributes"]
-    names = columns.get("graph_names")
-    if (bad := first_not_finite(nodes)) is not None:
-        graph = int(np.searchsorted(node_ptr, bad, side="right") - 1)
-        what = _not_finite(np.asarray(nodes)[bad], columns.get("node_attribute_names"))
-        raise DataError(
-            f"Node attributes must be finite{AS_FLOATS}, but node {bad - node_ptr[graph]} of "
-            f"{titled(graph, names, name)} has {what}. Fill in or remove such values."
-        )
+    """Raise ``DataError`` for numbers of edges that are not finite, or too large for floats."""
+    edges, names = columns["edge_attributes"], columns.get("graph_names")
     if (bad := first_not_finite(edges)) is not None:
         graph = int(np.searchsorted(node_ptr, source[bad], side="right") - 1)
         ends = [int(side[bad] - node_ptr[graph]) for side in (source, target)]
@@ -236,6 +240,20 @@ def _check_finite(
             f"Edge attributes must be finite{AS_FLOATS}, but the edge between nodes {ends[0]} and "
             f"{ends[1]} of {titled(graph, names, name)} has {what}. Fill in or remove such values."
         )
+
+
+def check_numbers(graphs: GraphSet, values: np.ndarray, names: Sequence[str]) -> None:
+    """Raise ``DataError`` if node attributes ``values`` [N, a] that are used are not finite."""
+    if (bad := first_not_finite(values)) is None:
+        return
+    graph = int(np.searchsorted(graphs.node_ptr, bad, side="right") - 1)
+    raise DataError(
+        f"Node attributes that are used must be finite{AS_FLOATS}, but node "
+        f"{bad - graphs.node_ptr[graph]} of {titled(graph, graphs.graph_names, graphs.name)} has "
+        f"{_not_finite(values[bad], names)}. Fill in or remove such values, or name the attributes "
+        "to use: node_attributes=[...], or None for none of them (on the command line --set "
+        "node_attributes=NAME,NAME or none)."
+    )
 
 
 def titled(graph: int, names: Sequence[str] | None, name: str) -> str:
@@ -286,6 +304,9 @@ def join_sets(sets: Sequence[GraphSet], *, name: str = UNNAMED) -> GraphSet:
         columns["directions"] = np.concatenate(
             [b if s.directions is None else s.directions for s, b in pairs]
         )
+    for column, names in PARTIAL.items():
+        if any(getattr(s, key) != getattr(first, key) for s in sets for key in names):
+            columns |= {column: None} | dict.fromkeys(names, ())
     if any(s.atom_kind_names != first.atom_kind_names for s in sets):  # read again when needed
         columns |= NO_KINDS
     return replace(

@@ -2,10 +2,11 @@
 
 A single NetworkX or PyG graph does not know the labels and classes of the other graphs of its set,
 nor the order of the columns. Every exported graph carries them as text under ``NAMES_KEY``, so that
-export and import give back the same set.
+export and import give back the same set. ``check_columns``: whether those of a file fit.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
@@ -14,15 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, counted, shortened
+from igsd.errors import DataError, StorageError, counted, shortened
 from igsd.graphs.build import WEIGHT, encode_categories
-from igsd.graphs.graphset import CATEGORIES, NAMES, Fields, GraphSet, placeholders
+from igsd.graphs.graphset import (
+    CATEGORIES,
+    COLUMNS,
+    NAMES,
+    PARTIAL,
+    Fields,
+    GraphSet,
+    placeholders,
+)
 
 NAMES_KEY = "igsd_names"
 """The key under which an exported graph carries the names of all columns."""
 
 Record = dict[str, Any]
 """What NetworkX or PyG know of a node, an edge or a graph, by the name of the attribute."""
+
+Parts = dict[str, tuple[np.ndarray, tuple[Any, ...]]]
+"""A table [n, width] and the names of its categories, by the name of the attribute."""
 
 Known = Mapping[str, tuple[Any, ...]]
 """Names by column, as graphs exported by igsd carry them; otherwise empty."""
@@ -78,12 +90,14 @@ def attribute_columns(
 
     Numbers and vectors of numbers stay as they are, a vector as several columns; texts and booleans
     become codes of categories. Keys are in natural order (x2 before x10), or in that of ``known``.
-    A key is left out, with a note, if a record lacks it, if its values are dates, or if they are of
-    different kinds. A missing weight of an edge is 1. Raises ``DataError`` for vectors of different
+    A key is left out, with a note, if its values are dates, or of different kinds. One that a
+    record lacks is in the columns ``partial_<kind>_attributes``, NaN or -1 where it is missing, and
+    in a note too. A missing weight of an edge is 1. Raises ``DataError`` for vectors of different
     lengths.
     """
     keys = sorted({key for record in records for key in record if key != "label"}, key=_natural)
-    parts: dict[str, tuple[np.ndarray, tuple[Any, ...]]] = {}
+    parts: Parts = {}
+    partial: Parts = {}
     notes, stored = [], _stored_categories(known, kind)
     for key in keys:
         values = [record.get(key) for record in records]
@@ -92,21 +106,49 @@ def attribute_columns(
             values = [1.0 if value is None else value for value in values]
             notes.append(f"{counted(missing, 'edge')} without a weight: counted as 1")
             missing = 0
-        if fault := _fault(values, missing, kind):
+        present = [value for value in values if value is not None]
+        fault = _fault(present)
+        if missing and not fault:
+            count = counted(len(values), kind)
+            notes.append(
+                f"{kind} attribute {key!r} not used: {missing} of {count} {lacks(missing)}"
+            )
+            if not _is_even(present):
+                continue
+        if fault:
             notes.append(f"{kind} attribute {key!r} not used: {fault}")
-        elif not all(isinstance(value, _KINDS) for value in values):
-            parts[str(key)] = _stack(values, str(key), kind, owner), ()
+            continue
+        table = partial if missing else parts
+        if not all(isinstance(value, _KINDS) for value in present):
+            table[str(key)] = _stack(values, str(key), kind, owner), ()
         else:
             codes, names = categories(values, stored.get(str(key)))
-            parts[str(key)] = codes.astype(np.float64).reshape(-1, 1), names
+            table[str(key)] = codes.astype(np.float64).reshape(-1, 1), names
+    left_out = _tables(partial)
+    rest: Fields = {}
+    if left_out is not None:
+        title = f"partial_{kind}_attributes"
+        rest = dict(zip((title, *PARTIAL[title]), left_out, strict=True))
     column = f"{kind}_attributes"
     order = known.get(column)
     if order and not records:
         parts = {name: (np.zeros((0, 1)), stored.get(name, ())) for name in order}
     elif order and set(order) == set(parts):
         parts = {name: parts[name] for name in order}
+    found = _tables(parts)
+    if found is None:
+        return rest, tuple(notes)
+    # Columns without names were exported under placeholders.
+    columns: Fields = {column: found[0], NAMES[column]: () if order == () else found[1]}
+    if found[2]:
+        columns[f"{kind}_category_names"] = found[2]
+    return columns | rest, tuple(notes)
+
+
+def _tables(parts: Parts) -> tuple[np.ndarray, tuple[str, ...], tuple[Any, ...]] | None:
+    """Return (table, names, those of categories) of attributes, None if there are none."""
     if not parts:
-        return {}, tuple(notes)
+        return None
     titles: list[str] = []
     codes_of: list[tuple[Any, ...]] = []
     for key, (part, kinds) in parts.items():
@@ -114,11 +156,7 @@ def attribute_columns(
         titles += [key] if width == 1 else [f"{key}[{i}]" for i in range(width)]
         codes_of += [kinds] * width
     table = np.concatenate([part for part, _ in parts.values()], axis=1)
-    # Columns without names were exported under placeholders.
-    columns: Fields = {column: table, NAMES[column]: () if order == () else tuple(titles)}
-    if any(codes_of):
-        columns[f"{kind}_category_names"] = tuple(codes_of)
-    return columns, tuple(notes)
+    return table, tuple(titles), tuple(codes_of) if any(codes_of) else ()
 
 
 def _stored_categories(known: Known, kind: str) -> dict[str, tuple[Any, ...]]:
@@ -132,13 +170,22 @@ def _natural(key: Any) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(key))]
 
 
-def _fault(values: Sequence[Any], missing: int, kind: str) -> str:
+def lacks(count: int) -> str:
+    """Return how the note about an attribute ends that ``count`` nodes or edges lack."""
+    return "has none" if count == 1 else "have none"
+
+
+def _is_even(present: Sequence[Any]) -> bool:
+    """Return whether there are values, and all are texts or numbers of the same length."""
+    if all(isinstance(value, _KINDS) for value in present):
+        return bool(present)
+    return len({len(_vector(value)) for value in present}) == 1
+
+
+def _fault(present: Sequence[Any]) -> str:
     """Return why the values of an attribute cannot be used, an empty text if they can."""
-    present = [value for value in values if value is not None]
     if any(_is_date(value) for value in present[:_LOOKED_AT]) and all(map(_is_date, present)):
         return "dates are not turned into numbers; store e.g. the year, or days since a day"
-    if missing:
-        return f"{missing} of {counted(len(values), kind)} {'has' if missing == 1 else 'have'} none"
     if all(isinstance(value, _KINDS) for value in present):
         return ""
     if all(_is_number(value) for value in present):
@@ -162,15 +209,19 @@ def _is_date(value: Any) -> bool:
 
 
 def _stack(values: Sequence[Any], key: str, kind: str, owner: str) -> np.ndarray:
-    """Return the numbers of every record, [n, width]."""
-    rows = [_vector(value) for value in values]
-    for place, row in enumerate(rows):
-        if len(row) != len(rows[0]):
+    """Return the numbers of every record, [n, width], NaN where there are none."""
+    vectors = [None if value is None else _vector(value) for value in values]
+    width = next((len(row) for row in vectors if row is not None), 1)
+    rows = np.full((len(vectors), width), np.nan)
+    for place, row in enumerate(vectors):
+        if row is not None and len(row) != width:
             raise DataError(
                 f"The {kind} attribute {key!r} of {owner!r} must have the same length everywhere; "
-                f"{kind} {place} has {counted(len(row), 'number')}, the first has {len(rows[0])}."
+                f"{kind} {place} has {counted(len(row), 'number')}, the first has {width}."
             )
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 1)
+        if row is not None:
+            rows[place] = row
+    return rows
 
 
 def graph_columns(records: Sequence[Record], known: Known, owner: str) -> Fields:
@@ -242,3 +293,53 @@ def _scalar(value: Any) -> Any:
     if hasattr(value, "__array__") and np.asarray(value).size == 1:
         return np.asarray(value).item()
     return value
+
+
+def check_columns(graphs: GraphSet, path: str | os.PathLike[str]) -> None:
+    """Raise ``StorageError`` if native code, which does not check, would read elsewhere."""
+    broken = graphs.adjacency.broken_part(graphs.node_ptr)
+    _require(broken is None, path, broken or "")
+    lengths = {"node": graphs.num_nodes, "edge": graphs.adjacency.num_entries, "graph": len(graphs)}
+    columns = [(key, getattr(graphs, key), lengths[kind]) for key, kind in COLUMNS.items()]
+    for key, column, length in columns:
+        _require(column is None or len(column) == length, path, key)
+    for codes, names in (
+        (graphs.node_labels, graphs.node_label_names),
+        (graphs.edge_labels, graphs.edge_label_names),
+        (graphs.classes, graphs.class_names),
+        (graphs.atom_kinds, graphs.atom_kind_names),
+    ):
+        # Codes may have no names.
+        _require(codes is None or _is_within(codes, -1, len(names) or 2**31), path, "labels")
+    _require(graphs.directions is None or _is_within(graphs.directions, 1, 4), path, "directions")
+    tables = dict(zip(CATEGORIES, (graphs.node_attributes, graphs.edge_attributes), strict=True))
+    for column, (titles, categories) in PARTIAL.items():
+        tables[categories] = table = getattr(graphs, column)
+        width = 0 if table is None else table.shape[1]
+        _require(len(getattr(graphs, titles)) == width, path, column)
+    for key, table in tables.items():
+        all_values = getattr(graphs, key)
+        _require(len(all_values) in (0, 0 if table is None else table.shape[1]), path, key)
+        for place, values in enumerate(all_values):
+            codes = np.asarray(table)[:, place]
+            _require(not values or _is_within(codes, -1, len(values)), path, key)
+    kinds, ranks, bonds = graphs.atom_kinds, graphs.atom_ranks, graphs.bond_kinds
+    if kinds is None or ranks is None or bonds is None:
+        _require(kinds is ranks is bonds, path, "atom_kinds")  # all or none
+        return
+    places = graphs.node_ptr[:-1].repeat(graphs.node_counts()) + ranks
+    is_order = np.array_equal(np.sort(places), np.arange(graphs.num_nodes))
+    _require(is_order and _is_within(kinds, 0, 2**31), path, "atom_ranks")
+    _require(_is_within(bonds, 0, 2**15), path, "bond_kinds")
+
+
+def _is_within(codes: np.ndarray, low: int, high: int) -> bool:
+    return not len(codes) or bool(low <= codes.min() and codes.max() < high)
+
+
+def _require(is_sound: bool, path: str | os.PathLike[str], column: str) -> None:
+    if not is_sound:
+        raise StorageError(
+            f"{path} is damaged: its column {column!r} does not fit the others. Copy it again, or "
+            "import the original data again with `igsd data import`."
+        )

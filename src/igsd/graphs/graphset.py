@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Self, TypedDict
 
 import numpy as np
@@ -29,6 +30,8 @@ COLUMNS = {
     "node_attributes": "node",
     "edge_labels": "edge",
     "edge_attributes": "edge",
+    "partial_node_attributes": "node",
+    "partial_edge_attributes": "edge",
     "directions": "edge",
     "classes": "graph",
     "targets": "graph",
@@ -68,6 +71,8 @@ _SCHEMA = {
     "node_attributes": ("float32", 2),
     "edge_labels": ("int32", 1),
     "edge_attributes": ("float32", 2),
+    "partial_node_attributes": ("float32", 2),
+    "partial_edge_attributes": ("float32", 2),
     "directions": ("uint8", 1),
     "classes": ("int64", 1),
     "targets": ("float64", 2),
@@ -82,6 +87,12 @@ _SCHEMA = {
 }
 CATEGORIES = ("node_category_names", "edge_category_names")
 """The fields with the names behind the codes of attributes that are categories."""
+
+PARTIAL = {
+    "partial_node_attributes": ("partial_node_names", "partial_node_category_names"),
+    "partial_edge_attributes": ("partial_edge_names", "partial_edge_category_names"),
+}
+"""The columns of attributes that some nodes or edges lack: their names, and those of categories."""
 
 _PLAIN = (*NAMES.values(), "name", "notes")
 _LATER = {"atom_kind_names": (), "standardised": ""}  # missing in older files
@@ -116,6 +127,8 @@ class GraphSet:
     | ``node_attributes`` | [N, a] float32 | numbers of a node |
     | ``edge_labels`` | [E] int32 | category of an edge, e.g. its bond type |
     | ``edge_attributes`` | [E, b] float32 | numbers of an edge, its weight among them |
+    | ``partial_node_attributes`` | [N, p] float32 | numbers that some nodes lack, which are NaN |
+    | ``partial_edge_attributes`` | [E, q] float32 | numbers that some edges lack |
     | ``directions`` | [E] uint8 | 1: given from row to column, 2: from column to row, 3: both |
     | ``classes`` | [G] int64 | class of a graph |
     | ``targets`` | [G, t] float64 | numbers to predict for a graph, NaN if unknown |
@@ -130,7 +143,9 @@ class GraphSet:
     ``node_attribute_names``, ``edge_attribute_names`` and ``target_names`` those of the columns.
     ``node_category_names`` and ``edge_category_names`` have an entry per attribute: the names
     behind its codes if it is a category (strings, booleans), () if it is a number; empty if all are
-    numbers. ``directions`` is None if no edge goes one way only: the matrix itself is always
+    numbers. ``partial_node_names``, ``partial_node_category_names`` and those of edges say the same
+    of the partial attributes, which igsd's own methods do not use; a missing category is -1.
+    ``directions`` is None if no edge goes one way only: the matrix itself is always
     symmetric. ``atom_kind_names`` are those of ``atom_kinds``. ``name`` is the set's own, ``notes``
     say what a reader changed, and ``standardised`` how molecules were standardised, empty if they
     were not. ``is_part``: the graphs were taken from a larger set, so views of them are not cached.
@@ -148,6 +163,12 @@ class GraphSet:
     edge_attribute_names: tuple[str, ...] = ()
     node_category_names: tuple[tuple[Name, ...], ...] = ()
     edge_category_names: tuple[tuple[Name, ...], ...] = ()
+    partial_node_attributes: np.ndarray | None = None
+    partial_node_names: tuple[str, ...] = ()
+    partial_node_category_names: tuple[tuple[Name, ...], ...] = ()
+    partial_edge_attributes: np.ndarray | None = None
+    partial_edge_names: tuple[str, ...] = ()
+    partial_edge_category_names: tuple[tuple[Name, ...], ...] = ()
     directions: np.ndarray | None = None
     classes: np.ndarray | None = None
     class_names: tuple[Name, ...] = ()
@@ -318,12 +339,15 @@ class GraphSet:
                 arrays |= {key: packed.data, f"{key}_ptr": packed.bounds}
         header: Header = {"kind": "graph set", "version": VERSION}
         # Absent where there are none, so that a plain set is written as it always was.
-        header |= {key: value for key in CATEGORIES if (value := getattr(self, key))}
+        names = (*CATEGORIES, *chain(*PARTIAL.values()))
+        header |= {key: value for key in names if (value := getattr(self, key))}
         return arrays, header | {key: getattr(self, key) for key in (*_PLAIN, *_LATER)}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, decoded: bool = True) -> Self:
         """Return the set at ``path``, memory-mapped; ``decoded``: its names too, all at once."""
+        from igsd.graphs.columns import check_columns
+
         arrays, header = read_arrays(path, "graph set", VERSION, _SCHEMA, header_type=_Header)
         try:
             columns: Fields = {key: _pop_texts(arrays, key, decoded) for key in _TEXTS}
@@ -333,41 +357,8 @@ class GraphSet:
         except (KeyError, TypeError, ValueError) as error:
             fault = f"a column is missing or unknown ({error})"
             raise StorageError(f"{path} is damaged: {fault}.") from error
-        graphs._check_columns(path)
+        check_columns(graphs, path)
         return graphs
-
-    def _check_columns(self, path: str | os.PathLike[str]) -> None:
-        """Raise ``StorageError`` if native code, which does not check, would read elsewhere."""
-        broken = self.adjacency.broken_part(self.node_ptr)
-        _require(broken is None, path, broken or "")
-        lengths = {"node": self.num_nodes, "edge": self.adjacency.num_entries, "graph": len(self)}
-        columns = [(key, getattr(self, key), lengths[kind]) for key, kind in COLUMNS.items()]
-        for key, column, length in columns:
-            _require(column is None or len(column) == length, path, key)
-        for codes, names in (
-            (self.node_labels, self.node_label_names),
-            (self.edge_labels, self.edge_label_names),
-            (self.classes, self.class_names),
-            (self.atom_kinds, self.atom_kind_names),
-        ):
-            # Codes may have no names.
-            _require(codes is None or _is_within(codes, -1, len(names) or 2**31), path, "labels")
-        _require(self.directions is None or _is_within(self.directions, 1, 4), path, "directions")
-        tables = (self.node_attributes, self.edge_attributes)
-        for key, table in zip(CATEGORIES, tables, strict=True):
-            all_values = getattr(self, key)
-            _require(len(all_values) in (0, 0 if table is None else table.shape[1]), path, key)
-            for column, values in enumerate(all_values):
-                codes = np.asarray(table)[:, column]
-                _require(not values or _is_within(codes, -1, len(values)), path, key)
-        kinds, ranks, bonds = self.atom_kinds, self.atom_ranks, self.bond_kinds
-        if kinds is None or ranks is None or bonds is None:
-            _require(kinds is ranks is bonds, path, "atom_kinds")  # all or none
-            return
-        places = self.node_ptr[:-1].repeat(self.node_counts()) + ranks
-        is_order = np.array_equal(np.sort(places), np.arange(self.num_nodes))
-        _require(is_order and _is_within(kinds, 0, 2**31), path, "atom_ranks")
-        _require(_is_within(bonds, 0, 2**15), path, "bond_kinds")
 
     def _checked_indices(self, chosen: np.ndarray) -> np.ndarray:
         """Return indices or a mask as indices, int64; raises ``GraphIndexError``."""
@@ -405,6 +396,9 @@ def from_header(header: Header) -> Fields:
     for key in (*_PLAIN, *_LATER):
         value = header[key] if key in _PLAIN else header.get(key, _LATER[key])
         columns[key] = tuple(value) if isinstance(value, list) else value
+    for names, categories in PARTIAL.values():
+        columns[names] = tuple(header.get(names, ()))
+        columns[categories] = tuple(map(tuple, header.get(categories, ())))
     return columns | {key: tuple(map(tuple, header.get(key, ()))) for key in CATEGORIES}
 
 
@@ -435,15 +429,3 @@ def _pop_texts(arrays: dict[str, np.ndarray], key: str, decoded: bool) -> Any:
     if text is None or bounds is None:
         return None
     return Texts(text, bounds).decoded() if decoded else Texts(text, bounds)
-
-
-def _is_within(codes: np.ndarray, low: int, high: int) -> bool:
-    return not len(codes) or bool(low <= codes.min() and codes.max() < high)
-
-
-def _require(is_sound: bool, path: str | os.PathLike[str], column: str) -> None:
-    if not is_sound:
-        raise StorageError(
-            f"{path} is damaged: its column {column!r} does not fit the others. Copy it again, or "
-            "import the original data again with `igsd data import`."
-        )

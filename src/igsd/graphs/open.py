@@ -14,13 +14,12 @@ from igsd.files.remote import opened_path
 from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
-from igsd.graphs.readers.file_labels import SUFFIXES
+from igsd.graphs.readers.file_labels import endings
 from igsd.graphs.readers.smiles import from_smiles
 from igsd.graphs.readers.standard import check_standardised, level_of
 from igsd.graphs.readers.table import guess_smiles, read_smiles_table
 from igsd.graphs.readers.text_table import frame_table, is_frame, is_table
 from igsd.graphs.readers.tu import read_tu
-from igsd.settings import own
 
 _ACCEPTED = (
     "Accepted are a GraphSet, a DataFrame with SMILES, and a list of NetworkX, igraph or DGL "
@@ -114,7 +113,7 @@ def _kind(item: Any) -> str | None:
         return "GraphSet"
     if isinstance(item, str | os.PathLike):
         text = os.fspath(item)
-        if isinstance(text, str) and text.lower().removesuffix(".gz").endswith(SUFFIXES):
+        if isinstance(text, str) and text.lower().removesuffix(".gz").endswith(endings()):
             return "path of a file of networks"
         return _SMILES if isinstance(item, str) else None
     if hasattr(item, "GetNumAtoms") and hasattr(item, "GetBonds"):
@@ -176,19 +175,6 @@ def _open(data: Any, smiles_column: str | None, level: str, progress: Progress |
     return check_standardised(_open_path(data, progress), level)
 
 
-def _read_by(name: str, path: Path) -> GraphSet:
-    """Return the graphs that a reader of an installed package makes of a file."""
-    read = own.find("readers", name)
-    try:
-        return as_graphset(read(path), name=path.stem)
-    except Exception as error:
-        what = str(error) if isinstance(error, DataError) else f"{own.what_was_raised(error)}."
-        raise DataError(
-            f"The reader of .{name} files, {own.place_of(read)}, failed on {path}: {what} It must "
-            "return graphs, such as a list of NetworkX graphs."
-        ) from error
-
-
 def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> GraphSet:
     """Return the graphs of a path that is not a table, or of the data set of that name."""
     path, shown = Path(data).expanduser(), os.fspath(data)
@@ -206,7 +192,7 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
                 "a data set. `igsd data list` shows the names."
             )
         return load_dataset(shown, progress=progress)
-    from igsd.graphs.readers import files  # not needed to open a data set by its name
+    from igsd.graphs.readers import files, own  # not needed to open a data set by its name
 
     if path.is_dir():
         from igsd.graphs.shards import is_sharded, open_shards
@@ -220,8 +206,9 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
             return files.read_networks(path, progress=progress)
         return read_tu(path)
     refuse_pickle(path)
-    if path.suffix[1:] in own.offered("readers"):
-        return _read_by(path.suffix[1:], path)
+    if own.own_reader(path):
+        with own.own_graphs(path) as graphs:
+            return as_graphset(graphs, name=path.stem)
     if read_header(path) is not None:
         graphs = GraphSet.load(path)
         # A set without a name gets that of its file, so that records of two sets stay apart.
@@ -237,6 +224,6 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
     raise DataError(
         f"igsd cannot read {path}. Accepted are a TU folder or zip, a table of molecules (.csv, "
         ".tsv, .smi, .sdf, .mol, also .gz; .xlsx, .parquet), files of networks "
-        f"({', '.join(SUFFIXES)}) or a folder of them, a file written by `igsd data import` "
+        f"({', '.join(endings())}) or a folder of them, a file written by `igsd data import` "
         "or `GraphSet.save`, and the name of a data set. Pickles are never opened."
     )

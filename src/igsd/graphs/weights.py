@@ -65,8 +65,7 @@ def weighted(graphs: GraphSet, name: str) -> GraphSet:
             "absolute values, keep the sign in an edge label, or leave the weights out with "
             "edge_weight=None (in the command line --set edge_weight=none)."
         )
-    mirror = np.lexsort((rows, columns))
-    w = 0.5 * (w + w[mirror])
+    w = 0.5 * (w + w[graphs.adjacency.mirror(graphs.node_ptr)])
     if (w == 0).any():
         graphs, w = graphs.only_edges(w > 0), w[w > 0]
     if (w == 1).all():

@@ -166,11 +166,6 @@ def _check_directions(settings: Any) -> None:
 
 def _check_views_of_links(settings: Any) -> None:
     """Raise ``ConfigError`` for views whose links have no kind, for an encoder that sees kinds."""
-    if getattr(settings, "view", "ppr") not in VIEWS:
-        raise ConfigError(
-            f"A view of your own ({settings.view}) has edges without a kind, which "
-            f"encoder={settings.encoder!r} needs. Use encoder='gin', or a view of igsd."
-        )
     if getattr(settings, "view", "") == "edge-perturb":
         raise ConfigError(
             f"view='edge-perturb' adds edges without a kind, which encoder={settings.encoder!r} "

@@ -4,7 +4,8 @@ A fixed view (Eq. diffusion) is computed once for the whole set, when first used
 pure function of (seed, epoch, step). A molecule may have K views: Eq. diffusion over the bonds of
 the k-th kind only, the most common kind first; atoms without such a bond are isolated (S_ii = 1).
 For an encoder that distinguishes links, the entries of S replace the molecule's links: each counts
-as a bond of that kind, and S_ij multiplies the message along it.
+as a bond of that kind, and S_ij multiplies the message along it. Under a diffusion of all bonds, or
+a view of the user's own, an entry counts as the bond of its two atoms, or as none.
 """
 
 from functools import cached_property, partial
@@ -50,11 +51,11 @@ def bond_types(graphs: GraphSet, num_views: int) -> tuple[Name, ...]:
 
 
 def only_bonds(graphs: GraphSet, bond: Name) -> GraphSet:
-    """Return the same nodes with only the edges of one label."""
+    """Return the same nodes with only the edges of one label, in either direction."""
     names, labels = graphs.edge_label_names, graphs.edge_labels
     code = names.index(bond) if bond in names else len(names)
     keep = np.zeros(graphs.adjacency.num_entries, bool) if labels is None else labels == code
-    return graphs.only_edges(keep)
+    return graphs.only_edges(keep | keep[graphs.adjacency.mirror(graphs.node_ptr)])
 
 
 def bond_type_view(graphs: GraphSet, bond: Name, view: View, *, cache: bool = True) -> Adjacency:
@@ -175,9 +176,9 @@ class Source:
     def _diffused(
         self, batch: Batch, indices: np.ndarray, S: Adjacency, bond: Name | None
     ) -> Batch:
-        if isinstance(self.collator, molecules.MoleculeCollator):
-            return self.collator.view(batch, indices, S, bond)
         taken, ptr = S.take(self.collator.node_ptr, indices), self._ptr(indices)
+        if isinstance(self.collator, molecules.MoleculeCollator):
+            return self.collator.view(batch, indices, taken, bond)
         operator = self.collator.operator(taken, ptr, diagonal=True, counts=batch.counts)
         return batch.with_adjacency(operator)
 
@@ -186,6 +187,8 @@ class Source:
         ptr = self._ptr(indices)
         taken = self.edges.take(self.collator.node_ptr, indices)
         S = viewed(view, taken, ptr, self._named(indices), seed)
+        if isinstance(self.collator, molecules.MoleculeCollator):
+            return self.collator.view(batch, indices, S)
         operator = self.collator.operator(S, ptr, diagonal=False)
         has_loop = np.zeros(ptr[-1], np.float32)
         has_loop[S.rows()[S.rows() == S.global_columns(ptr)]] = 1.0

@@ -13,6 +13,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from igsd.batches.features import FeatureMap
 from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.open import as_graphset, open_data
@@ -214,8 +215,10 @@ def test_the_file_of_a_wrong_number_is_named(tmp_path: Path) -> None:
         open_data(tmp_path)
     bad.edges[1, 2]["weight"], bad.nodes[3]["age"] = 1.0, float("inf")
     nx.write_graphml(bad, tmp_path / "b.graphml")
+    graphs = open_data(tmp_path)
     with pytest.raises(DataError, match=r"node 3 of graph 1 of '.*', b\.graphml, has age inf"):
-        open_data(tmp_path)
+        FeatureMap.fit(graphs)
+    FeatureMap.fit(graphs, attributes="none")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "edgelist", "csv.gz", "edges"])

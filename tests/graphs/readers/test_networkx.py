@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from igsd.errors import DataError
-from igsd.graphs.build import from_edges
+from igsd.graphs.build import from_edges, join_sets
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.networkx import from_networkx, to_networkx
 from tests.graphs.strategies import graph_sets
@@ -125,16 +127,16 @@ def _partly(kind: str) -> nx.Graph:
     return graph
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("length", "must have the same length everywhere"),
-        ("nan", "must be finite"),
-    ],
-)
-def test_attributes_that_do_not_fit(kind: str, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        from_networkx([_partly(kind)])
+def test_attributes_that_do_not_fit() -> None:
+    with pytest.raises(DataError, match="must have the same length everywhere"):
+        from_networkx([_partly("length")])
+
+
+def test_numbers_of_nodes_are_checked_where_they_are_used() -> None:
+    graphs = from_networkx([_partly("nan")])
+    assert graphs.node_attribute_names == ("z",)
+    assert graphs.node_attributes is not None
+    assert np.isnan(graphs.node_attributes[:, 0]).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -203,3 +205,55 @@ def test_other_bad_input() -> None:
     uneven[0].graph["y"], uneven[1].graph["y"] = [0.5, 1.0], [0.5]
     with pytest.raises(DataError, match="Graph 1 of 'graphs' has 1 targets"):
         from_networkx(uneven)
+
+
+def partial_graphs() -> list[nx.Graph]:
+    """Return a path and a directed cycle whose nodes and edges lack some attributes."""
+    path, cycle = nx.path_graph(3), nx.cycle_graph(3, create_using=nx.DiGraph)
+    path.nodes[0].update(age=3.5, club="x", place=[1.0, 2.0])
+    cycle.nodes[1].update(age=-1.0, club="y", born="2020-01-01")
+    for graph in (path, cycle):
+        nx.set_node_attributes(graph, 7.0, "size")
+    path.edges[0, 1].update(kind="a", length=2.0)
+    cycle.edges[1, 2]["length"] = 4.0
+    return [path, cycle]
+
+
+def test_attributes_that_some_lack_are_kept_apart() -> None:
+    graphs = from_networkx(partial_graphs())
+    assert graphs.node_attribute_names == ("size",)
+    assert graphs.partial_node_names == ("age", "club", "place[0]", "place[1]")
+    assert graphs.partial_node_category_names == ((), ("x", "y"), (), ())
+    assert graphs.partial_edge_names == ("kind", "length")
+    assert "node attribute 'age' not used: 4 of 6 nodes have none" in graphs.notes
+    path, cycle = to_networkx(graphs)
+    assert path.nodes[0] == {"size": 7, "age": 3.5, "club": "x", "place[0]": 1, "place[1]": 2}
+    assert path.nodes[1] == {"size": 7}
+    assert cycle.nodes[1] == {"size": 7, "age": -1, "club": "y"}
+    assert path.edges[0, 1] == {"kind": "a", "length": 2}
+    assert path.edges[1, 2] == {}
+    assert dict(cycle.edges) == {(0, 1): {}, (1, 2): {"length": 4}, (2, 0): {}}
+    assert from_networkx([path, cycle]) == graphs
+
+
+def test_attributes_that_some_lack_in_parts_and_files(tmp_path: Path) -> None:
+    graphs = from_networkx(partial_graphs())
+    assert to_networkx(graphs[1])[0].nodes[1] == {"size": 7, "age": -1, "club": "y"}
+    assert join_sets([graphs[0], graphs[1]]) == graphs
+    whole = from_networkx([nx.path_graph(2)])
+    bare = replace(graphs, node_attributes=None, node_attribute_names=())
+    assert join_sets([bare, whole]).partial_node_attributes is None
+    graphs.save(tmp_path / "some.graphs")
+    loaded = GraphSet.load(tmp_path / "some.graphs")
+    assert loaded == graphs
+    assert to_networkx(loaded)[0].nodes[0]["club"] == "x"
+
+
+def test_attributes_that_cannot_be_kept() -> None:
+    ragged, nothing = nx.path_graph(3), nx.path_graph(3)
+    ragged.nodes[0]["z"], ragged.nodes[1]["z"] = [1.0], [1.0, 2.0]
+    nothing.nodes[0]["z"] = None
+    for graph in (ragged, nothing):
+        graphs = from_networkx([graph])
+        assert graphs.partial_node_attributes is None
+        assert len(graphs.notes) == 1

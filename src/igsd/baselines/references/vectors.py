@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from igsd.baselines.kernels.base import ShallowEstimator
-from igsd.errors import DataError, warn_user
+from igsd.errors import DataError, enumerated, shortened, warn_user
 from igsd.estimators.base import settings_as_parameters
 from igsd.files.columns import read_vectors, vector_texts
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.file_labels import file_and_stem, places_of
 from igsd.settings.fields import Settings, setting
 
 
@@ -58,37 +59,78 @@ def checksum_of(path: str) -> str:
 def vectors_for(path: str | os.PathLike[str], graphs: GraphSet) -> np.ndarray:
     """Return the vectors of graphs from a file, [G, d].
 
-    A table with a column ``id`` is matched by the ids of the graphs; if they have none, by their
-    numbers from 0, or in the order of its column ``graph``. Everything else is taken in order,
-    which a column ``name`` must not contradict. Raises ``DataError`` if the file does not have one
-    row for each graph, or has rows of other graphs.
+    A table with a column ``id`` is matched by the ids of the graphs. If they have none, a column
+    ``file``, ``name`` or ``id`` is matched by their names, those of files with or without the
+    ending; else ``id`` by their numbers from 0, or in the order of its column ``graph``. Everything
+    else is taken in order. Raises ``DataError`` if the file does not have one row for each graph,
+    or has rows of other graphs; names that are not those of files may be others.
     """
     vectors, texts = read_vectors(path), vector_texts(path)
-    ids = texts.get("id")
-    if ids is not None and (graphs.ids is not None or "graph" not in texts):
-        names = list(graphs.ids or map(str, range(len(graphs))))
-        rows = {name: row for row, name in enumerate(ids)}
-        missing = [name for name in names if name not in rows]
-        is_repeated = len(rows) < len(ids) or len(set(names)) < len(names)
-        if ids != names and (is_repeated or missing):
-            what = f"no row for {missing[0]!r}" if missing else "the same id more than once"
-            if not missing and len(rows) == len(ids):
-                what = "each id once, and several graphs there have the same"
-            kind = "id" if graphs.ids else "the numbers of the graphs, from 0, as ids"
-            raise DataError(
-                f"{path} is matched by {kind} with {graphs.name!r}, but has {what}. Without its "
-                "column 'id', rows are taken in the order of the graphs."
-            )
-        if ids != names and len(ids) == len(names):
-            vectors = vectors[[rows[name] for name in names]]
+    has_ids = "id" in texts and graphs.ids is not None
+    rows = None if has_ids else _rows_by_name(path, texts, graphs)
+    if rows is None and "id" in texts and (has_ids or "graph" not in texts):
+        rows = _rows_by_id(path, texts["id"], graphs)
     if len(vectors) != len(graphs):
         raise DataError(
             f"{path} holds {len(vectors)} vectors, but {graphs.name!r} has {len(graphs)} graphs. "
             "There must be one row for each graph."
         )
-    if ids is None or graphs.ids is None:
+    if rows is None and not has_ids:
         _check_names(path, texts.get("name", []), graphs)
-    return vectors
+    return vectors if rows is None else vectors[rows]
+
+
+def _rows_by_id(path: str | os.PathLike[str], ids: list[str], graphs: GraphSet) -> list[int] | None:
+    """Return the row of each graph by its id, or by its number; None if they are in order."""
+    names = list(graphs.ids or map(str, range(len(graphs))))
+    rows = {name: row for row, name in enumerate(ids)}
+    missing = [name for name in names if name not in rows]
+    is_repeated = len(rows) < len(ids) or len(set(names)) < len(names)
+    if ids == names:
+        return None
+    if is_repeated or missing:
+        what = f"no row for {missing[0]!r}" if missing else "the same id more than once"
+        if not missing and len(rows) == len(ids):
+            what = "each id once, and several graphs there have the same"
+        kind = "id" if graphs.ids else "the numbers of the graphs, from 0, as ids"
+        raise DataError(
+            f"{path} is matched by {kind} with {graphs.name!r}, but has {what}. Without its "
+            "column 'id', rows are taken in the order of the graphs."
+        )
+    return [rows[name] for name in names]
+
+
+def _rows_by_name(
+    path: str | os.PathLike[str], texts: dict[str, list[str]], graphs: GraphSet
+) -> list[int] | None:
+    """Return the row of each graph by its name; None if the table does not name the graphs.
+
+    Raises ``DataError`` if it names files, and others than those of the graphs.
+    """
+    own = graphs.graph_names
+    key = next((key for key in ("file", "name", "id") if key in texts), None)
+    if own is None or key is None:
+        return None
+    asked = texts[key]
+    places = places_of(asked, own)
+    unknown = [text for text, place in zip(asked, places, strict=True) if place is None]
+    are_files = any(file_and_stem(name)[1] != name for name in own)
+    names_files = key == "file" or (are_files and (key == "name" or len(unknown) < len(asked)))
+    if not names_files and sorted(places, key=str) != sorted(range(len(own)), key=str):
+        return None
+    counts = np.bincount([place for place in places if place is not None], minlength=len(own))
+    missing = [own[place] for place in np.flatnonzero(counts == 0)]
+    repeated = [own[place] for place in np.flatnonzero(counts > 1)]
+    if unknown or missing or repeated:
+        parts = {"others": unknown, "none for": missing, "several for": repeated}
+        what = [f"{words} ({enumerated(names, 3)})" for words, names in parts.items() if names]
+        raise DataError(
+            f"The rows of {path} are matched by the column {key!r} with the names of the graphs of "
+            f"{graphs.name!r}, such as {shortened(own[0])!r}: there must be one for each graph. "
+            f"There are {', '.join(what)}. Names of files may lack the ending; without the column, "
+            "rows are taken in the order of the graphs."
+        )
+    return np.argsort(np.array(places, np.int64)).tolist()
 
 
 def _check_names(path: str | os.PathLike[str], names: list[str], graphs: GraphSet) -> None:

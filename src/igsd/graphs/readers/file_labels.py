@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from igsd.errors import DataError, counted, enumerated, shortened, warn_user
 from igsd.files.bounded import read_bounded
 from igsd.graphs.readers.cells import rows_of_text
+from igsd.settings.own import offered
 
 SUFFIXES = (
     ".graphml",
@@ -24,9 +26,16 @@ SUFFIXES = (
 )
 """The endings of files of networks, each also followed by .gz."""
 
-_NAME = re.compile(
-    rf"(?P<stem>.+?)(?:{'|'.join(map(re.escape, SUFFIXES))})(?:\.gz)?(?P<own>:.*)?", re.I | re.S
-)
+
+def endings() -> tuple[str, ...]:
+    """Return the endings of files of networks, with those that readers of packages are for."""
+    return (*SUFFIXES, *(f".{name}" for name in offered("readers")))
+
+
+@cache
+def _pattern(known: tuple[str, ...]) -> re.Pattern[str]:
+    either = "|".join(map(re.escape, known))
+    return re.compile(rf"(?P<stem>.+?)(?:{either})(?:\.gz)?(?P<own>:.*)?", re.I | re.S)
 
 
 def file_and_stem(name: str) -> tuple[str, str]:
@@ -35,7 +44,7 @@ def file_and_stem(name: str) -> tuple[str, str]:
     Only a known ending is removed: of ``team.00.graphml`` the stem is ``team.00``. A graph of a
     file of several, ``file.json:3``, is of ``file.json``.
     """
-    found = _NAME.fullmatch(name)
+    found = _pattern(endings()).fullmatch(name)
     if found is None:
         return name, name
     return name.removesuffix(found["own"] or ""), found["stem"]
@@ -47,6 +56,20 @@ def names_by_stem(names: Iterable[str]) -> dict[str, list[str]]:
     for file, stem in dict.fromkeys(map(file_and_stem, names)):
         found.setdefault(stem, []).append(file)
     return found
+
+
+def places_of(asked: Iterable[str], names: Sequence[str]) -> list[int | None]:
+    """Return the place of each graph that is asked for, None if there is no such name, or several.
+
+    A graph is called as it is, or without the ending of its file, perhaps behind a folder.
+    """
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        file, stem = file_and_stem(name)
+        for key in {name, stem + name.removeprefix(file)}:
+            places.setdefault(key, []).append(place)
+    found = [places.get(one) or places.get(Path(one).name, []) for one in asked]
+    return [each[0] if len(each) == 1 else None for each in found]
 
 
 def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:

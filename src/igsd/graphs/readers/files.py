@@ -7,10 +7,10 @@
 | .edgelist, .edges, .csv, .tsv | a line per edge, with or without a header |
 | .npz, .npy | adjacency matrices of SciPy (sparse) and NumPy, [n, n] or [G, n, n] |
 
-Text formats may be packed with gzip. A folder of such files is a set, a graph is called as its
-file, and its class is in a file ``labels.csv`` with the columns file and label, if there is one.
-Nothing that is read can run code: pickles are refused, and so are XML entities, which can expand
-to gigabytes.
+Text formats may be packed with gzip, and packages may offer readers of other files
+(``igsd.graphs.readers.own``). A folder of such files is a set, a graph is called as its file, and
+its class is in a file ``labels.csv`` with the columns file and label, if there is one. Nothing that
+is read can run code: pickles are refused, and so are XML entities, which can expand to gigabytes.
 """
 
 import hashlib
@@ -34,8 +34,9 @@ from igsd.files.columns import parse_number
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.readers.cells import rows_of_text
-from igsd.graphs.readers.file_labels import SUFFIXES, file_and_stem, read_file_labels
+from igsd.graphs.readers.file_labels import endings, file_and_stem, read_file_labels
 from igsd.graphs.readers.networkx import check_links, from_networkx
+from igsd.graphs.readers.own import own_reader, read_by_package, reader_checksum
 from igsd.progress import readable_name
 
 LABELS = "labels.csv"
@@ -49,7 +50,7 @@ _COLUMNS = {
 """The names that the columns of an edge list may have."""
 
 
-_READER_VERSION = 2
+_READER_VERSION = 3
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
 
 _FEWEST_CACHED = 20
@@ -61,7 +62,12 @@ def suffix_of(path: Path) -> str:
 
 
 def is_network_file(path: Path) -> bool:
-    """Return whether a file is read here; a table only if its header names two ends of edges."""
+    """Return whether a file is read here, or by the reader of a package.
+
+    A table is one only if its header names two ends of edges.
+    """
+    if own_reader(path):
+        return True
     suffix = suffix_of(path)
     if suffix not in (".csv", ".tsv"):
         return suffix in _PARSERS
@@ -136,7 +142,7 @@ def _warn_of_others(folder: Path, files: list[Path]) -> None:
     if names:
         warn_user(
             f"Not read in {folder}: {enumerated(names)}. Read are files of networks "
-            f"({', '.join(SUFFIXES)}; tables with the columns source and target), not folders "
+            f"({', '.join(endings())}; tables with the columns source and target), not folders "
             "inside."
         )
 
@@ -149,6 +155,8 @@ def _content_digest(folder: Path, files: list[Path]) -> str:
             content = read_bounded(file)
             digest.update(os.fsencode(f"{file.name} {len(content)};"))
             digest.update(content)
+    for name in sorted({*map(own_reader, files)} - {""}):
+        digest.update(reader_checksum(name).encode())
     return digest.hexdigest()
 
 
@@ -163,9 +171,9 @@ def _parsed(
     """Return the graphs of files, with the labels of a folder; several are named by their files."""
     is_several = is_several or folder is not None
     is_repeated = len({file.name for file in files}) < len(files)
-    items: list[Any] = []
+    items, built_in = list[Any](), list[Any]()
     for place, file in enumerate(files):
-        found = _read_file(file)
+        found = read_by_package(file) if own_reader(file) else _read_file(file)
         title = readable_name(str(file) if is_repeated else file.name)
         for number, graph in enumerate(found):
             own = graph.graph.get("name") or number
@@ -174,9 +182,10 @@ def _parsed(
             else:
                 graph.graph["name"] = f"{title}:{own}" if is_several else str(own)
         items += found
+        built_in += [] if own_reader(file) else found
         if progress is not None:
             progress(place + 1, len(files))
-    notes = _drop_names(items)
+    notes = _drop_names(built_in)
     if folder is not None and (labels := folder / LABELS).is_file():
         classes = read_file_labels(labels, [graph.graph["name"] for graph in items])
         for graph, label in zip(items, classes, strict=True):

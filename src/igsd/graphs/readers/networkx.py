@@ -11,8 +11,9 @@
 | graph attribute ``name`` | graph name |
 
 Nodes may have any hashable names; they are numbered in the order of the graph. An attribute that a
-node (edge) of the set lacks, dates and mixed values are left out, with a note; a missing weight
-is 1. Directed edges, multiple edges and self loops follow ``igsd.graphs.build``.
+node (edge) of the set lacks is a partial one, which igsd's methods do not use; dates and mixed
+values are left out; a note says so. A missing weight is 1. Directed edges, multiple edges and self
+loops follow ``igsd.graphs.build``.
 """
 
 from collections import Counter
@@ -24,14 +25,14 @@ import numpy as np
 from igsd.errors import DataError
 from igsd.graphs import columns as tables
 from igsd.graphs.build import from_edges
-from igsd.graphs.graphset import UNNAMED, GraphSet, placeholders
+from igsd.graphs.graphset import PARTIAL, UNNAMED, GraphSet, placeholders
 
 
 def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     """Return the set of these NetworkX graphs, in their order.
 
     Raises ``DataError`` for an empty list, a graph without nodes, vectors of different lengths and
-    values that are not finite.
+    numbers of edges that are not finite.
     """
     items = list(graphs)
     for place, graph in enumerate(items):
@@ -60,7 +61,7 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
         columns |= attributes
         notes += left_out
     counts = [graph.number_of_nodes() for graph in items]
-    for key in ("edge_labels", "edge_attributes"):
+    for key in ("edge_labels", "edge_attributes", "partial_edge_attributes"):
         if key in columns:
             columns[key] = columns[key][pairs[:, 2]]
     columns["directed"] = any(graph.is_directed() for graph in items)
@@ -122,16 +123,28 @@ def _records(graphs: GraphSet, kind: str, count: int) -> list[tables.Record]:
                 columns[place] = [values[int(code)] for code in columns[place]]
         for record, row in zip(records, zip(*columns, strict=True), strict=True):
             record.update(zip(names, row, strict=True))
+    _add_partial(records, graphs, f"partial_{kind}_attributes")
     return records
+
+
+def _add_partial(records: list[tables.Record], graphs: GraphSet, column: str) -> None:
+    """Add the attributes that some records lack to those that have them."""
+    table, (names, kinds) = getattr(graphs, column), PARTIAL[column]
+    for place, name in enumerate(getattr(graphs, names)):
+        values = getattr(graphs, kinds)[place] if getattr(graphs, kinds) else ()
+        numbers = np.asarray(table)[:, place]
+        for row in np.flatnonzero(numbers >= 0 if values else ~np.isnan(numbers)).tolist():
+            records[row][name] = values[int(numbers[row])] if values else float(numbers[row])
 
 
 def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:
     """Return for each graph whether an edge differs from its mirror image, [G] bool."""
     adjacency = graphs.adjacency
-    rows, columns = adjacency.rows(), adjacency.global_columns(graphs.node_ptr)
-    mirror = np.lexsort((rows, columns))
+    rows, mirror = adjacency.rows(), adjacency.mirror(graphs.node_ptr)
     differs = np.zeros(adjacency.num_entries, dtype=bool)
-    for values in (graphs.edge_labels, graphs.edge_attributes, graphs.directions):
+    partial = graphs.partial_edge_attributes
+    partial = None if partial is None else np.nan_to_num(partial, nan=np.inf)
+    for values in (graphs.edge_labels, graphs.edge_attributes, graphs.directions, partial):
         if values is not None:
             unequal = values != values[mirror]
             differs |= unequal if unequal.ndim == 1 else unequal.any(axis=1)
