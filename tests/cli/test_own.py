@@ -374,3 +374,14 @@ def test_vectors_of_other_files_are_refused(tmp_path: Path) -> None:
     path.write_text("network,x\na,1\n")
     with pytest.raises(StorageError, match="call it id, name or file"):
         vectors_for(path, graphs)
+
+
+def test_vectors_are_matched_by_line(tmp_path: Path) -> None:
+    """Rows were taken in order although their lines said otherwise."""
+    graphs = replace(make_graphs(3), lines=np.array([2, 4, 5]))
+    path = tmp_path / "vectors.csv"
+    path.write_text("line,a\n5,3\n2,1\n4,2\n")
+    assert vectors_for(str(path), graphs)[:, 0].tolist() == [1, 2, 3]
+    path.write_text("line,a\n5,3\n2,1\n9,2\n")
+    with pytest.raises(DataError, match="no row for line 4"):
+        vectors_for(str(path), graphs)

@@ -246,3 +246,14 @@ def test_a_lone_surrogate_is_written_as_its_escape(tmp_path: Path, suffix: str) 
     write_columns(path, {"name": ["a\ud800", "b", None], "x": [1.5, 2.5, 3.5]})
     found = pa.csv.read_csv(path) if suffix == ".csv" else pa.parquet.read_table(path)
     assert found["name"].to_pylist()[:2] == ["a\\ud800", "b"]
+
+
+@pytest.mark.parametrize("name", ["class", "Label", "y", "ID", "", "Unnamed: 0", "index"])
+def test_labels_and_row_numbers_are_not_features(tmp_path: Path, name: str) -> None:
+    """A column of classes was a feature, and random vectors scored 100 %."""
+    path = tmp_path / "vectors.csv"
+    path.write_text(f"{name},a,b\n0,0.5,0.25\n1,0.5,0.75\n")
+    with pytest.raises(StorageError, match="called like a label or a row number"):
+        read_vectors(path)
+    path.write_text("x,y\n0.5,0.25\n0.5,0.75\n")
+    assert read_vectors(path).shape == (2, 2)

@@ -105,7 +105,7 @@ def _plain_labels(y: Any, num_graphs: int) -> list[Any]:
     if isinstance(y, str) or not hasattr(y, "__len__"):
         raise DataError(f"y must be a list with one label per graph. Got {type(y).__name__}.")
     if isinstance(y, np.ma.MaskedArray):
-        y = y.astype(object).filled(None)
+        y = np.ma.filled(y.astype(object), None)
     array: Any = y if isinstance(y, list | tuple) else np.asarray(y)
     if getattr(array, "ndim", 1) != 1:
         raise DataError(
@@ -239,7 +239,7 @@ def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
         )
     try:
         if isinstance(y, np.ma.MaskedArray):
-            y = y.astype(np.float64).filled(np.nan)
+            y = np.ma.filled(y.astype(np.float64), np.nan)
         values = as_numbers(y).copy()
     except (TypeError, ValueError) as error:
         raise DataError(

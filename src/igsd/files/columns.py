@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,8 +31,12 @@ _ROW_GROUP = 10_000
 """The fewest rows of a row group, except the last: many small groups are slow to read."""
 
 _FORMULA = ("=", "+", "-", "@")
-_KEYS = ("graph", "id", "name", "file")
-_NOT_NUMBERS = (*_KEYS, "line")
+_KEYS = ("graph", "id", "name", "file", "line")
+_NOT_FEATURES = re.compile(
+    rf"|class(es)?|labels?|targets?|y|index|unnamed: \d+|__index_level_\d+__|{'|'.join(_KEYS)}",
+    re.I,
+)
+"""Columns of labels and row numbers, which programs leave in a table, and other spellings."""
 
 
 def write_columns(
@@ -277,7 +282,7 @@ def read_vectors(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def vector_texts(path: str | os.PathLike[str]) -> dict[str, list[str]]:
-    """Return the columns ``graph``, ``id``, ``name`` and ``file`` of a table that it has.
+    """Return the columns ``graph``, ``id``, ``name``, ``file`` and ``line`` that a table has.
 
     Rows are in the order of ``read_vectors``, which is called first.
     """
@@ -329,8 +334,15 @@ def _read_table(source: Path) -> np.ndarray:
             f"{source} is damaged: its columns have other checksums than when they were written. "
             "Copy it again, or create it again."
         )
-    kept = [name for name in table.column_names if name not in _NOT_NUMBERS]
+    kept = [name for name in table.column_names if name not in _KEYS]
     for name in kept:
+        # Beside x, y is a coordinate.
+        if _NOT_FEATURES.fullmatch(name) and not (name == "y" and "x" in kept):
+            raise StorageError(
+                f"Every column of {source} is a number of the vectors, except {', '.join(_KEYS)}. "
+                f"Column {name!r} is called like a label or a row number: leave it out, or give it "
+                "another name."
+            )
         kind = table.schema.field(name).type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             raise StorageError(

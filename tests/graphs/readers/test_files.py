@@ -437,3 +437,11 @@ def test_matrices_of_other_things_than_numbers(kind: type) -> None:
     matrix = np.array([["a", "b"], ["c", "d"]], dtype=kind)
     with pytest.raises(DataError, match="must hold numbers"):
         matrix_graph(matrix)
+
+
+def test_labels_of_molecules_are_not_matched_by_a_part_of_their_smiles(tmp_path: Path) -> None:
+    """The slash of a double bond was taken for a folder: C/C=C/CO labelled methanol."""
+    path = tmp_path / "labels.csv"
+    path.write_text("smiles,label\nCC,y\nCCO,x\nC/C=C/CO,y\n")
+    with pytest.raises(DataError, match="C/C=C/CO, and there are no such graphs"):
+        file_labels.read_file_labels(path, ["CC", "CCO", "CO"])

@@ -61,15 +61,18 @@ def vectors_for(path: str | os.PathLike[str], graphs: GraphSet) -> np.ndarray:
 
     A table with a column ``id`` is matched by the ids of the graphs. If they have none, a column
     ``file``, ``name`` or ``id`` is matched by their names, those of files with or without the
-    ending; else ``id`` by their numbers from 0, or in the order of its column ``graph``. Everything
-    else is taken in order. Raises ``DataError`` if the file does not have one row for each graph,
-    or has rows of other graphs; names that are not those of files may be others.
+    ending; else ``id`` by their numbers from 0, or in the order of its column ``graph``; else the
+    column ``line`` by their lines. Everything else is taken in order. Raises ``DataError`` if the
+    file does not have one row for each graph, or has rows of other graphs; names that are not those
+    of files may be others.
     """
     vectors, texts = read_vectors(path), vector_texts(path)
     has_ids = "id" in texts and graphs.ids is not None
     rows = None if has_ids else _rows_by_name(path, texts, graphs)
     if rows is None and "id" in texts and (has_ids or "graph" not in texts):
         rows = _rows_by_id(path, texts["id"], graphs)
+    if rows is None and texts.keys() == {"line"} and graphs.lines is not None:
+        rows = _rows_by_line(path, texts["line"], graphs)
     if len(vectors) != len(graphs):
         raise DataError(
             f"{path} holds {len(vectors)} vectors, but {graphs.name!r} has {len(graphs)} graphs. "
@@ -98,6 +101,20 @@ def _rows_by_id(path: str | os.PathLike[str], ids: list[str], graphs: GraphSet) 
             "column 'id', rows are taken in the order of the graphs."
         )
     return [rows[name] for name in names]
+
+
+def _rows_by_line(path: str | os.PathLike[str], lines: list[str], graphs: GraphSet) -> list[int]:
+    """Return the row of each graph by its line; raises ``DataError`` unless each has one."""
+    own = [] if graphs.lines is None else list(map(str, graphs.lines.tolist()))
+    rows = {line: row for row, line in enumerate(lines)}
+    other = next((line for line in own if line not in rows), None)
+    if other is not None or len(rows) < len(lines) or len(rows) > len(own):
+        what = "other lines" if other is None else f"no row for line {other}"
+        raise DataError(
+            f"{path} is matched by line with {graphs.name!r}, but has {what}. There must be one "
+            "row for each line of a graph; without the column 'line', rows are taken in order."
+        )
+    return [rows[line] for line in own]
 
 
 def _rows_by_name(

@@ -1,7 +1,7 @@
 """Labels of graphs by the names of their files: a table with the columns file and label."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -63,12 +63,13 @@ def places_of(asked: Iterable[str], names: Sequence[str]) -> list[int | None]:
 
     A graph is called as it is, or without the ending of its file, perhaps behind a folder.
     """
+    plain = _without_folder(names)
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         file, stem = file_and_stem(name)
         for key in {name, stem + name.removeprefix(file)}:
             places.setdefault(key, []).append(place)
-    found = [places.get(one) or places.get(Path(one).name, []) for one in asked]
+    found = [places.get(one) or places.get(plain(one), []) for one in asked]
     return [each[0] if len(each) == 1 else None for each in found]
 
 
@@ -96,10 +97,11 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
     stems = names_by_stem(names)
     files = {one for several in stems.values() for one in several}
     exact, given, unknown = set(names), dict[str, str](), []
+    plain = _without_folder(names)
     for row in rows[1:]:
         if len(row) <= max(file, label):
             raise DataError(f"{path} has a row of {len(row)} cells: {', '.join(row)}.")
-        asked = row[file] if row[file] in exact else Path(row[file]).name
+        asked = row[file] if row[file] in exact else plain(row[file])
         if asked not in exact and asked not in files:
             found = stems.get(asked, [])
             if len(found) > 1:
@@ -114,7 +116,8 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
         if given.setdefault(asked, row[label]) != row[label]:
             raise DataError(f"{path} gives the file {row[file]} two labels.")
     if unknown:
-        raise DataError(f"{path} names {enumerated(unknown)}, and there are no such files.")
+        what = "files" if plain("a/b") == "b" else "graphs"
+        raise DataError(f"{path} names {enumerated(unknown)}, and there are no such {what}.")
     labels = [given.get(name, given.get(file_and_stem(name)[0])) for name in names]
     if missing := [name for name, found in zip(names, labels, strict=True) if found is None]:
         if len(missing) == len(names):
@@ -162,8 +165,15 @@ def check_one_column(path: Path, names: Sequence[str] | None) -> None:
 def _hits(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
     """Return how many cells of each column, below its name, name graphs."""
     known = {*names, *(part for name in names for part in file_and_stem(name))}
+    plain = _without_folder(names)
     cells = [[row[place] for row in rows[1:] if place < len(row)] for place in range(len(rows[0]))]
-    return [sum(c in known or Path(c).name in known for c in column) for column in cells]
+    return [sum(c in known or plain(c) in known for c in column) for column in cells]
+
+
+def _without_folder(names: Iterable[str]) -> Callable[[str], str]:
+    """Return what takes the folder off a path; names that are not files, as SMILES, have none."""
+    are_files = any(file_and_stem(name)[1] != name for name in names)
+    return lambda text: Path(text).name if are_files else text
 
 
 def _names_graph(cell: str, names: Sequence[str]) -> bool:
