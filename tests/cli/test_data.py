@@ -221,3 +221,19 @@ def test_a_folder_of_shards_is_data_for_every_command(
     (tmp_path / "all.graphs" / "part-0002.graphs").unlink()
     code, _, err = igsd("embed", "rone", "all.graphs", "-o", "x.npy")
     assert (code, "lacks 1 shard of its 4" in err) == (2, True)
+
+
+@pytest.mark.parametrize("size", ["short", "long"])
+def test_columns_that_a_set_does_not_keep_are_named(
+    igsd: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: str
+) -> None:
+    """A column of text was dropped without a word, and training from the set could not find it."""
+    pytest.importorskip("rdkit")
+    if size == "long":
+        monkeypatch.setattr(importing, "LONG", 1)
+    (tmp_path / "m.csv").write_text("id,smiles,active,weight\n1,CCO,yes,46.1\n2,CCC,no,44.2\n")
+    code, _, err = igsd("data", "import", "m.csv", "-o", "m.graphs", "--quiet")
+    assert (code, "does not keep 1 column of the table: 'active'" in err) == (0, True)
+    options = ("--label-column", "active", "--force", "--quiet")
+    code, _, err = igsd("data", "import", "m.csv", "-o", "m.graphs", *options)
+    assert (code, "does not keep" in err) == (0, False)

@@ -20,6 +20,7 @@ from igsd.cli.options import (
 from igsd.cli.output import open_graphs, reading_of, say_note
 from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.twins import count_twins
+from igsd.files.remote import is_remote
 from igsd.graphs.build import join_sets
 from igsd.graphs.datasets import aliases, data_sets, shown_names
 from igsd.graphs.graphset import GraphSet
@@ -189,10 +190,11 @@ def _matching(paths: list[str]) -> list[str]:
 
 def _opened(args: Namespace, paths: list[str]) -> GraphSet:
     """Return the graphs of a short table, or of anything that is not a table."""
-    if args.label_column or args.target_columns:
+    if len(paths) == 1 and is_table(paths[0]) and not is_remote(paths[0]):
         targets = names_in(args.target_columns) if args.target_columns else None
         columns = (args.smiles_column, args.label_column, targets)
-        return read_smiles_table(paths[0], *columns, standardise=args.standardise)
+        kwargs: Any = {"standardise": args.standardise, "names_unkept": True}
+        return read_smiles_table(paths[0], *columns, **kwargs)
     if len(paths) > 1 and all(os.path.isfile(p) and is_network_file(Path(p)) for p in paths):
         return replace(open_data(paths, **reading_of(args)), name=Path(args.output).stem)
     sets = [open_graphs(path, quiet=args.quiet, **reading_of(args)) for path in paths]

@@ -43,6 +43,7 @@ from igsd.graphs.readers.table import (
     names_rows,
     read_rows,
     repeats_note,
+    warn_of_unkept,
 )
 from igsd.graphs.readers.text_table import TextTable
 from igsd.progress import readable_name
@@ -112,7 +113,7 @@ def import_tables(
         table.notes = (*table.notes, *odd)
     for column in (*([label] if label else []), *targets):
         table.sample.column(column)  # report a wrong name before reading the molecules
-    check_used(sources[0], smiles, label, targets)
+    warn_of_unkept(table.columns, check_used(sources[0], smiles, label, targets))
     for note in table.notes:
         warn_user(f"{note}.")
     stem = Path(sources[0]) if len(sources) == 1 else target

@@ -149,7 +149,8 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
         except (asyncio.CancelledError, CancelledError) as error:
             raise ConfigError(
                 f"The Dask scheduler at {scheduler} has ended, or cannot be reached any more. "
-                "What was finished before is kept; restart it, and give the same command again."
+                "Restart it, and give the same command again: finished runs and parts of an import "
+                "are kept."
             ) from error
 
 

@@ -67,6 +67,7 @@ def read_smiles_table(
     name: str | None = None,
     check_valence: bool = True,
     standardise: str | bool = "",
+    names_unkept: bool = False,
 ) -> GraphSet:
     """Return the molecules of a table, in any format of ``igsd.graphs.readers.text_table``.
 
@@ -77,6 +78,7 @@ def read_smiles_table(
     those that only name rows (id, index, no, mol_id and so on) and those with a repeated name.
     ``check_valence=False`` keeps molecules whose only fault is an impossible valence, with a note.
     ``standardise``: ``neutral`` or ``tautomer``, see ``igsd.graphs.readers.standard``.
+    ``names_unkept``: warn of columns that the set does not keep.
 
     Rows that are not molecules are left out, with an ``IGSDWarning``, and listed in the set's
     ``notes``; molecules that occur several times are kept, with a warning and a note. Its ``lines``
@@ -100,6 +102,8 @@ def read_smiles_table(
         targets = [column for column in others if infinite[column] is None]
         odd = [infinite_note(column, v) for column, v in infinite.items() if v is not None]
     used = check_used(table.path, smiles, label, targets)
+    if names_unkept:
+        warn_of_unkept(table.columns, used)
     title = name or (readable_name(table.path.name).split(".")[0] if table.lines[0] else UNNAMED)
     found = read_rows(
         table, smiles, targets, name=title, check_valence=check_valence, standardise=level
@@ -119,6 +123,17 @@ def read_smiles_table(
     told = [*table.notes, *odd, *found.graphs.notes, *([repeats] if repeats else [])]
     _tell(table, failures, told)
     return replace(graphs, notes=tuple(notes))
+
+
+def warn_of_unkept(columns: Sequence[str], used: Sequence[str]) -> None:
+    """Warn of columns of text that a set does not keep: all but those used and names of rows."""
+    left = [column for column in columns if column not in used and not names_rows(column)]
+    if left:
+        shown = enumerated([repr(shortened(column)) for column in left], _MOST_SHOWN)
+        warn_user(
+            f"The set does not keep {counted(len(left), 'column')} of the table: {shown}. "
+            "--label-column NAME keeps one as the classes, which are then called class."
+        )
 
 
 def check_used(
