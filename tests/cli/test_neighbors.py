@@ -180,3 +180,14 @@ def test_the_column_of_smiles_is_that_of_the_queries_too(igsd: Run, tmp_path: Pa
     options = ("--query-file", queries, "-k", 1, "--smiles-column", "a_smiles")
     code, out, err = igsd("neighbors", "molecules", table, *options)
     assert (code, "CCO" in out) == (0, True), err
+
+
+def test_a_query_unlike_all_graphs_is_said(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    table = tmp_path / "table.csv"
+    table.write_text("smiles\n" + "\n".join("C" * n + "O" for n in range(2, 12)) + "\n")
+    far = "OS(=O)(=O)c1ccc2[nH]c3ccccc3c2c1"
+    code, _, err = igsd("neighbors", "molecules", table, "--query", far, "-k", 1)
+    assert (code, "nothing there is like them" in err) == (0, True)
+    code, _, err = igsd("neighbors", "molecules", table, "--query", "CCCCO", "-k", 1)
+    assert (code, "nothing there is like them" in err) == (0, False)

@@ -380,3 +380,27 @@ def test_a_set_that_another_import_wrote_meanwhile_is_kept(
     with pytest.raises(StorageError, match="Choose another name"):
         import_tables([str(source)], target, may_replace=False)
     assert target.read_text() == "of another import"
+
+
+def test_files_beside_shards_are_not_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--force replaced the folder of shards as a whole, with whatever else lay in it."""
+    monkeypatch.setattr("igsd.graphs.joining.SHARD", 2)
+    monkeypatch.setattr(importing, "PART", 2)
+    source, target = tmp_path / "table.csv", tmp_path / "set"
+    source.write_text("smiles\nCCO\nCCN\nCCC\nCCS\n")
+    import_tables([str(source)], target)
+    (target / "notes.txt").write_text("mine")
+    with pytest.raises(StorageError, match=r"also holds notes\.txt"):
+        import_tables([str(source)], target)
+    assert (target / "notes.txt").read_text() == "mine"
+    (target / "notes.txt").unlink()
+    assert import_tables([str(source)], target).graphs == 4
+
+
+def test_equal_numbers_do_not_disagree(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("smiles,logp\nCCO,3.70\nCCO,3.7\nCCN,1\nCCN,1.0\nCCC,2\nCCC,3\n")
+    with pytest.warns(IGSDWarning, match=r"disagree in 'logp' \(1\)"):
+        import_tables([str(source)], tmp_path / "set")

@@ -156,7 +156,7 @@ def run_import(args: Namespace) -> int:
             f"--jobs and --backend are for tables of molecules, and {paths[0]} is not one. Leave "
             "them out."
         )
-    if tables and is_long(tables, workers):
+    if tables and (is_long(tables, workers) or is_sharded(target)):
         count, notes = _import_tables(args, tables, target, workers)
     else:
         graphs = _opened(args, paths)

@@ -49,6 +49,7 @@ examples:
   igsd neighbors molecules table.csv --query-file mine.smi -o neighbors.csv
   igsd neighbors --index table.index --query-file mine.smi -o neighbors.csv"""
 
+_APART = 1.4  # what two random graphs are from each other, see docs/exploring.md
 _MOST_DIGITS = 20  # Python refuses to read a number of thousands
 
 
@@ -85,6 +86,7 @@ def run(args: Namespace) -> int:
         for pairs in _found(searched, queries, args)
     ]
     described = [query for query, _ in queries]
+    _say_far(queries, rows)
     if args.output:
         write_columns(args.output, _columns(described, rows))
         written()
@@ -216,6 +218,18 @@ def _found(searched: _Searched, queries: list[Query], args: Namespace) -> list[l
         for n, *pair in zip(chosen, indices, distances, strict=True):
             found[n] = list(zip(*pair, strict=True))
     return found
+
+
+def _say_far(queries: list[Query], rows: list[list[dict[str, Any]]]) -> None:
+    """Say if even the nearest graphs of a query from outside are far from it."""
+    pairs = zip(queries, rows, strict=True)
+    outside = [found[0]["distance"] for (_, where), found in pairs if not isinstance(where, int)]
+    if far := [distance for distance in outside if distance > _APART]:
+        subject = "one query is" if len(far) == 1 else f"{len(far)} queries are"
+        say_note(
+            f"{subject} farther from the nearest graph (up to {max(far):.1f}) than two random "
+            f"graphs are from each other (about {_APART}): nothing there is like them."
+        )
 
 
 def _columns(queries: list[dict[str, Any]], rows: list[list[dict[str, Any]]]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from igsd.graphs.joining import (
     KIND,
     RECODED,
     Parts,
+    check_replaceable,
     is_own,
     names_of,
     read_part,
@@ -103,6 +104,7 @@ def import_tables(
     need("chem", "rdkit", "Reading SMILES")
     folder = parts_folder(target)
     _check_folder(folder, sources)
+    check_replaceable(target)
     table = LongTable.open(sources)
     smiles = smiles_column or table.guess_smiles()
     table.sample.column(smiles)

@@ -11,13 +11,13 @@ from typing import Any, Required, TypedDict
 
 import numpy as np
 
-from igsd.errors import StorageError
+from igsd.errors import StorageError, enumerated
 from igsd.files.arrays import Header, Stacked, read_arrays, write_arrays
 from igsd.files.texts import Texts
 from igsd.graphs.build import encode_categories
 from igsd.graphs.labels import drop_missing
 from igsd.graphs.readers.standard import alike_skeletons, same_molecules
-from igsd.graphs.shards import is_sharded, write_manifest, write_shard
+from igsd.graphs.shards import MANIFEST, is_sharded, write_manifest, write_shard
 
 SHARD = 250_000
 """The most molecules of a file; a set with more becomes a folder of shards of at most this size."""
@@ -32,6 +32,7 @@ RECODED = {
 }
 """Columns of codes, which differ from part to part, and the names of the codes."""
 
+_SHARD_NAME = re.compile(r"part-\d{4,}\.graphs")
 _SHARDS, _REPLACED = "shards", "replaced"  # the shards while they are written; the set they replace
 _PART = re.compile(r"part-\d{6,}")
 # A part, one that was being written when its process was killed, the lock, and a replaced file.
@@ -122,6 +123,18 @@ def _with_classes(parts: "Parts", classes: np.ndarray | None) -> dict[str, Any]:
     return parts.columns() | ({} if classes is None else {"classes": classes})
 
 
+def check_replaceable(target: Path) -> None:
+    """Raise ``StorageError`` if a folder of shards, which is replaced whole, holds other files."""
+    if not is_sharded(target):
+        return
+    names = {path.name for path in target.iterdir()}
+    if other := sorted(n for n in names if n != MANIFEST and not _SHARD_NAME.fullmatch(n)):
+        raise StorageError(
+            f"{target} is a set of shards, which would be replaced as a whole, and also holds "
+            f"{enumerated(other)}. Move those away, or choose another name."
+        )
+
+
 @contextlib.contextmanager
 def _moved_away(target: Path, place: Path, *, if_file: bool) -> Iterator[None]:
     """Move an older set that cannot be replaced in one step; it returns if the block fails.
@@ -130,6 +143,7 @@ def _moved_away(target: Path, place: Path, *, if_file: bool) -> Iterator[None]:
     """
     is_moved = is_sharded(target) or (if_file and target.is_file())
     if is_moved:
+        check_replaceable(target)
         target.replace(place)
     try:
         yield

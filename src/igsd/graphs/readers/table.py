@@ -16,7 +16,7 @@ from igsd.files.cache import cache_dir
 from igsd.files.columns import parse_number
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
-from igsd.graphs.labels import class_of_text, drop_missing, is_fraction
+from igsd.graphs.labels import class_of_text, drop_missing, is_fraction, number_of
 from igsd.graphs.readers.smiles import (
     Molecules,
     SmilesFailure,
@@ -243,12 +243,18 @@ def repeats_note(
         if names_rows(column):
             continue
         cells = table.column(column)
-        known = ({cells[row] for row in group if cells[row]} for group in rows)
+        known = ({_as_number(cells[row]) for row in group if cells[row]} for group in rows)
         if count := sum(len(values) > 1 for values in known):
             differing.append(f"{shortened(column)!r} ({count})")
     if differing:
         text += f"; their rows disagree in {enumerated(differing)}"
     return text
+
+
+def _as_number(text: str) -> float | str:
+    """Return what a cell says: 3.70 and 3.7 are one number."""
+    number = number_of(text)
+    return text if number is None else number
 
 
 def _repeated(table: TextTable) -> set[str]:
