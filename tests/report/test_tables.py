@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from igsd.experiments.exhibits import read_exhibit
 from igsd.experiments.records import record_path, write_record
 from igsd.experiments.run import Run
 from igsd.report.summary import Cell
@@ -105,11 +106,24 @@ def test_ratios_are_taken_split_by_split(tmp_path: Path) -> None:
     write_errors("infograph", 0, 5.0, status="failed")
     failed = tmp_path / "qm9" / "QM9" / "infograph" / "seed-0.json"
     failed.write_text(json.dumps(json.loads(failed.read_text()) | {"rows": []}))
-    rows = {row.method: row.results for row in table("figure-qm9", tmp_path).rows}
-    assert [cell.text for cell in rows["igsd"][:2]] == ["0.80 ± 0.10 (2 of 3 seeds)", "-"]
+    rows = {row.title: row.results for row in table("figure-qm9", tmp_path).rows}
+    assert [cell.text for cell in rows["IGSD"][:2]] == ["0.80 ± 0.10 (2 of 3 seeds)", "-"]
     assert rows["supervised"][0].mean == 1.0
-    assert rows["mean-teacher"][0].text == "not run"
-    assert rows["infograph"][0].text == "failed"
+    assert rows["Mean Teachers"][0].text == "not run"
+    assert rows["InfoGraph"][0].text == "failed"
+
+
+def test_ratios_of_changed_settings_are_to_the_plain_baseline(tmp_path: Path) -> None:
+    line = next(x for x in read_exhibit("figure-qm9").lines if x.settings)
+    for method, changes, error in (("supervised", {}, 2.0), ("igsd", line.settings, 1.0)):
+        run = Run("qm9", "QM9", method, "qm9", 0, changes=tuple(changes.items()))
+        record = make_record("QM9", "qm9", 0, {}, protocol="qm9", method=method)
+        record |= {"config": run.config().to_json(), "protocol": run.rules.settings(run)}
+        record["rows"] = [{"method": method, "protocol": "qm9", "mae": {"mu": error}}]
+        write_record(run.path(tmp_path), record)
+    rows = {row.title: row.results for row in table("figure-qm9", tmp_path).rows}
+    assert rows[line.title][0].mean == 0.5
+    assert rows["IGSD"][0].text == "not run"
 
 
 def test_ratios_of_targets_learned_alone(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from igsd.baselines.registry import METHODS, TASKS
 from igsd.errors import ConfigError, IGSDWarning
 from igsd.settings.groups import warn_without_effect
-from igsd.settings.igsd import Config, SemiConfig
+from igsd.settings.igsd import Config, SemiConfig, SemiRegressionConfig
 
 OLD: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("old_settings.json").read_text()
@@ -42,8 +42,8 @@ ADDED = {
     "GCCConfig": [*NEW_WITHOUT_LABELS, "devices"],
     "GraphCLConfig": NEW_FOR_BASELINES,
     "InfoGraphVectorsConfig": NEW_FOR_BASELINES,
-    "SemiConfig": [*NEW_WITH_LABELS, "loss", *SUBTREES],
-    "SemiRegressionConfig": [*NEW_WITH_LABELS, "loss", *SUBTREES],
+    "SemiConfig": [*NEW_WITH_LABELS, "loss", "pretraining_targets", *SUBTREES],
+    "SemiRegressionConfig": [*NEW_WITH_LABELS, "loss", "pretraining_targets", *SUBTREES],
     "InfoGraphConfig": NEW_WITH_LABELS,
     "InfoGraphStarConfig": NEW_WITH_LABELS,
     "MeanTeacherConfig": NEW_WITH_LABELS,
@@ -105,6 +105,12 @@ def test_settings_that_change_nothing_are_named(
     settings = Config().updated(changes)
     with pytest.warns(IGSDWarning, match=f"{asked}=.* changes nothing here: that is for {words}"):
         warn_without_effect(settings, [asked])
+
+
+def test_targets_without_a_pretraining_are_named() -> None:
+    settings = SemiRegressionConfig().updated({"pretraining_targets": "geometry"})
+    with pytest.warns(IGSDWarning, match="that is for pretraining_epochs above 0"):
+        warn_without_effect(settings, ["pretraining_targets"])
 
 
 def test_settings_of_a_recipe_are_not_named() -> None:

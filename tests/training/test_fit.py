@@ -406,3 +406,47 @@ class TestPretraining:
         for _ in range(2):
             resumed = train_with_labels(sixteen, PRETRAINING, checkpoint=path)
             assert resumed.before == pretrained.before
+
+
+GEOMETRY = PRETRAINING | {"pretraining_targets": "geometry", "node_features": "label"}
+
+
+class TestPretrainingByTargets:
+    def test_it_learns_what_follows_from_molecules(self) -> None:
+        """An epoch is one pass over all graphs, and the labels take no part in it."""
+        molecules = make_molecules(16)
+        longer = GEOMETRY | {"pretraining_epochs": 20, "epochs": 1}
+        first = train_with_labels(molecules, longer)
+        assert set(first.before[0]) == {"epoch", "supervised", "total"}
+        losses = [entry["total"] for entry in first.before]
+        assert losses[-1] < 0.8 * losses[0]
+        others = train_with_labels(molecules, longer, labels=Labels(np.arange(16) % 2, 2))
+        assert others.before == first.before
+        assert others.history != first.history
+
+    def test_the_labels_begin_with_its_weights(self) -> None:
+        molecules, small = make_molecules(16), {"epochs": 1, "encoder_rate": 1e-30}
+        by_targets, by_views, none = (
+            train_with_labels(molecules, GEOMETRY | small | changes).network.igsd.student.encoder
+            for changes in ({}, {"pretraining_targets": "none"}, {"pretraining_epochs": 0})
+        )
+        for other in (by_views, none):
+            pairs = zip(by_targets.parameters(), other.parameters(), strict=True)
+            assert not all(torch.equal(a, b) for a, b in pairs)
+
+    def test_it_goes_on_after_a_crash(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        molecules, path = make_molecules(16), tmp_path / "c"
+        whole = train_with_labels(molecules, GEOMETRY)
+        with monkeypatch.context() as patch:
+            after_steps(patch, 3, with_labels=True)
+            with pytest.raises(KeyboardInterrupt):
+                train_with_labels(molecules, GEOMETRY, checkpoint=path)
+        assert [file.name for file in tmp_path.iterdir()] == ["c.pretraining"]
+        assert_same_run(train_with_labels(molecules, GEOMETRY, checkpoint=path), whole)
+        assert [file.name for file in tmp_path.iterdir()] == ["c"]
+
+    def test_graphs_without_coordinates_are_refused(self, sixteen: GraphSet) -> None:
+        with pytest.raises(DataError, match="Use pretraining_targets='none'"):
+            train_with_labels(sixteen, GEOMETRY)

@@ -194,7 +194,9 @@ def _cells(
                 cell = replace(cell, status=NOT_RUN, word=NOT_RUN, records=())
             cells.append(cell)
             continue
-        base = [record for _, record in folder.of(replace(run, method=exhibit.baseline))]
+        base = [
+            record for _, record in folder.of(replace(run, method=exhibit.baseline, changes=()))
+        ]
         ratio = partial(found, "mae", method=run.method, relative_to=base)
         targets = exhibit.axis.values if exhibit.axis and not run.target else (run.target,)
         cells += [ratio(target=target) for target in targets]

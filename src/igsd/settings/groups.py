@@ -321,6 +321,7 @@ _NEEDS: tuple[_Rule, ...] = (
     ),
     (("temperature",), "loss='infonce'", lambda s: getattr(s, "loss", "infonce") == "infonce"),
     (("subtree_height",), "a subtree_weight above 0", lambda s: s.subtree_weight > 0),
+    (("pretraining_targets",), "pretraining_epochs above 0", lambda s: s.pretraining_epochs > 0),
     (("supcon_reduction",), "a supcon_weight above 0", lambda s: s.supcon_weight > 0),
     (
         (

@@ -34,6 +34,13 @@ class SemiRegressionConfig(g.Unlabelled, g.View, g.Heads, g.Objective, g.Subtree
     section: ClassVar[str] = "igsd"
 
     pretraining_epochs: int = setting(0, "labels", "epochs on all graphs before any label", low=0)
+    pretraining_targets: str = setting(
+        "none",
+        "labels",
+        "what they predict; none: they self-distil; geometry: numbers that follow from elements, "
+        "bonds and coordinates of molecules",
+        choices=("none", "geometry"),
+    )
     encoder_rate: float = setting(
         1.0, "labels", "step size of all but the output layer, relative to its own", above=0, high=1
     )

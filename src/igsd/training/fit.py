@@ -151,6 +151,10 @@ def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None
         _check_views_of_links(settings)
     if isinstance(settings, View) and settings.view == "bond-types":
         bond_types(graphs, settings.num_views)
+    if getattr(settings, "pretraining_epochs", 0) and settings.pretraining_targets == "geometry":
+        from igsd.training.free_targets import check_molecules  # which few trainings need
+
+        check_molecules(graphs)
     ranks.make_fabric(settings)
 
 
@@ -371,25 +375,33 @@ def view_of(settings: Any) -> Diffusion | None:
 def _pretrain(
     network: Any, graphs: GraphSet, settings: Any, fabric: Fabric, options: _Options
 ) -> Pretrained | None:
-    """Pretrain by self-distillation if the settings ask for it, and return what it gave.
+    """Pretrain without labels if the settings ask for it, and return what it gave.
 
-    Minimises Eq. InfoNCE over all training graphs, without reading labels, and loads the weights
-    into student and teacher. With a checkpoint, this part has its own file beside it and resumes.
+    Minimises Eq. InfoNCE over all training graphs, or the error of targets that are computed from
+    them (``pretraining_targets``; departs from the paper), and loads the weights into student and
+    teacher. With a checkpoint, this part has its own file beside it and resumes.
     """
     epochs = getattr(settings, "pretraining_epochs", 0)
     if not epochs:
         return None
+    from igsd.training import free_targets  # which a training without labels does not need
+
     path = None if options.checkpoint is None else f"{os.fspath(options.checkpoint)}.pretraining"
     # The learning rate halves only with labels; a checkpoint is still identified by the setting.
     identity = {"halve_every": settings.halve_every}
     inner = replace(options, watched=None, checkpoint=path, log_dir=None)
     inner = replace(inner, title="pretraining", identity=identity)
-    settings = settings.updated({"epochs": epochs, "halve_every": 0})
+    by_targets = settings.pretraining_targets == "geometry"
+    alone = settings.known(free_targets.ALONE) if by_targets else {}
+    settings = settings.updated({"epochs": epochs, "halve_every": 0, **alone})
     identity = {"data": graphs.without_labels().checksum, **settings.learned()}
     found = options.pretrained
     if found is None or found.identity != identity:
-        fitted = _fit(graphs, settings, IGSDModel, None, fabric, inner)
-        found = Pretrained(identity, fitted.network.state_dict(), fitted.history)
+        labels = free_targets.geometry_labels(graphs) if by_targets else None
+        kind = type(network) if by_targets else IGSDModel
+        fitted = _fit(graphs, settings, kind, labels, fabric, inner)
+        trained = fitted.network.igsd if by_targets else fitted.network
+        found = Pretrained(identity, trained.state_dict(), fitted.history)
     network.igsd.load_state_dict(found.weights)
     return found
 
