@@ -146,3 +146,15 @@ def test_an_ill_conditioned_table_is_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         HEADS["linear"].fit(X, X[:, :1], (2e3, 5e3, 1e4), False, 0)
+
+
+@pytest.mark.parametrize("name", sorted(HEADS))
+@pytest.mark.parametrize("count", [1, 4])
+def test_rows_without_a_difference_give_what_is_frequent(name: str, count: int) -> None:
+    """Equal molecules, and a fold of one row, ended in an error of scikit-learn."""
+    X, Y = np.zeros((count, 5)), np.eye(2)[np.arange(count) % 2]
+    head = HEADS[name]
+    for model in head.fit(X, Y, head.grid, True, 0):
+        found = head.probabilities(model(X))
+        assert found.shape == (count, 2)
+        np.testing.assert_allclose(found.sum(axis=1), 1)

@@ -257,3 +257,8 @@ def test_labels_and_row_numbers_are_not_features(tmp_path: Path, name: str) -> N
         read_vectors(path)
     path.write_text("x,y\n0.5,0.25\n0.5,0.75\n")
     assert read_vectors(path).shape == (2, 2)
+
+
+def test_large_numbers_keep_their_digits(tmp_path: Path) -> None:
+    write_columns(tmp_path / "t.csv", {"a": [1000000004.5, 0.1, 1e300]})
+    assert (tmp_path / "t.csv").read_text().split() == ["a", "1000000004.5", "0.1", "1e+300"]

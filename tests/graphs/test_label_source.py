@@ -349,3 +349,11 @@ def test_its_own_classes_are_no_other_set(graphs: GraphSet) -> None:
 def test_text_where_numbers_are_asked_for(table_label_column: tuple[str, GraphSet]) -> None:
     with pytest.raises(DataError, match="'kind' must hold finite numbers"):
         find_labels(table_label_column[1], table_label_column[0], "kind", "numbers")
+
+
+def test_quotes_around_labels_are_not_part_of_them(tmp_path: Path) -> None:
+    """pandas writes an empty cell of a single column as two quotes, which became a class."""
+    path = tmp_path / "labels.csv"
+    path.write_text('y\n"a"\n""\n"b"\n"a"\n')
+    graphs = make_graphs(4)
+    assert find_labels(graphs, "toy", str(path), "auto", warn=False).y == ["a", None, "b", "a"]

@@ -26,7 +26,6 @@ from igsd.errors import ConfigError, DataError, IGSDError, StorageError, Trainin
 from igsd.estimators.base import ConfiguredEstimator, settings_as_parameters
 from igsd.evaluation.inputs import check_features, check_kernel
 from igsd.files import models
-from igsd.graphs.columns import lacks
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.graphs.readers.networkx import to_networkx
@@ -89,6 +88,8 @@ class OwnMethod(ConfiguredEstimator[Any]):
     def _say_what_is_left_out(self, graphs: GraphSet) -> None:
         """Warn of attributes that were not read; those that some nodes lack are handed over."""
         notes = [note for note in graphs.notes if " attribute " in note and " not used: " in note]
+        from igsd.graphs.columns import lacks  # which few methods need
+
         notes = [note for note in notes if not note.endswith((lacks(1), lacks(2)))]
         if notes:
             what = f"{self.method_name} does not get everything of {graphs.name!r}"

@@ -334,3 +334,24 @@ def _listed(groups: Mapping[str, str], entries: list[Field[Any]]) -> list[str]:
             first, *more = parts if len(left) < 32 else ["", *parts]
             lines += [f"    {left:<32}{first}".rstrip(), *(" " * 36 + part for part in more)]
     return lines
+
+
+def calibration_folds(args: argparse.Namespace, method: str, config: Any, labels: Any) -> int:
+    """Return the folds of ``--calibration``; raises ``ConfigError`` where it would do nothing."""
+    if is_calibrated_apart(config, labels):
+        return 3 if args.calibration is None else int(args.calibration)
+    if args.calibration is None:
+        return 0
+    if "checkpoint" not in config.besides:
+        raise ConfigError(
+            f"--calibration is for networks. The method {method!r} always calibrates its "
+            "probabilities by the cross-validation inside the labels: leave it out."
+        )
+    raise ConfigError(
+        "--calibration is for the probabilities of classes, and numbers have none: leave it out."
+    )
+
+
+def is_calibrated_apart(config: Any, labels: Any) -> bool:
+    """Return whether a method trains a network of classes, whose probabilities need folds."""
+    return "checkpoint" in config.besides and labels is not None and bool(labels.are_classes)

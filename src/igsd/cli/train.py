@@ -196,7 +196,7 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
     labels = _read_labels(args, graphs, args.task)
     config = configure(method, recipe, changes, labels.task if labels else task)
     warn_without_effect(config, changes)
-    args.calibration = _calibration(args, method, config, labels)
+    args.calibration = options.calibration_folds(args, method, config, labels)
     used = _shown_labels(args, graphs, config, labels)
     folder = _own_folder(args, held, graphs.name, stem) if is_main_process() else None
     if folder is not None and args.resume and folder.is_run:  # begun meanwhile by another process
@@ -205,27 +205,6 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
         folder.claim(force=args.force, way_out="--resume continues it, --force replaces it.")
     checkpoint = None if folder is None else folder / CHECKPOINT
     return TrainJob(graphs, method, recipe, config, labels, used, folder, checkpoint, is_new=True)
-
-
-def _calibration(args: Namespace, method: str, config: Settings, labels: GraphLabels | None) -> int:
-    """Return the folds of the calibration; ``ConfigError`` if asked for what it is not for."""
-    if _is_calibrated_apart(config, labels):
-        return 3 if args.calibration is None else int(args.calibration)
-    if args.calibration is None:
-        return 0
-    if "checkpoint" not in config.besides:
-        raise ConfigError(
-            f"--calibration is for networks. The method {method!r} always calibrates its "
-            "probabilities by the cross-validation inside the labels: leave it out."
-        )
-    raise ConfigError(
-        "--calibration is for the probabilities of classes, and numbers have none: leave it out."
-    )
-
-
-def _is_calibrated_apart(config: Settings, labels: GraphLabels | None) -> bool:
-    """Return whether a method trains a network of classes, whose probabilities need folds."""
-    return "checkpoint" in config.besides and labels is not None and labels.task == "classes"
 
 
 def _method_for(args: Namespace, graphs: GraphSet) -> str:
@@ -426,7 +405,7 @@ def _header(args: Namespace, job: TrainJob) -> RunMetrics:
         header["labels"] = {"source": args.labels, "names": list(job.labels.names)}
         header["labels"] |= {"task": job.labels.task, "rate": args.label_rate}
         header["labels"] |= {"used": int(job.used.is_known.sum())}
-        if _is_calibrated_apart(job.config, job.labels):
+        if options.is_calibrated_apart(job.config, job.labels):
             header["labels"] |= {"calibration": args.calibration}
     return header
 

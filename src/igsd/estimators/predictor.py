@@ -26,6 +26,7 @@ from igsd.evaluation.ensemble import FEWEST_JUDGED, Ensemble, conformal_width, f
 from igsd.evaluation.neighbors import nearest
 from igsd.evaluation.small_models import HEADS
 from igsd.files.arrays import Header
+from igsd.files.columns import number_text
 from igsd.files.models import read_model, whole_model, write_model
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
@@ -339,7 +340,7 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
         units = zip(self.held_out_, self.scale_.scale, self.scale_.mean, strict=True)
         self.held_out_ = [(rows, held * unit + mean) for (rows, held), unit, mean in units]
         rows = ~np.isnan(targets).all(axis=1)
-        self._labels = [" ".join(f"{v:.9g}" for v in row) for row in targets[rows]]
+        self._labels = [" ".join(map(number_text, row.tolist())) for row in targets[rows]]
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -177,6 +177,8 @@ def _fit_linear(
     if len(X) <= _DIRECT:  # in the space of the rows, which holds every solution, columns are few
         _, sizes, turned = np.linalg.svd(rows, full_matrices=False)
         axes = turned[sizes > 1e-7 * max(sizes[0], 1e-12)].T
+        if not axes.shape[1]:  # all rows are equal: a column of zeros, so that the bias is learned
+            axes = np.zeros((X.shape[1], 1))
         rows = rows @ axes
     models: list[SmallModel] = []
     for strength in values:
@@ -220,6 +222,9 @@ def _fit_pls(
     models: list[SmallModel] = []
     for components in values:
         most = min(components, len(X) - 1, X.shape[1])
+        if most < 1 or not np.ptp(X, axis=0).any():  # nothing to project: what is most frequent
+            models.append(Linear(np.zeros((X.shape[1], Y.shape[1])), Y.mean(axis=0)))
+            continue
         pls = cross_decomposition.PLSRegression(most, scale=False, max_iter=200)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a residual of zero: fewer components are enough

@@ -31,6 +31,7 @@ _ROW_GROUP = 10_000
 """The fewest rows of a row group, except the last: many small groups are slow to read."""
 
 _FORMULA = ("=", "+", "-", "@")
+_LARGE = 1e8
 _KEYS = ("graph", "id", "name", "file", "line")
 _NOT_FEATURES = re.compile(
     rf"|class(es)?|labels?|targets?|y|index|unnamed: \d+|__index_level_\d+__|{'|'.join(_KEYS)}",
@@ -192,8 +193,7 @@ def _write_csv(spreadsheet: bool, file: BinaryIO, chunks: Iterable[_Chunk]) -> N
         # The csv module of Python 3.11 does not put quotes around a lone carriage return.
         has_return = any("\r" in str(value) for values in texts for value in values)
         for row in zip(*plain, strict=True):
-            # Nine digits give back exactly the same float32.
-            cells = [f"{v:.9g}" if isinstance(v, float) else v for v in row]
+            cells = [number_text(v) if isinstance(v, float) else v for v in row]
             if spreadsheet:
                 pairs = zip(row, cells, strict=True)
                 cells = [_as_text(cell) if isinstance(v, str) else cell for v, cell in pairs]
@@ -201,6 +201,15 @@ def _write_csv(spreadsheet: bool, file: BinaryIO, chunks: Iterable[_Chunk]) -> N
         file.write(text.getvalue().encode(errors="backslashreplace"))
         text.seek(0)
         text.truncate()
+
+
+def number_text(value: float) -> str:
+    """Return a number as text: nine digits, as a float32 needs, or all digits of a large one.
+
+    >>> number_text(0.1), number_text(1000000004.5)
+    ('0.1', '1000000004.5')
+    """
+    return f"{value:.9g}" if abs(value) < _LARGE else repr(value)
 
 
 def _as_text(text: str) -> str:

@@ -76,7 +76,7 @@ def _lines(path: Path, is_array: bool) -> list[str]:
     try:
         if not is_array:
             text = path.read_text(encoding="utf-8-sig").removesuffix("\n")
-            return [line.strip() for line in text.split("\n")]
+            return [_unquoted(line.strip()) for line in text.split("\n")]
         array = read_npy(path, "labels")
         if array.dtype.kind == "S":
             array = np.char.decode(array, "utf-8")
@@ -92,6 +92,12 @@ def _lines(path: Path, is_array: bool) -> list[str]:
     if array.dtype.kind not in "biufU":
         raise DataError(f"{path} must hold labels as numbers or text. Got {array.dtype}.")
     return ["" if value != value else str(value) for value in array.reshape(-1).tolist()]  # NaN
+
+
+def _unquoted(text: str) -> str:
+    """Return a line without the quotes that programs put around texts and empty cells."""
+    is_quoted = len(text) > 1 and text[0] == text[-1] == '"'
+    return text[1:-1].replace('""', '"') if is_quoted else text
 
 
 def _may_be_name(lines: list[str]) -> bool:

@@ -35,8 +35,8 @@ _READERS = {
     "PyG Data": "readers.pyg:from_pyg",
     _SMILES: "readers.smiles:from_smiles",
     "path of a file of networks": "readers.files:from_network_files",
-    "igraph graph": "readers.files:from_igraph",
-    "DGL graph": "readers.files:from_dgl",
+    "igraph graph": "readers.networkx:from_igraph",
+    "DGL graph": "readers.networkx:from_dgl",
     "matrix": "readers.files:from_matrices",
     "RDKit molecule": "readers.smiles:from_molecules",
 }

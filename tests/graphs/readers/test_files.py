@@ -445,3 +445,33 @@ def test_labels_of_molecules_are_not_matched_by_a_part_of_their_smiles(tmp_path:
     path.write_text("smiles,label\nCC,y\nCCO,x\nC/C=C/CO,y\n")
     with pytest.raises(DataError, match="C/C=C/CO, and there are no such graphs"):
         file_labels.read_file_labels(path, ["CC", "CCO", "CO"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("a.csv", "source,target\na,b\n,b\n", "row 3 has an edge with one end"),
+        ("a.edgelist", "0 1 {'weight': 3.0}\n", "attributes as a Python dictionary"),
+    ],
+)
+def test_edges_that_are_not_whole(tmp_path: Path, name: str, text: str, reason: str) -> None:
+    """Rows with a gap were joined through a node without a name."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=reason):
+        open_data(tmp_path / name)
+
+
+def test_edge_lists_of_networkx_without_attributes(tmp_path: Path) -> None:
+    nx.write_edgelist(nx.path_graph(4), tmp_path / "path.edgelist")
+    graphs = open_data(tmp_path / "path.edgelist")
+    assert (graphs.edge_counts().tolist(), graphs.edge_attributes) == ([3], None)
+
+
+def test_repeated_links_of_json_add_up(tmp_path: Path) -> None:
+    """The last of them counted alone, without a word."""
+    nodes = [{"id": 0}, {"id": 1}]
+    links = [{"source": 0, "target": 1, "weight": weight} for weight in (2.0, 3.0)]
+    (tmp_path / "a.json").write_text(json.dumps({"nodes": nodes, "links": links}))
+    (tmp_path / "b.edgelist").write_text("0 1 2\n0 1 3\n")
+    found, expected = open_data(tmp_path / "a.json"), open_data(tmp_path / "b.edgelist")
+    assert found.edge_attributes.tolist() == expected.edge_attributes.tolist()

@@ -257,3 +257,13 @@ def test_attributes_that_cannot_be_kept() -> None:
         graphs = from_networkx([graph])
         assert graphs.partial_node_attributes is None
         assert len(graphs.notes) == 1
+
+
+def test_what_a_self_loop_lacks_does_not_count() -> None:
+    """A loop, which is dropped, without an attribute made that of all edges unused."""
+    graph = nx.path_graph(3)
+    nx.set_edge_attributes(graph, {(0, 1): "a", (1, 2): "b"}, "kind")
+    graph.add_edge(1, 1)
+    found = from_networkx([graph])
+    assert found.edge_attribute_names == ("kind",)
+    assert found.edge_counts().tolist() == [2]

@@ -50,7 +50,7 @@ _COLUMNS = {
 """The names that the columns of an edge list may have."""
 
 
-_READER_VERSION = 3
+_READER_VERSION = 4
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
 
 _FEWEST_CACHED = 20
@@ -269,7 +269,8 @@ def _node_link(content: bytes) -> list[Any]:
         if key is None or not isinstance(parts.get("nodes"), list):
             raise DataError("node-link JSON has lists 'nodes' and 'links' (or 'edges').")
         check_links(item["nodes"], item[key])
-        item = {"directed": False, "multigraph": False, "graph": {}} | item
+        # Repeated links are merged as everywhere; a plain graph would keep the last one alone.
+        item = {"directed": False, "graph": {}} | item | {"multigraph": True}
         graphs.append(nx.node_link_graph(item, edges=key))
     return graphs
 
@@ -287,16 +288,28 @@ def _edge_list(content: bytes) -> list[Any]:
     others = {i: name for i, name in enumerate(header) if i not in places.values()}
     graphs: dict[str, Any] = {}
     for number, row in enumerate(rows[has_header:], 1 + has_header):
-        if len(row) < 2 or len(row) > len(header) or (has_header and len(row) < len(header)):
+        is_dictionary = not has_header and len(row) > 2 and row[2].startswith("{")
+        is_wide = len(row) > len(header) and not is_dictionary
+        if len(row) < 2 or is_wide or (has_header and len(row) < len(header)):
             expected = str(len(header)) if has_header else "2 or 3"
             raise DataError(f"row {number} has {len(row)} cells, expected {expected}.")
         owner = row[places["graph"]] if "graph" in places else ""
         if "graph" in places and not owner:
             raise DataError(f"row {number} has no {header[places['graph']]!r}: whose edge is it?")
+        ends = [row[places[key]] for key in ("source", "target")]
+        if "" in ends:
+            raise DataError(f"row {number} has an edge with one end: both must name a node.")
+        if is_dictionary:
+            if row[2:] != ["{}"]:
+                raise DataError(
+                    f"row {number} has attributes as a Python dictionary, which is not read. Write "
+                    "a weight alone (nx.write_weighted_edgelist), or a table with a header."
+                )
+            row = row[:2]
         graph = graphs.setdefault(owner, nx.MultiGraph(name=owner))
         data = {name: _value(row[i]) for i, name in others.items() if i < len(row)}
         data = {name: value for name, value in data.items() if value is not None}
-        graph.add_edge(row[places["source"]], row[places["target"]], **data)
+        graph.add_edge(*ends, **data)
     return list(graphs.values())
 
 
@@ -399,47 +412,3 @@ def matrix_graph(matrix: Any) -> Any:
 def from_matrices(matrices: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     """Return the set of these adjacency matrices, of SciPy or NumPy; see ``matrix_graph``."""
     return from_networkx([matrix_graph(matrix) for matrix in matrices], name=name)
-
-
-def from_igraph(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
-    """Return the set of these igraph graphs; attributes are read as those of NetworkX."""
-    import networkx as nx
-
-    items = []
-    for graph in graphs:
-        item = nx.MultiDiGraph() if graph.is_directed() else nx.MultiGraph()
-        item.graph.update({key: graph[key] for key in graph.attributes()})
-        item.add_nodes_from((v.index, v.attributes()) for v in graph.vs)
-        item.add_edges_from((*e.tuple, e.attributes()) for e in graph.es)
-        items.append(item)
-    return from_networkx(items, name=name)
-
-
-def from_dgl(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
-    """Return the set of these DGL graphs with one kind of nodes and edges.
-
-    ``ndata`` and ``edata`` are attributes by name, ``label`` the label; DGL graphs are directed.
-    """
-    import networkx as nx
-
-    items = []
-    for graph in graphs:
-        item = nx.MultiDiGraph()
-        nodes = {key: value.numpy(force=True) for key, value in graph.ndata.items()}
-        edges = {key: value.numpy(force=True) for key, value in graph.edata.items()}
-        item.add_nodes_from(
-            (v, {key: _plain(value[v]) for key, value in nodes.items()})
-            for v in range(graph.num_nodes())
-        )
-        source, target = (end.tolist() for end in graph.edges())
-        item.add_edges_from(
-            (u, v, {key: _plain(value[e]) for key, value in edges.items()})
-            for e, (u, v) in enumerate(zip(source, target, strict=True))
-        )
-        items.append(item)
-    return from_networkx(items, name=name)
-
-
-def _plain(value: Any) -> Any:
-    """Return one number of an array as a number, several as a list."""
-    return value.tolist() if value.size != 1 else value.reshape(-1)[0].item()

@@ -48,8 +48,11 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
         index = {node: len(nodes) + place for place, node in enumerate(graph.nodes)}
         nodes.extend(data for _, data in graph.nodes(data=True))
         for u, v, data in graph.edges(data=True):
+            if u == v:  # dropped, so what it carries, or lacks, does not count
+                ends.append((index[u], index[v], -1))
+                continue
             ends.append((index[u], index[v], len(edges)))
-            if u != v and not graph.is_directed():
+            if not graph.is_directed():
                 ends.append((index[v], index[u], len(edges)))
             edges.append(data)
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 3)
@@ -179,3 +182,47 @@ def _identity(value: Any) -> Any:
     if isinstance(value, dict):
         raise DataError("the id of a node must be a number or a text.")
     return tuple(map(_identity, value)) if isinstance(value, list) else value
+
+
+def from_igraph(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
+    """Return the set of these igraph graphs; attributes are read as those of NetworkX."""
+    import networkx as nx
+
+    items = []
+    for graph in graphs:
+        item = nx.MultiDiGraph() if graph.is_directed() else nx.MultiGraph()
+        item.graph.update({key: graph[key] for key in graph.attributes()})
+        item.add_nodes_from((v.index, v.attributes()) for v in graph.vs)
+        item.add_edges_from((*e.tuple, e.attributes()) for e in graph.es)
+        items.append(item)
+    return from_networkx(items, name=name)
+
+
+def from_dgl(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
+    """Return the set of these DGL graphs with one kind of nodes and edges.
+
+    ``ndata`` and ``edata`` are attributes by name, ``label`` the label; DGL graphs are directed.
+    """
+    import networkx as nx
+
+    items = []
+    for graph in graphs:
+        item = nx.MultiDiGraph()
+        nodes = {key: value.numpy(force=True) for key, value in graph.ndata.items()}
+        edges = {key: value.numpy(force=True) for key, value in graph.edata.items()}
+        item.add_nodes_from(
+            (v, {key: _plain(value[v]) for key, value in nodes.items()})
+            for v in range(graph.num_nodes())
+        )
+        source, target = (end.tolist() for end in graph.edges())
+        item.add_edges_from(
+            (u, v, {key: _plain(value[e]) for key, value in edges.items()})
+            for e, (u, v) in enumerate(zip(source, target, strict=True))
+        )
+        items.append(item)
+    return from_networkx(items, name=name)
+
+
+def _plain(value: Any) -> Any:
+    """Return one number of an array as a number, several as a list."""
+    return value.tolist() if value.size != 1 else value.reshape(-1)[0].item()
