@@ -200,3 +200,14 @@ def test_targets_belong_to_the_protocol(igsd: Run, molecules: Path) -> None:
     code, _, err = igsd("evaluate", molecules, "--recipe", "molecules", "--targets", "mu")
     assert code == 2
     assert "--targets is for qm9 and semi" in err
+
+
+def test_scores_of_vectors_are_not_stale(igsd: Run, tmp_path: Path) -> None:
+    """Every figure was said to be stale, though no record was read."""
+    pytest.importorskip("rdkit")
+    rows = [f"{'C' * (n % 9 + 1)}{'O' if n % 2 else 'N'},{n % 2}" for n in range(40)]
+    (tmp_path / "table.csv").write_text("\n".join(["smiles,active", *rows]) + "\n")
+    np.save(tmp_path / "vectors.npy", np.random.default_rng(0).normal(size=(40, 3)))
+    options = ("--labels", "active", "--splits", "random", "--seeds", 1, "--quiet")
+    code, out, err = igsd("evaluate", "vectors.npy", "table.csv", *options)
+    assert (code, "stale" in out) == (0, False), err

@@ -385,3 +385,13 @@ def test_vectors_are_matched_by_line(tmp_path: Path) -> None:
     path.write_text("line,a\n5,3\n2,1\n9,2\n")
     with pytest.raises(DataError, match="no row for line 4"):
         vectors_for(str(path), graphs)
+
+
+def test_columns_of_the_data_are_not_features(tmp_path: Path) -> None:
+    """A label among the vectors predicted itself: random vectors scored 100 %."""
+    graphs = replace(make_graphs(3), targets=np.zeros((3, 1)), target_names=("active",))
+    path = tmp_path / "vectors.csv"
+    for name in ("active", "mol_id"):
+        path.write_text(f"a,{name}\n0.5,0\n0.25,1\n0.75,0\n")
+        with pytest.raises(DataError, match=f"has '{name}' among the numbers of its vectors"):
+            vectors_for(str(path), graphs)

@@ -159,3 +159,14 @@ def test_another_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(ConfigError, match="no pre-trained model 'moleculs'"):
         pretrained("moleculs")
+
+
+def test_the_map_of_a_handful_of_molecules_is_found() -> None:
+    """PyTorch's solver gave up on the many equal eigenvalues, and a whole command with it."""
+    generator = torch.Generator().manual_seed(0)
+    h = torch.randn(48, 320, generator=generator)
+    counts = (torch.rand(48, 1024, generator=generator) < 0.02).float()
+    weight, bias = vector_map(h, torch.cat([h[:, :8], counts], dim=1), 1024, 432, 0)
+    assert weight.shape == (440, 320)
+    assert weight.isfinite().all()
+    assert bias.isfinite().all()

@@ -13,7 +13,7 @@ from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
 from igsd.evaluation.splits import TEST_SHARE
 from igsd.experiments.molecule_protocol import Labels, PartsProtocol, Subject, labels_of
-from igsd.experiments.records import Record, data_summary
+from igsd.experiments.records import Record, algorithm_version, data_summary
 from igsd.experiments.run import Run, changed_settings
 from igsd.experiments.scoring import source_vectors
 from igsd.graphs.graphset import GraphSet
@@ -100,7 +100,8 @@ def score_model(args: Namespace) -> int:
             )
         subject = Subject(name, graphs, labels, one.values)
         rows, _ = rules.rows(subject, _counts(args.train_labels), args.seeds)
-        record: Any = {"status": "ok", "seed": 0, "rows": rows, "method": name, "algorithm": 0}
+        record: Any = {"status": "ok", "seed": 0, "rows": rows, "method": name}
+        record["algorithm"] = algorithm_version(name)
         found[name] = [record]
     _shown(args, graphs, labels, found)
     for note in notes:

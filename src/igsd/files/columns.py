@@ -305,6 +305,14 @@ def vector_texts(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     return {key: [str(values[place]) for place in order] for key, values in texts.items()}
 
 
+def feature_columns(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the columns of a table that are numbers of vectors; none of a .npy."""
+    source = Path(path).expanduser()
+    if source.suffix.lower() == ".npy":
+        return []
+    return [name for name in _arrow_table(source).column_names if name not in _KEYS]
+
+
 def _arrow_table(source: Path) -> Any:
     """Return a CSV or Parquet table; ids and names in a CSV file are text, also ``007``."""
     import pyarrow as pa

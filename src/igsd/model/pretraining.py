@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -81,6 +82,18 @@ class EncoderNetwork(Network):
         return h if self.vector is None else self.vector(h).clamp_(-LARGEST, LARGEST)
 
 
+def _eigh(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Return eigenvalues, ascending, and eigenvectors of a symmetric matrix.
+
+    PyTorch's solver gives up on many equal eigenvalues, as few molecules have; NumPy's does not.
+    """
+    try:
+        return tuple(torch.linalg.eigh(matrix))
+    except torch.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(matrix.numpy())
+        return torch.from_numpy(values), torch.from_numpy(vectors)
+
+
 def vector_map(
     h: Tensor, targets: Tensor, num_fragments: int, width: int, seed: int
 ) -> tuple[Tensor, Tensor]:
@@ -103,7 +116,7 @@ def vector_map(
     fragments = weight[:, split:]
     deviation = (fragments * (moments @ fragments)).sum(dim=0).div(len(h)).clamp(min=1e-6).sqrt()
     fragments = fragments / deviation.sqrt()
-    variances, axes = torch.linalg.eigh(fragments.T @ moments @ fragments / len(h))
+    variances, axes = _eigh(fragments.T @ moments @ fragments / len(h))
     size = variances[-width:].clamp(min=0).mean().sqrt().clamp(min=1e-12)
     random = torch.randn(width, width, dtype=h.dtype, generator=torch.Generator().manual_seed(seed))
     turned = fragments @ axes[:, -width:] @ torch.linalg.qr(random).Q / size

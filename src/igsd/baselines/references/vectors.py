@@ -9,9 +9,10 @@ import numpy as np
 from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.errors import DataError, enumerated, shortened, warn_user
 from igsd.estimators.base import settings_as_parameters
-from igsd.files.columns import read_vectors, vector_texts
+from igsd.files.columns import feature_columns, read_vectors, vector_texts
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.file_labels import file_and_stem, places_of
+from igsd.graphs.readers.table import names_rows
 from igsd.settings.fields import Settings, setting
 
 
@@ -67,6 +68,7 @@ def vectors_for(path: str | os.PathLike[str], graphs: GraphSet) -> np.ndarray:
     of files may be others.
     """
     vectors, texts = read_vectors(path), vector_texts(path)
+    _refuse_known_columns(path, graphs)
     has_ids = "id" in texts and graphs.ids is not None
     rows = None if has_ids else _rows_by_name(path, texts, graphs)
     if rows is None and "id" in texts and (has_ids or "graph" not in texts):
@@ -81,6 +83,17 @@ def vectors_for(path: str | os.PathLike[str], graphs: GraphSet) -> np.ndarray:
     if rows is None and not has_ids:
         _check_names(path, texts.get("name", []), graphs)
     return vectors if rows is None else vectors[rows]
+
+
+def _refuse_known_columns(path: str | os.PathLike[str], graphs: GraphSet) -> None:
+    """Raise ``DataError`` for columns of the graphs' own table: a label would predict itself."""
+    columns = feature_columns(path)
+    if found := [c for c in columns if c in graphs.target_names or names_rows(c)]:
+        raise DataError(
+            f"{path} has {enumerated([repr(c) for c in found], 3)} among the numbers of its "
+            f"vectors, which {graphs.name!r} has too, or which names rows. Leave it out, or call "
+            "it id if the rows are to be matched by it."
+        )
 
 
 def _rows_by_id(path: str | os.PathLike[str], ids: list[str], graphs: GraphSet) -> list[int] | None:
