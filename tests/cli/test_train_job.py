@@ -24,7 +24,7 @@ from igsd.settings.text import load_recipe
 def arguments(data: Path, **others: Any) -> argparse.Namespace:
     options = {"data": str(data), "output": None, "recipe": None, "resume": False, "force": False}
     options |= {"method": None, "quiet": True, "config": None, "settings": []}
-    options |= {"labels": None, "label_rate": 1.0, "task": "auto"}
+    options |= {"labels": None, "label_rate": 1.0, "task": "auto", "calibration": None}
     options |= {"smiles_column": None, "standardise": "", "log_dir": None}
     return argparse.Namespace(**(options | others))
 

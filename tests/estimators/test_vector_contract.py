@@ -168,7 +168,10 @@ def test_numbers_that_are_not_finite(name: str) -> None:
     for graph in bad:
         nx.set_node_attributes(graph, 1.0, "charge")
     bad[1].nodes[0]["charge"] = float("nan")
-    with pytest.raises(DataError, match="node 0 of graph 1"):
+    if "node_attributes" in small(name).get_params():
+        with pytest.raises(DataError, match="node 0 of graph 1"):
+            small(name).fit(bad)
+    else:  # a number that is not used may be anything
         small(name).fit(bad)
 
 

@@ -34,7 +34,6 @@ from igsd.experiments.trained import Trained
 from igsd.files.columns import write_columns
 from igsd.files.models import RunMetrics, is_same_source, resume_command
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.label_source import find_labels
 from igsd.graphs.labels import GraphLabels, check_enough
 from igsd.report.plots import pseudo_label_plot
 from igsd.settings.fields import Settings, Values
@@ -344,7 +343,11 @@ def _conflict(folder: RunFolder, key: str, stored: object, requested: object) ->
 
 
 def _read_labels(args: Namespace, graphs: GraphSet, task: Any) -> GraphLabels | None:
-    return None if args.labels is None else find_labels(graphs, args.data, args.labels, task)
+    if args.labels is None:
+        return None
+    from igsd.graphs.label_source import find_labels  # which imports the readers of tables
+
+    return find_labels(graphs, args.data, args.labels, task)
 
 
 def _shown_labels(

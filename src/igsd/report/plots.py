@@ -33,23 +33,21 @@ COLOURS = (
 """Okabe and Ito's colours, which the colour-blind can tell apart, neighbours of different
 brightness. The style sheet of the page has the same, and others for a dark background."""
 
-_UNKNOWN = "#999999"
-_MARKS = "o^sDvPX*"
+_UNKNOWN, _MARKS = "#999999", "o^sDvPX*"
 _DASHES = ("-", "--", ":", "-.", (0, (5, 3)), (0, (8, 3, 2, 3)), (0, (3, 5)), (0, (10, 3)))
 _MOST_MARKS, _MOST_CLASSES, _LETTERS = 40, 20, 100
 
 # Characters that no XML file may hold, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CLIP = re.compile(r'<clipPath id="(p\w{10})"')
 # Metadata that would make equal plots differ.
 _METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "igsd",
     "svg.fonttype": "none",
     "text.parse_math": False,  # a dollar sign in the name of a file is one
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.8,
 }
+_STYLE |= {"axes.axisbelow": True, "grid.color": GRID, "grid.linewidth": 0.8}
 _STYLE |= dict.fromkeys(("axes.spines.top", "axes.spines.right"), False)
 _STYLE |= dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), QUIET)
 _STYLE |= dict.fromkeys(("axes.labelcolor", "text.color"), TEXT)
@@ -69,7 +67,10 @@ class Plot:
         written = io.StringIO()
         with _style():
             self.figure.savefig(written, format="svg", metadata=_METADATA[".svg"])
-        return _NOT_XML.sub("\ufffd", written.getvalue())
+        text = _NOT_XML.sub("\ufffd", written.getvalue())
+        # Clips are named after corners whose last digits vary from run to run.
+        names = {name: f"clip{number}" for number, name in enumerate(_CLIP.findall(text))}
+        return re.sub("|".join(names) or "(?!)", lambda found: names[found[0]], text)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a PNG, SVG or PDF, as the suffix says; the same plot gives the same bytes."""

@@ -231,8 +231,9 @@ def update_pages(
     try:
         for page in map(Path, args.pages):
             rendered = render(page, Path(args.records))
-            stored = {path: read_page(path) if path.exists() else None for path in rendered}
-            changed |= {path: text for path, text in rendered.items() if text != stored[path]}
+            for path, text in rendered.items():
+                if not path.exists() or not _is_same(path, read_page(path), text):
+                    changed[path] = text
         for path, text in () if args.check else changed.items():
             write_text(path, text)
     except IGSDError as error:
@@ -241,6 +242,17 @@ def update_pages(
     for path in changed if args.check else ():
         print(f"{path} differs from {args.records}: run `{command}`.", file=sys.stderr)
     return 1 if changed and args.check else 0
+
+
+def _is_same(path: Path, stored: str, text: str) -> bool:
+    """Return whether a file holds a text; of pictures, up to the rounding of coordinates."""
+    if stored == text or path.suffix != ".svg":
+        return stored == text
+    old, new = (re.split(r"(-?\d+\.\d+)", one) for one in (stored, text))
+    words = old[::2] == new[::2]
+    return words and all(
+        abs(float(a) - float(b)) < 1e-3 for a, b in zip(old[1::2], new[1::2], strict=True)
+    )
 
 
 def replace_between(text: str, begin: str, end: str, body: str) -> str:
