@@ -168,6 +168,16 @@ def test_columns_that_do_not_fit(tmp_path: Path, column: str) -> None:
         Index.load(tmp_path / "w")
 
 
+def test_ids_that_are_no_texts(tmp_path: Path) -> None:
+    """A byte that no text has once ended in a traceback when the id was shown."""
+    Index.build(vectors_like_a_network(2), tmp_path / "i")
+    arrays, header = read_arrays(tmp_path / "i", "vector index")
+    arrays |= {"ids": np.array([97, 203], np.uint8), "ids_ptr": np.array([0, 1, 2])}
+    write_arrays(tmp_path / "w", arrays, header)
+    with pytest.raises(StorageError, match="'ids'"):
+        Index.load(tmp_path / "w")
+
+
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     left = tmp_path / ".igsd-index-abcdefgh"
     left.mkdir()

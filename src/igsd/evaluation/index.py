@@ -432,6 +432,8 @@ def _misfit(arrays: dict[str, np.ndarray], header: Header) -> str | None:
         is_sound = len(bounds) > 1 and bounds[0] == 0 and bounds[-1] == len(arrays[key])
         if not is_sound or (np.diff(bounds) < 0).any() or most not in (None, len(bounds) - 1):
             return key
+        if most is not None and not Texts(arrays[key], bounds).is_utf8:
+            return key
     if ("members" in arrays) != ("hnsw" in arrays):
         return "hnsw"
     if "members" in arrays:

@@ -40,6 +40,16 @@ class Texts(Sequence[str]):
         place = range(len(self))[place]
         return self.data[self.bounds[place] : self.bounds[place + 1]].tobytes().decode()
 
+    @property
+    def is_utf8(self) -> bool:
+        """Whether each text is UTF-8: all bytes together, and none begins inside a character."""
+        starts = self.bounds[:-1][np.diff(self.bounds) > 0]
+        first = self.data[starts[(starts >= 0) & (starts < len(self.data))]]
+        with contextlib.suppress(UnicodeDecodeError):
+            self.data.tobytes().decode()
+            return not ((first & 0xC0) == 0x80).any()
+        return False
+
     def __contains__(self, value: object) -> bool:
         with contextlib.suppress(ValueError):
             return isinstance(value, str) and self.index(value) >= 0

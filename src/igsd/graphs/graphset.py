@@ -428,4 +428,7 @@ def _pop_texts(arrays: dict[str, np.ndarray], key: str, decoded: bool) -> Any:
     text, bounds = arrays.pop(key, None), arrays.pop(f"{key}_ptr", None)
     if text is None or bounds is None:
         return None
-    return Texts(text, bounds).decoded() if decoded else Texts(text, bounds)
+    texts = Texts(text, bounds)
+    if not decoded and not texts.is_utf8:
+        raise ValueError(f"{key!r} is not UTF-8")
+    return texts.decoded() if decoded else texts
