@@ -184,7 +184,8 @@ class Sums(torch.nn.Module):
             return h
         if self.fault == "raise":
             raise KeyError("age")
-        return {"nan": h * float("nan"), "rows": h[:1], "list": [h]}.get(self.fault, h)
+        faults = {"nan": h * float("nan"), "rows": h[:1], "list": [h], "double": h.double()}
+        return faults.get(self.fault, h)
 
 
 @pytest.mark.parametrize("least", [0, 4], ids=["at once", "in training"])
@@ -195,6 +196,7 @@ class Sums(torch.nn.Module):
         ("nan", "returned NaN or infinity"),
         ("rows", "returned (the )?shape"),
         ("list", "returned an object of type list"),
+        ("double", "returned torch.float64 from node features of torch.float32"),
     ],
 )
 def test_what_is_not_an_encoder(graphs: GraphSet, fault: str, message: str, least: int) -> None:

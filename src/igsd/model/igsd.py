@@ -33,6 +33,9 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
             with own.called("encoder", given, ENCODER_RULE):
                 given = given(features.dim)
         width = getattr(given, "out_dim", None)
+        if not isinstance(given, nn.Module):
+            text = f"{ENCODER_RULE}. Got an object of type {type(given).__name__} instead."
+            raise ParameterError("encoder", "IGSD", text)
         if not isinstance(width, int) or width < 1:
             raise ParameterError(
                 "encoder",
@@ -68,6 +71,8 @@ def checked_rows(encoder: Any, batches: tuple[Batch], rows: Any) -> None:
         got = f"an object of type {type(rows).__name__}"
     elif tuple(rows.shape) != shape:
         got = f"shape {tuple(rows.shape)} instead of {shape}"
+    elif rows.dtype == torch.float64 != batches[0].x.dtype or not rows.is_floating_point():
+        got = f"{rows.dtype} from node features of {batches[0].x.dtype}"
     elif not rows.isfinite().all():
         got = "NaN or infinity; try a smaller learning_rate if it began with finite numbers"
     if got:

@@ -46,6 +46,11 @@ class FileVectors(ShallowEstimator):
             )
         return rows
 
+    @staticmethod
+    def _unseen(graphs: GraphSet) -> list[str]:
+        """Return nothing: what the vectors were made from is not known here."""
+        return []
+
     @property
     def n_features_out_(self) -> int:
         """Width of a vector."""
