@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -253,6 +254,11 @@ def test_own_encoder_must_say_its_width(width: object) -> None:
     own.out_dim = width
     with pytest.raises(ConfigError, match=f"out_dim={width!r}"):
         build(own)
+
+
+def test_own_encoder_must_be_a_module() -> None:
+    with pytest.raises(ConfigError, match=r"must be an nn.Module.*type Fraction instead"):
+        build(lambda width: Fraction(width))
 
 
 def test_unknown_readout_is_refused() -> None:
