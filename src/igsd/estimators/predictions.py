@@ -42,14 +42,17 @@ def prediction_columns(
     values = model.predict(graphs).reshape(len(graphs), -1)
     unnamed = [f"value{i}" for i in range(values.shape[1])] if values.shape[1] > 1 else ["value"]
     widths = model.half_widths() if is_predictor else [None] * values.shape[1]
-    for name, column, width in zip(model.scale_.names or unnamed, values.T, widths, strict=True):
-        # A target may have the name of a column about the graph.
-        title = f"predicted_{name}" if name in columns else name
+    targets, near = model.scale_.names or unnamed, model.nearness(graphs) if is_predictor else {}
+    # A target may have the name of another column: predict also adds ``given``.
+    taken = {*columns, *near, "given", *(f"given_{name}" for name in targets)}
+    taken |= {f"{name}_{end}" for name in targets for end in ("low", "high")}
+    for name, column, width in zip(targets, values.T, widths, strict=True):
+        title = f"predicted_{name}" if name in taken else name
         columns[title] = column.tolist()
         if width is not None:
             columns[f"{title}_low"] = (column - width).tolist()
             columns[f"{title}_high"] = (column + width).tolist()
-    return columns | (model.nearness(graphs) if is_predictor else {})
+    return columns | near
 
 
 def about_graphs(graphs: GraphSet) -> dict[str, list[object]]:
