@@ -32,10 +32,10 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
         if not isinstance(given, nn.Module):
             with own.called("encoder", given, ENCODER_RULE):
                 given = given(features.dim)
-        width = getattr(given, "out_dim", None)
         if not isinstance(given, nn.Module):
             text = f"{ENCODER_RULE}. Got an object of type {type(given).__name__} instead."
             raise ParameterError("encoder", "IGSD", text)
+        width = getattr(given, "out_dim", None)
         if not isinstance(width, int) or width < 1:
             raise ParameterError(
                 "encoder",
