@@ -4,8 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from igsd.estimators.predictions import given_columns
+from igsd import open_data
+from igsd.estimators.predictions import given_columns, prediction_columns
+from igsd.estimators.predictor import MoleculeRegressor
 from tests.small_graphs import make_graphs
 
 
@@ -34,3 +37,15 @@ def test_a_file_of_labels_speaks_of_the_graphs_of_the_training_alone(tmp_path: P
     assert given_columns(metrics, graphs[[0, 2, 1]], "X") == {}
     file.unlink()
     assert given_columns(metrics, graphs, "X") == {}
+
+
+@pytest.mark.parametrize("name", ["distance", "is_far", "given"])
+def test_a_target_called_like_another_column(name: str) -> None:
+    """The other column once replaced the prediction."""
+    pytest.importorskip("rdkit")
+    smiles = ["C" * n + "O" for n in range(1, 13)]
+    model = MoleculeRegressor().fit(smiles, np.arange(90.0, 102.0), target_names=[name])
+    graphs = open_data(smiles)
+    columns = prediction_columns(model, graphs)
+    assert columns[f"predicted_{name}"] == model.predict(graphs).reshape(-1).tolist()
+    assert name != "distance" or columns["distance"] == [0.0] * len(smiles)
