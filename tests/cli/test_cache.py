@@ -11,7 +11,8 @@ from tests.cli.conftest import Run
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("IGSD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("IGSD_CACHE_LIMIT", "1 MB")
-    for name in (f"views/{'a' * 40}.safetensors", "datasets/TINY.graphs", "datasets/mine.txt"):
+    views, sets = f"views/{'a' * 40}.safetensors", ("TINY-download.graphs", "mine.graphs")
+    for name in (views, *(f"datasets/{file}" for file in sets)):
         path = tmp_path / "cache" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"x" * 1500)
@@ -37,7 +38,7 @@ def test_clear_by_kind_then_all(igsd: Run, folder: Path) -> None:
     assert igsd("cache", "clear", "views")[:2] == (0, "removed 1 file of views, 1.5 KB\n")
     assert igsd("cache", "clear")[:2] == (0, "removed 1 file of datasets, 1.5 KB\n")
     assert igsd("cache", "clear")[:2] == (0, f"nothing to remove in {folder}\n")
-    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["mine.txt"]
+    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["mine.graphs"]
 
 
 def test_what_is_wrong_is_named(igsd: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,9 @@ def test_an_output_is_never_a_part_of_an_input(tmp_path: Path) -> None:
     for place in (*(run / name for name in names), folder / "a.gml"):
         place.write_text("")
     for place in (run / "model.safetensors", folder / "a.gml"):
-        with pytest.raises(StorageError, match=f"-o {place} is a part of the input {place.parent}"):
+        with pytest.raises(StorageError, match=f"-o {place} is or would be a part"):
             prepare_output(str(place), str(place.parent))
+    with pytest.raises(StorageError, match="would be a part of the input"):  # read as a matrix
+        prepare_output(str(folder / "vectors.npy"), str(folder))
     prepare_output(str(run / "mine.csv"), str(run))()
     prepare_output(str(folder / "new.csv"), str(folder))()

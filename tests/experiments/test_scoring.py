@@ -116,7 +116,7 @@ def test_so_has_every_network_but_an_untrained_one(tmp_path: Path, labelled: Gra
 def test_embeddings_have_none(tmp_path: Path, labelled: GraphSet) -> None:
     np.save(tmp_path / "v.npy", np.ones((8, 2)))
     vectors, notes = source_vectors(tmp_path / "v.npy", labelled, "nested")
-    assert list(vectors) == ["igsd", "histogram"]
+    assert list(vectors) == ["vectors", "histogram"]
     assert len(notes) == 1
     LabelDegreeHistogram().fit(labelled).save(tmp_path / "h")
     assert list(source_vectors(tmp_path / "h", labelled, "nested")[0]) == ["histogram"]

@@ -125,7 +125,7 @@ def test_reading_is_using_and_writing_makes_room(
 
 
 def test_downloads_are_removed_last(folder: Path) -> None:
-    download = put(folder / "datasets" / "ENZYMES.graphs", 9)
+    download = put(folder / "datasets" / "ENZYMES-download.graphs", 9)
     parsed = put(folder / "datasets" / f"MUTAG-r4-{'0' * 20}.graphs", 1)
     make_room(100)
     assert download.exists()
@@ -149,6 +149,7 @@ def test_only_what_igsd_named_is_counted_and_removed(folder: Path) -> None:
         put(folder / "views" / "notes.safetensors", 9),
         put(folder / "views" / "deep" / f"{'a' * 40}.safetensors", 9),
         put(folder / "datasets" / "notes.txt", 9),
+        put(folder / "datasets" / "mine.graphs", 9),
         put(folder / "corpus" / "zz" / "notes.safetensors", 9),
         put(folder / "corpus" / f"joined-{'c' * 40}" / "notes.txt", 9),
         put(folder / "benchmarks" / "a.safetensors", 9),

@@ -33,6 +33,13 @@ def test_an_element_never_seen_and_a_polymer() -> None:
     assert len(rows.codes) == graphs.num_nodes == 8
 
 
+def test_a_blank_does_not_cut_a_molecule() -> None:
+    """RDKit reads what stands before it: 'C C' was methane."""
+    with pytest.raises(DataError, match="row 0: 'C C': a blank inside"):
+        from_smiles(["C C", "CCO"])
+    assert len(from_smiles(["CCO |$;;$|", " CC "])) == 2
+
+
 def test_a_metal_complex_and_a_dative_bond() -> None:
     graphs = from_smiles(["Cl[Pt](Cl)(N)N", "N->[Fe]"])
     assert graphs.edge_label_names == ("dative", "single")

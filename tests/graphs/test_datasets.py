@@ -90,7 +90,7 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert in_cache("X") is None
     downloaded_file("X").parent.mkdir()
     downloaded_file("X").touch()
-    assert in_cache("X") == tmp_path / "datasets" / "X.graphs"
+    assert in_cache("X") == tmp_path / "datasets" / "X-download.graphs"
 
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -174,7 +174,7 @@ def test_download_is_checked_and_kept(
         graphs = load_dataset("NCI1", progress=lambda done, total: steps.append(done))
     assert graphs == expected
     assert steps == [len(content)]
-    assert [file.name for file in own_cache.iterdir()] == ["NCI1.graphs"]
+    assert [file.name for file in own_cache.iterdir()] == ["NCI1-download.graphs"]
     assert load_dataset("NCI1") == expected
 
 

@@ -135,6 +135,42 @@ def test_a_label_too_many_is_no_name(labels: Path) -> None:
             read_label_file(labels, make_graphs(4), "MUTAG")
 
 
+def test_a_name_where_a_label_is_missing(labels: Path) -> None:
+    """Programs that cut empty lines at the end moved every label by one graph."""
+    labels.write_text("active\n1\n0\n1\n")
+    with pytest.raises(DataError, match=r"the first one, 'active', is not a number as the others"):
+        read_label_file(labels, make_graphs(4), "MUTAG")
+    labels.write_text("NA\n1\n0\n1\n")
+    assert read_label_file(labels, make_graphs(4), "MUTAG").texts == [["NA", "1", "0", "1"]]
+    labels.write_text("kind\na\nb\na\n")
+    with pytest.warns(IGSDWarning, match="'kind', the first line .* is taken as the label"):
+        assert read_label_file(labels, make_graphs(4), "MUTAG").texts[0][0] == "kind"
+
+
+def test_decimal_commas_in_a_file(labels: Path) -> None:
+    """They became classes."""
+    labels.write_text("0,5\n1\nnull\n1.234,5\n")
+    with pytest.warns(IGSDWarning, match="decimal commas in 'labels.txt' are read as points"):
+        found = find_labels(make_graphs(4), "MUTAG", str(labels))
+    assert found.y[[0, 1, 3]].tolist() == [0.5, 1.0, 1234.5]
+
+
+def test_labels_by_the_ids_of_molecules(tmp_path: Path) -> None:
+    graphs = replace(make_graphs(3), ids=("m1", "m2", "m3"), graph_names=("C", "CC", "CCC"))
+    (tmp_path / "y.csv").write_text("id,lab\nm3,a\nm1,b\nm2,a\n")
+    assert find_labels(graphs, "MUTAG", str(tmp_path / "y.csv")).y == ["b", "a", "a"]
+
+
+def test_a_column_is_meant_before_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of the same name, in the folder where igsd runs, was read instead without a word."""
+    monkeypatch.chdir(tmp_path)
+    Path("y").write_text("1\n0\n1\n0\n")
+    graphs = replace(make_graphs(4), targets=np.full((4, 1), 0.5), target_names=("y",))
+    with pytest.warns(IGSDWarning, match=r"'y' is read from MUTAG, .* write \./y for its labels"):
+        assert not find_labels(graphs, "MUTAG", "y").are_classes
+    assert find_labels(graphs, "MUTAG", "./y").are_classes
+
+
 NAN = float("nan")
 
 

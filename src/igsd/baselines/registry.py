@@ -372,6 +372,8 @@ def _load(path: str | os.PathLike[str]) -> Any:
     from igsd.files.arrays import read_header
     from igsd.files.models import SHIPPED, model_path
 
+    if not str(path):
+        raise StorageError("MODEL is empty: give a run folder, a model file or a name.")
     if str(path) in SHIPPED and not os.path.exists(path):
         from igsd.estimators.molecules import pretrained
 

@@ -106,6 +106,8 @@ def _check_options(args: Namespace) -> None:
     """Reject invalid combinations of options."""
     if not args.query and not args.query_file:
         raise ConfigError("Say whose neighbours to list: --query GRAPH, or --query-file FILE.")
+    if "" in (args.query or ()):
+        raise ConfigError("--query is empty: give a number from 0, an id, a name or a SMILES.")
     if args.json and args.output:
         raise ConfigError("--json prints, and -o writes a table: give one of them.")
     if args.output:

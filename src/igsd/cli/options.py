@@ -153,12 +153,14 @@ def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[]
             raise StorageError(f"{option} {output} is an input. Choose another name.")
         return lambda: None
     target = Path(output)
-    for source in inputs if target.exists() else ():
-        if Path(source).exists() and target.samefile(source):
+    for source in inputs:
+        if target.exists() and Path(source).exists() and target.samefile(source):
             raise StorageError(f"{option} {output} is the input {source}. Choose another name.")
-        if target.is_file() and _is_part_of(target, Path(source)):
-            what = f"a part of the input {source}"
-            raise StorageError(f"{option} {output} is {what}. Choose another name.")
+        if not target.is_dir() and _is_part_of(target, Path(source)):
+            raise StorageError(
+                f"{option} {output} is or would be a part of the input {source}. Choose another "
+                "name or folder."
+            )
     check_writable(target)
     if target.parent.exists():
         return lambda: None
@@ -173,16 +175,18 @@ def input_paths(args: argparse.Namespace) -> list[str]:
 
 
 def _is_part_of(target: Path, source: Path) -> bool:
-    """Return whether a file is one of a run folder's own, or a graph or the labels of a folder."""
+    """Return whether a file is one of a run folder's own, or read as a graph of a folder."""
     from igsd.experiments.run_folder import FILES
-    from igsd.graphs.readers.files import LABELS, is_network_file
+    from igsd.graphs.readers.files import LABELS, is_network_file, network_files
 
     place = target.resolve()
-    if not source.is_dir() or not place.parent.samefile(source):
+    if not source.is_dir() or not place.parent.is_dir() or not place.parent.samefile(source):
         return False
     if (source / FILES[0]).exists():
-        return place.name in FILES
-    return place.name == LABELS or is_network_file(place)
+        return place.exists() and place.name in FILES
+    if place.exists() or place.suffix in (".csv", ".tsv"):
+        return place.name == LABELS or (place.exists() and is_network_file(place))
+    return is_network_file(place) and bool(network_files(source))
 
 
 def names_in(text: str) -> list[str]:

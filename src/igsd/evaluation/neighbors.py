@@ -74,7 +74,7 @@ class Space(NamedTuple):
         """Return the scaling of vectors [G, d]."""
         values = np.asarray(vectors, np.float64)
         deviation = values.std(axis=0)
-        varies = deviation > 1e-12 * np.abs(values).max(initial=1.0)
+        varies = deviation > 1e-12 * np.abs(values).max(initial=0.0)
         scale = deviation[varies]
         return cls((values[:, varies] / scale).mean(axis=0), scale, varies)
 

@@ -226,7 +226,7 @@ def source_vectors(
     vectors = vectors_for(source, graphs)
     inputs.check_features(vectors, f"embeddings in {source}")
     notes = ["embeddings from a file have no untrained encoder to compare with"]
-    return {"igsd": Vectors(vectors)} | histogram, notes
+    return {"vectors": Vectors(vectors)} | histogram, notes
 
 
 def _model_vectors(

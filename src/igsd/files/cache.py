@@ -27,7 +27,7 @@ DEFAULT_LIMIT = "10 GB"
 _HEX = "[0-9a-f]"
 _DATASETS, _VIEWS, _VECTORS, _CORPUS = "datasets", "views", "vectors", "corpus"
 _PATTERNS = {
-    _DATASETS: re.compile(r"[^/]+\.(graphs|zip\.part)"),
+    _DATASETS: re.compile(rf".+-(download|r\d+-{_HEX}{{20}}|{_HEX}{{40}})\.graphs"),
     _VIEWS: re.compile(rf"{_HEX}{{40}}\.safetensors"),
     _VECTORS: re.compile(rf"{_HEX}{{40}}\.safetensors"),
     _CORPUS: re.compile(rf"{_HEX}{{2}}/{_HEX}{{40}}\.safetensors|joined-{_HEX}{{40}}|join-\w+"),
@@ -36,7 +36,6 @@ _PATTERNS = {
 KINDS = tuple(_PATTERNS)
 """What is cached, each in a folder of its name: data sets, views, vectors, corpora of molecules."""
 
-_PARSED = re.compile(rf".+-r\d+-{_HEX}{{20}}\.graphs")
 _IN_CORPUS = ("corpus.json", "*.npy", "joined/*", "joined")
 # A corpus is many files that are made for hours and then read together.
 _KEPT_SECONDS = {_CORPUS: 86_400.0}
@@ -207,4 +206,4 @@ def _files_of(kind: str) -> Iterator[CachedFile]:
 
 
 def _is_download(file: CachedFile) -> bool:
-    return file.kind == _DATASETS and _PARSED.fullmatch(file.path.name) is None
+    return file.kind == _DATASETS and file.path.stem.endswith("-download")

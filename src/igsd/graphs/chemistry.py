@@ -335,7 +335,7 @@ def molecule_of(text: Any, *, check_valence: bool = False) -> Any:
     ``check_valence=False`` also reads one whose only fault is an impossible valence.
     """
     Chem = _rdkit()
-    if not isinstance(text, str):
+    if not isinstance(text, str) or has_blank(text):
         return None
     text = text.strip()
     if text.startswith("InChI="):
@@ -347,6 +347,15 @@ def molecule_of(text: Any, *, check_valence: bool = False) -> Any:
     if molecule is not None and molecule.GetNumAtoms():
         return molecule
     return None if check_valence else _without_valence_check(text)
+
+
+def has_blank(text: str) -> bool:
+    """Return whether a blank divides a text, of which RDKit would read the first part alone.
+
+    An extension of CXSMILES, between bars, may follow a blank.
+    """
+    rest = text.split(maxsplit=1)[1:]
+    return bool(rest) and not rest[0].startswith("|")
 
 
 def _without_valence_check(text: str) -> Any:

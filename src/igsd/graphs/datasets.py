@@ -161,7 +161,7 @@ def in_package(name: str) -> Path | None:
 
 def downloaded_file(name: str) -> Path:
     """Return where the packed file of a downloaded data set belongs."""
-    return cache_dir() / "datasets" / f"{name}.graphs"
+    return cache_dir() / "datasets" / f"{name}-download.graphs"
 
 
 def load_dataset(

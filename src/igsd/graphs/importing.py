@@ -34,6 +34,7 @@ from igsd.graphs.joining import (
     settle_replaced,
     write_set,
 )
+from igsd.graphs.readers.cells import names_rows
 from igsd.graphs.readers.long_table import LongTable, changed
 from igsd.graphs.readers.smiles import failure_report, smiles_notes, standard_note
 from igsd.graphs.readers.standard import level_of, skeletons
@@ -41,7 +42,6 @@ from igsd.graphs.readers.table import (
     SmilesFailure,
     check_used,
     class_cells,
-    names_rows,
     read_rows,
     repeats_note,
     warn_of_unkept,
@@ -51,7 +51,7 @@ from igsd.progress import readable_name
 from igsd.workers.pools import ALONE, Workers
 from igsd.workers.tasks import run_tasks
 
-ALGORITHM = 2
+ALGORITHM = 3
 """Raise this whenever a part changes, so that older ones are made again."""
 
 PART = 10_000

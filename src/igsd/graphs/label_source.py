@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from igsd.errors import DataError, StorageError, counted, enumerated, nearest
+from igsd.errors import DataError, StorageError, counted, enumerated, nearest, warn_user
 from igsd.files.arrays import refuse_pickle
 from igsd.files.columns import read_npy
 from igsd.files.remote import opened_path
@@ -14,6 +14,7 @@ from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.readers import table as tables
+from igsd.graphs.readers.cells import Commas, comma_notes, names_rows, with_point
 from igsd.graphs.readers.text_table import is_table, read_text_table
 
 _CLASS_WORDS = ("class", "classes", "label", "labels", "y")
@@ -24,9 +25,9 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
 
     The file has one for each graph or, if ``data`` is a table, for each of its rows, of which those
     that are not molecules are left out. A table with the columns file and label, or of two columns
-    of which one names graphs, gives the label of each graph by the name of its file. Any other text
-    file may have the name of the column in a first line. Raises ``DataError`` for any other number
-    of lines or columns, and if it is ambiguous.
+    of which one names graphs, gives the label of each graph by the name of its file, or by its id.
+    Any other text file may have the name of the column in a first line. Decimal commas are read as
+    points. Raises ``DataError`` for any other number of lines or columns, and if it is ambiguous.
     """
     from igsd.graphs.readers.file_labels import (
         check_one_column,
@@ -34,9 +35,10 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
         read_file_labels,
     )
 
-    if graphs.graph_names is not None and has_file_column(path, graphs.graph_names):
-        texts = read_file_labels(path, graphs.graph_names)
-        return labels.LabelTexts((path.stem,), [texts])
+    for names in (graphs.graph_names, graphs.ids):
+        if names is not None and has_file_column(path, names):
+            texts = _with_points(read_file_labels(path, names), path)
+            return labels.LabelTexts((path.stem,), [texts])
     check_one_column(path, graphs.graph_names)
     is_array = path.suffix.lower() == ".npy"
     lines = _lines(path, is_array)
@@ -56,8 +58,11 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
     for expected, places in ((num_rows, rows), (num_graphs, range(num_graphs))):
         first = len(lines) - expected
         if first == 0 or (first == 1 and has_name):
+            if first == 0 and has_name:
+                _check_first(path, lines)
             numbers = [first + place + 1 for place in places]
-            return labels.LabelTexts((path.stem,), [[lines[n - 1] for n in numbers]], numbers)
+            texts = _with_points([lines[n - 1] for n in numbers], path)
+            return labels.LabelTexts((path.stem,), [texts], numbers)
     needed = f"{counted(num_graphs, 'graph')}. There must be one per graph"
     if num_rows != num_graphs:
         needed = (
@@ -94,6 +99,35 @@ def _lines(path: Path, is_array: bool) -> list[str]:
     return ["" if value != value else str(value) for value in array.reshape(-1).tolist()]  # NaN
 
 
+def _with_points(texts: list[str], path: Path) -> list[str]:
+    """Return labels with points instead of decimal commas, if they have such; a note says so."""
+    commas = Commas()
+    for text in texts:
+        commas.see(text)
+    for note in comma_notes([(path.name, commas)]):
+        warn_user(f"{path}: {note}.")
+    return [*map(with_point, texts)] if commas.are_decimal else texts
+
+
+def _check_first(path: Path, lines: list[str]) -> None:
+    """Refuse a first line that must be a name where a label was expected; warn if it may be one.
+
+    A program that cuts empty lines at the end of a file would move all labels by one graph.
+    """
+    last = f"If the last label is unknown, write NA in a line for it at the end of {path}."
+    known = [line for line in lines[1:] if line and line.lower() not in labels.MARKERS]
+    if known and all(labels.number_of(with_point(line)) is not None for line in known):
+        raise DataError(
+            f"{path} has as many lines as there are labels to give, but the first one, "
+            f"{lines[0]!r}, is not a number as the others are. If it is the name of the column, a "
+            f"label is missing. {last}"
+        )
+    warn_user(
+        f"{lines[0]!r}, the first line of {path}, is taken as the label of the first graph, since "
+        f"there is a line for each. If it is the name of the column, a label is missing. {last}"
+    )
+
+
 def _unquoted(text: str) -> str:
     """Return a line without the quotes that programs put around texts and empty cells."""
     is_quoted = len(text) > 1 and text[0] == text[-1] == '"'
@@ -102,7 +136,9 @@ def _unquoted(text: str) -> str:
 
 def _may_be_name(lines: list[str]) -> bool:
     """Return whether the first line may be a column's name: no number, and not repeated below."""
-    return bool(lines[0]) and lines[0] not in lines[1:] and labels.number_of(lines[0]) is None
+    is_number = labels.number_of(with_point(lines[0])) is not None
+    is_value = is_number or lines[0].lower() in ("", *labels.MARKERS)
+    return not is_value and lines[0] not in lines[1:]
 
 
 def find_labels(
@@ -110,8 +146,8 @@ def find_labels(
 ) -> labels.GraphLabels:
     """Return the labels of ``graphs`` that ``asked`` names.
 
-    ``asked``: a file of labels (``read_label_file``), a column of the table ``data``, a target of
-    the data set, several of those separated by commas, or ``class`` for its own classes.
+    ``asked``: a column of the table ``data``, a target of the data set, several of those separated
+    by commas, ``class`` for its own classes, or a file of labels (``read_label_file``).
     Missing labels follow ``igsd.graphs.labels.drop_missing``, except that the data set's own
     classes are taken as they are; ``warn=False`` suppresses its warnings. ``task``: by default
     numbers if most are numbers and one has a fraction or more than 20 are different, else classes.
@@ -128,7 +164,7 @@ def _find_labels(
     graphs: GraphSet, data: str, asked: str, task: labels.Task, *, warn: bool
 ) -> labels.GraphLabels:
     names = [asked] if asked in graphs.target_names else [n.strip() for n in asked.split(",")]
-    if os.path.isfile(asked):
+    if _is_file(graphs, data, asked, warn=warn):
         columns = read_label_file(Path(asked), graphs, data)
     elif is_table(data):
         columns = _table_texts(graphs, data, asked, names)
@@ -195,8 +231,22 @@ def _classified(graphs: GraphSet, found: labels.GraphLabels, asked: str) -> Grap
 
 def _means_own_classes(graphs: GraphSet, data: str, asked: str) -> bool:
     """Return whether ``asked`` is a word for the classes of the data set, and nothing else."""
-    is_other = os.path.isfile(asked) or is_table(data) or asked in graphs.target_names
+    is_other = is_table(data) or asked in graphs.target_names
     return asked.lower() in _CLASS_WORDS and graphs.classes is not None and not is_other
+
+
+def _is_file(graphs: GraphSet, data: str, asked: str, *, warn: bool) -> bool:
+    """Return whether ``asked`` is a file; labels of the data with the same name are meant first."""
+    if not os.path.isfile(asked):
+        return False
+    is_own = asked in graphs.target_names or _means_own_classes(graphs, data, asked)
+    is_own = is_own or (is_table(data) and asked in read_text_table(data).columns)
+    if is_own and warn:
+        warn_user(
+            f"{asked!r} is read from {data}, which has labels of that name. The file {asked} is "
+            f"another one: write {os.path.join(os.curdir, asked)} for its labels."
+        )
+    return not is_own
 
 
 def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) -> labels.LabelTexts:
@@ -212,9 +262,9 @@ def _table_texts(graphs: GraphSet, data: str, asked: str, columns: list[str]) ->
     found = [table.column(name) for name in columns]
     smiles = tables.smiles_columns(table)
     for name in columns:
-        if name in smiles or tables.names_rows(name):
+        if name in smiles or names_rows(name):
             what = "holds the molecules themselves" if name in smiles else "only names the rows"
-            others = [c for c in table.columns if c not in smiles and not tables.names_rows(c)]
+            others = [c for c in table.columns if c not in smiles and not names_rows(c)]
             rest = (
                 f"The others are: {enumerated(others, 30)}"
                 if others

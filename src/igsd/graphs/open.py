@@ -154,6 +154,8 @@ def open_data(
     ``standardise``: ``neutral`` (also True) keeps the largest fragment of each molecule without
     charges, ``tautomer`` also chooses the canonical tautomer; recorded as ``standardised``.
     """
+    if isinstance(data, str) and not data:
+        raise DataError("DATA is empty: give a path or the name of a data set; . is this folder.")
     with opened_path(data) as local:
         return _open(local, smiles_column, level_of(standardise), progress)
 

@@ -85,6 +85,22 @@ def test_labels_of_a_folder(tmp_path: Path) -> None:
     assert (graphs.classes.tolist(), graphs.class_names) == ([1, -1, 0], ("a", "b"))
 
 
+def test_labels_of_a_folder_follow_the_rules_of_all_labels(tmp_path: Path) -> None:
+    """They were once classes as written: 1 and 1.0, NA, -1, and every measured number."""
+    for n in (4, 5, 6, 7, 8):
+        nx.write_graphml(network(n), tmp_path / f"g{n}.graphml")
+    labels = tmp_path / "labels.csv"
+    labels.write_text("file,label\ng4,1\ng5,1.0\ng6,NA\ng7,0\ng8,-1\n")
+    with pytest.warns(IGSDWarning, match=r"2 of 5 labels in 'labels\.csv' are taken as missing"):
+        graphs = open_data(tmp_path)
+    assert graphs.classes is not None
+    assert (graphs.classes.tolist(), graphs.class_names) == ([1, 1, -1, 0, -1], (0, 1))
+    labels.write_text("file,label\ng4,0.5\ng5,1.25\ng6,\ng7,2\ng8,-1\n")
+    graphs = open_data(tmp_path)
+    assert (graphs.classes, graphs.target_names) == (None, ("label",))
+    assert find_labels(graphs, str(tmp_path), "label").y.tolist()[3:] == [2.0, -1.0]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -431,6 +447,16 @@ def test_a_table_of_labels_that_names_other_graphs(tmp_path: Path, names: tuple[
         find_labels(graphs, str(tmp_path), str(labels))
 
 
+def test_labels_by_names_that_look_like_classes(tmp_path: Path) -> None:
+    """The first column was taken for the names, whichever it was."""
+    path, names = tmp_path / "y.csv", ["0", "1", "2", "3"]
+    path.write_text("kind,number\n1,0\n0,1\n1,2\n0,3\n")
+    assert file_labels.read_file_labels(path, names) == ["1", "0", "1", "0"]
+    path.write_text("a,b\n1,0\n0,1\n3,2\n2,3\n")
+    with pytest.raises(DataError, match=r"Both columns of .*, a and b, may name the graphs"):
+        file_labels.read_file_labels(path, names)
+
+
 @pytest.mark.parametrize("kind", [object, str])
 def test_matrices_of_other_things_than_numbers(kind: type) -> None:
     """They ended in SciPy's own error."""
@@ -451,6 +477,7 @@ def test_labels_of_molecules_are_not_matched_by_a_part_of_their_smiles(tmp_path:
     ("name", "text", "reason"),
     [
         ("a.csv", "source,target\na,b\n,b\n", "row 3 has an edge with one end"),
+        ("a.csv", "source,target,w,w\na,b,1,2\n", "several columns are called 'w'"),
         ("a.edgelist", "0 1 {'weight': 3.0}\n", "attributes as a Python dictionary"),
     ],
 )

@@ -133,6 +133,21 @@ def test_decimal_commas(tmp_path: Path) -> None:
         assert open_data(path).target_names == ("logP",)
 
 
+def test_decimal_commas_beside_bounds_and_markers(tmp_path: Path) -> None:
+    """Such columns became classes, and ids such as 1,2 numbers."""
+    text = "smiles;id;ic50\nCCO;1,2;<2,5\nCC;1,3;null\nC;2,1;1.234,5\nN;2,2;7\n"
+    table = read_text_table(written(tmp_path / "t.csv", text))
+    assert table.column("ic50") == ["<2.5", "null", "1234.5", "7"]
+    assert table.column("id") == ["1,2", "1,3", "2,1", "2,2"]
+
+
+def test_two_columns_of_a_frame_with_one_name() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([["C", 1, 2]], columns=["smiles", "a", "a"])
+    with pytest.raises(DataError, match="Several columns of the DataFrame are called 'a'"):
+        open_data(frame)
+
+
 def test_parquet(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet

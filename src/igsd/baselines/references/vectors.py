@@ -11,8 +11,8 @@ from igsd.errors import DataError, enumerated, shortened, warn_user
 from igsd.estimators.base import settings_as_parameters
 from igsd.files.columns import feature_columns, read_vectors, vector_texts
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.cells import names_rows
 from igsd.graphs.readers.file_labels import file_and_stem, places_of
-from igsd.graphs.readers.table import names_rows
 from igsd.settings.fields import Settings, setting
 
 

@@ -2,27 +2,86 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from igsd.errors import DataError, enumerated
+from igsd.graphs.labels import MARKERS
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
-_WHOLE = re.compile(r"[+-]?\d+([eE][+-]?\d+)?")
+_BOUND = r"[<>=~≤≥]{0,2} ?"
+_DECIMAL = re.compile(rf"{_BOUND}[+-]?(\d+|[1-9]\d{{0,2}}(\.\d{{3}})+),\d+([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(rf"{_BOUND}[+-]?[1-9]\d{{0,2}},\d{{3}}")
+_WHOLE = re.compile(rf"{_BOUND}[+-]?\d+([eE][+-]?\d+)?")
 
-
-def unclear_commas(columns: Sequence[str]) -> str:
-    """Return the note on columns whose commas may be decimal commas or thousands."""
-    return (
-        f"commas in {enumerated(columns)} may be decimal commas or thousands, so these are "
-        "left as text: write points, or no commas"
-    )
+_OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
+_ITS_NAME = rf"({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)"
+_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|title( of the record)?|{_ITS_NAME}")
 
 
-def is_whole_or_missing(cell: str) -> bool:
-    """Return whether a cell is a whole number or stands for no value."""
-    return _WHOLE.fullmatch(cell) is not None or cell.lower() in ("na", "n/a", "nan", "-", "?")
+def names_rows(column: str) -> bool:
+    """Return whether a column only names the rows, by its own name: id, index, mol_id, ..."""
+    return _NAMING.fullmatch(column.lower().strip(". #")) is not None
+
+
+@dataclass
+class Commas:
+    """Whether the commas in the cells of a column are decimal commas, as far as they were seen.
+
+    They are if all numbers with a fraction are written with one, perhaps as a bound (``<2,5``), and
+    every other cell is a whole number or missing. ``1,234`` alone may also be thousands.
+    """
+
+    found: bool = False
+    all_decimal: bool = True
+    all_thousands: bool = True
+    others_whole: bool = True
+
+    def see(self, cell: str) -> None:
+        """Take a cell into account."""
+        if "," in cell:
+            self.found = True
+            self.all_decimal &= _DECIMAL.fullmatch(cell) is not None
+            self.all_thousands &= _THOUSANDS.fullmatch(cell) is not None
+        elif self.others_whole and cell:
+            self.others_whole = cell.lower() in MARKERS or _WHOLE.fullmatch(cell) is not None
+
+    @property
+    def are_none(self) -> bool:
+        """Whether no further cell can make them decimal commas."""
+        return not (self.all_decimal and self.others_whole)
+
+    @property
+    def are_unclear(self) -> bool:
+        """Whether they are decimal commas or thousands."""
+        return self.found and self.all_thousands and self.others_whole
+
+    @property
+    def are_decimal(self) -> bool:
+        """Whether they are decimal commas for certain."""
+        is_decimal = self.found and self.all_decimal and self.others_whole
+        return is_decimal and not self.all_thousands
+
+
+def with_point(cell: str) -> str:
+    """Return a number with a decimal comma as one with a point: 1.234,5 becomes 1234.5."""
+    return cell.replace(".", "").replace(",", ".") if "," in cell else cell
+
+
+def comma_notes(columns: Iterable[tuple[str, Commas]]) -> tuple[str, ...]:
+    """Return the notes on columns with decimal commas, or with commas that are unclear."""
+    pairs = list(columns)
+    decimal = [repr(name) for name, commas in pairs if commas.are_decimal]
+    unclear = [repr(name) for name, commas in pairs if commas.are_unclear]
+    notes: tuple[str, ...] = ()
+    if decimal:
+        notes += (f"decimal commas in {enumerated(decimal)} are read as points",)
+    if unclear:
+        notes += (
+            f"commas in {enumerated(unclear)} may be decimal commas or thousands, so these are "
+            "left as text: write points, or no commas",
+        )
+    return notes
 
 
 def codec_of(raw: bytes) -> tuple[str, str]:
@@ -58,6 +117,8 @@ def cell_text(value: Any) -> str:
         from rdkit import Chem
 
         return Chem.MolToSmiles(value)
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
     return str(value).strip()
 
 

@@ -86,7 +86,16 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
     if {"file", "label"} <= set(header):
         file, label = header.index("file"), header.index("label")
     elif len(header) == 2 and not any(_names_graph(cell, names) for cell in rows[0]):
-        first, second = _hits(rows, names)
+        # Graphs may be called 0 and 1 as classes are, but names are different from each other.
+        first, second = (
+            (hits, len({row[place] for row in rows[1:] if place < len(row)}))
+            for place, hits in enumerate(_hits(rows, names))
+        )
+        if first == second:
+            raise DataError(
+                f"Both columns of {path}, {rows[0][0]} and {rows[0][1]}, may name the graphs. Call "
+                "the one that does file and the other one label."
+            )
         file, label = (1, 0) if second > first else (0, 1)
     else:
         raise DataError(
@@ -167,7 +176,7 @@ def _hits(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
     known = {*names, *(part for name in names for part in file_and_stem(name))}
     plain = _without_folder(names)
     cells = [[row[place] for row in rows[1:] if place < len(row)] for place in range(len(rows[0]))]
-    return [sum(c in known or plain(c) in known for c in column) for column in cells]
+    return [sum(bool(c) and (c in known or plain(c) in known) for c in column) for column in cells]
 
 
 def _without_folder(names: Iterable[str]) -> Callable[[str], str]:

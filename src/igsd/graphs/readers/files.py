@@ -8,9 +8,10 @@
 | .npz, .npy | adjacency matrices of SciPy (sparse) and NumPy, [n, n] or [G, n, n] |
 
 Text formats may be packed with gzip, and packages may offer readers of other files
-(``igsd.graphs.readers.own``). A folder of such files is a set, a graph is called as its file, and
-its class is in a file ``labels.csv`` with the columns file and label, if there is one. Nothing that
-is read can run code: pickles are refused, and so are XML entities, which can expand to gigabytes.
+(``igsd.graphs.readers.own``). A folder of such files is a set, each graph has the name of its file,
+and its label is in a file ``labels.csv`` with the columns file and label, if there is one: a class
+or a number, by the rules of ``igsd.graphs.labels``. Nothing that is read can run code: pickles are
+refused, and so are XML entities, which can expand to gigabytes.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ import io
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,8 +33,10 @@ from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import read_bounded
 from igsd.files.cache import cache_dir, recall, store
 from igsd.files.columns import parse_number
+from igsd.graphs import labels
+from igsd.graphs.build import encode_categories
 from igsd.graphs.download import Progress
-from igsd.graphs.graphset import UNNAMED, GraphSet
+from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.readers.cells import rows_of_text
 from igsd.graphs.readers.file_labels import endings, file_and_stem, read_file_labels
 from igsd.graphs.readers.networkx import check_links, from_networkx
@@ -50,7 +54,7 @@ _COLUMNS = {
 """The names that the columns of an edge list may have."""
 
 
-_READER_VERSION = 4
+_READER_VERSION = 5
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
 
 _FEWEST_CACHED = 20
@@ -186,13 +190,23 @@ def _parsed(
         if progress is not None:
             progress(place + 1, len(files))
     notes = _drop_names(built_in)
-    if folder is not None and (labels := folder / LABELS).is_file():
-        classes = read_file_labels(labels, [graph.graph["name"] for graph in items])
-        for graph, label in zip(items, classes, strict=True):
-            graph.graph.pop("y", None)
-            graph.graph["label"] = label or None
     graphs = from_networkx(items, name=readable_name(name))
+    if folder is not None and (folder / LABELS).is_file():
+        graphs = _labelled(graphs, folder / LABELS)
     return replace(graphs, notes=graphs.notes + notes)
+
+
+def _labelled(graphs: GraphSet, path: Path) -> GraphSet:
+    """Return the graphs with the labels of their folder alone: classes, or numbers as targets."""
+    texts = read_file_labels(path, graphs.graph_names or ())
+    columns: Fields = {"classes": None, "class_names": (), "targets": None, "target_names": ()}
+    if labels.are_numbers([text or "" for text in labels.drop_missing(texts, LABELS, warn=False)]):
+        found = labels.read_labels(labels.LabelTexts((LABELS,), [texts]), "numbers", warn=True)
+        columns |= {"targets": found.y[:, None], "target_names": ("label",)}
+    else:
+        classes = labels.drop_missing([*map(labels.class_of_text, texts)], LABELS)
+        columns["classes"], columns["class_names"] = encode_categories(classes)
+    return replace(graphs, **columns)
 
 
 def _read_file(path: Path) -> list[Any]:
@@ -285,6 +299,8 @@ def _edge_list(content: bytes) -> list[Any]:
     has_header = {"source", "target"} <= set(places)
     header = rows[0] if has_header else ["source", "target", "weight"]
     places = places if has_header else {"source": 0, "target": 1}
+    if twice := [name for name, times in Counter(header).items() if times > 1]:
+        raise DataError(f"several columns are called {twice[0]!r}. Give them different names.")
     others = {i: name for i, name in enumerate(header) if i not in places.values()}
     graphs: dict[str, Any] = {}
     for number, row in enumerate(rows[has_header:], 1 + has_header):

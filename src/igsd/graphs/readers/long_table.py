@@ -25,16 +25,16 @@ from igsd.files.columns import parse_number
 from igsd.graphs.labels import MARKERS
 from igsd.graphs.readers import text_table
 from igsd.graphs.readers.cells import (
-    DECIMAL_COMMA,
-    THOUSANDS,
+    Commas,
     cell_text,
     codec_of,
-    is_whole_or_missing,
+    comma_notes,
+    names_rows,
     rows_of_cells,
     smiles_and_name,
-    unclear_commas,
+    with_point,
 )
-from igsd.graphs.readers.table import guess_smiles, infinite_note, names_rows
+from igsd.graphs.readers.table import guess_smiles, infinite_note
 from igsd.graphs.readers.text_table import TextTable, read_text_table, suffix_of
 
 Row = tuple[list[str], int]
@@ -50,11 +50,9 @@ class _Column:
     """What all cells of a column have in common, as far as they were seen."""
 
     may_be_label: bool = False
+    names_rows: bool = False
+    commas: Commas = field(default_factory=Commas)
     is_filled: bool = False
-    has_comma: bool = False
-    all_decimal: bool = True
-    all_thousands: bool = True
-    others_whole: bool = True
     is_known: bool = False
     all_numbers: bool = True
     has_fraction: bool = False
@@ -65,19 +63,13 @@ class _Column:
         if not cell:
             return
         self.is_filled = True
-        number = cell
-        if "," in cell:
-            self.has_comma = True
-            self.all_decimal &= DECIMAL_COMMA.fullmatch(cell) is not None
-            self.all_thousands &= THOUSANDS.fullmatch(cell) is not None
-            number = cell.replace(",", ".")
-        elif self.others_whole:
-            self.others_whole = is_whole_or_missing(cell)
+        if not self.names_rows:
+            self.commas.see(cell)
         if cell.lower() in MARKERS:
             return
         self.is_known = True
         try:
-            value = parse_number(number)
+            value = parse_number(with_point(cell))
         except ValueError:
             self.all_numbers = False
             return
@@ -88,18 +80,13 @@ class _Column:
     @property
     def is_settled(self) -> bool:
         """Whether no further cell can change anything."""
-        is_text = not self.all_numbers and not self.others_whole
+        is_text = not self.all_numbers and not self.commas.others_whole
         return is_text and (self.has_fraction or not self.may_be_label)
-
-    @property
-    def is_decimal(self) -> bool:
-        """Whether commas are decimal commas; ``all_thousands``: they may be thousands."""
-        return self.has_comma and self.all_decimal and self.others_whole
 
     @property
     def is_target(self) -> bool:
         """Whether the column holds numbers; a target holds no ``infinite`` one."""
-        is_read = not self.has_comma or (self.is_decimal and not self.all_thousands)
+        is_read = not self.commas.found or self.commas.are_decimal
         return self.is_known and self.all_numbers and is_read
 
 
@@ -130,12 +117,7 @@ class LongTable:
             found, codec_note = table._first_pass(source, rows, lines)
             several = f"{Path(source).name}: " if len(sources) > 1 else ""
             notes += [several + note for note in (*codec_note, *found.notes)]
-        changed = [repr(n) for n, f in table._pairs() if f.is_decimal and not f.all_thousands]
-        unclear = [repr(n) for n, f in table._pairs() if f.is_decimal and f.all_thousands]
-        if changed:
-            notes.append(f"decimal commas in {enumerated(changed)} are read as points")
-        if unclear:
-            notes.append(unclear_commas(unclear))
+        notes += comma_notes((name, facts.commas) for name, facts in table._pairs())
         molecules = table.sample.molecules
         path = Path(sources[0])
         if molecules and table.columns == ["smiles", "name"] and not table._facts[1].is_filled:
@@ -174,11 +156,7 @@ class LongTable:
 
         Raises ``DataError`` if a file is not what the first pass has seen.
         """
-        places = [
-            place
-            for place, facts in enumerate(self._facts)
-            if facts.is_decimal and not facts.all_thousands
-        ]
+        places = [place for place, facts in enumerate(self._facts) if facts.commas.are_decimal]
         for source in self.sources:
             with self._unchanged(source) as seen:
                 opened, done = self._open(source), 0
@@ -196,7 +174,7 @@ class LongTable:
                 for row in cells if places else ():
                     for place in places:
                         if place < len(row):
-                            row[place] = row[place].replace(",", ".")
+                            row[place] = with_point(row[place])
                 failures = {
                     row - done: fault
                     for row, fault in opened.failures.items()
@@ -262,8 +240,10 @@ class LongTable:
         found = self._open(source)
         if not self.columns:
             self.columns = found.columns
-            names = [name.lower() in text_table.LABEL_COLUMNS for name in found.columns]
-            self._facts = [_Column(may_be_label) for may_be_label in names]
+            self._facts = [
+                _Column(name.lower() in text_table.LABEL_COLUMNS, names_rows(name))
+                for name in found.columns
+            ]
             self.sample = TextTable(Path(source), found.columns, [], [], found.molecules)
         elif found.columns != self.columns:
             raise DataError(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, ParameterError, need, shortened
-from igsd.graphs.chemistry import ChemicalColumns, molecule_of
+from igsd.graphs.chemistry import ChemicalColumns, has_blank, molecule_of
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.standard import Standardiser, smiles_of
 
@@ -178,5 +178,7 @@ def reason(text: Any) -> str:
     unchecked = Chem.MolFromSmiles(text, sanitize=False)
     if unchecked is None:
         return "not valid SMILES"
+    if has_blank(text):
+        return "a blank inside: only an extension of CXSMILES, between bars, may follow one"
     problems = Chem.DetectChemistryProblems(unchecked)
     return problems[0].Message() if problems else "chemically impossible"

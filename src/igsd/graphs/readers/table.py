@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,8 +14,10 @@ from igsd.errors import DataError, counted, enumerated, shortened, warn_user
 from igsd.files.cache import cache_dir
 from igsd.files.columns import parse_number
 from igsd.graphs.build import encode_categories
+from igsd.graphs.chemistry import molecule_of
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction, number_of
+from igsd.graphs.readers.cells import names_rows
 from igsd.graphs.readers.smiles import (
     Molecules,
     SmilesFailure,
@@ -28,17 +29,9 @@ from igsd.graphs.readers.standard import level_of, repeated_molecules
 from igsd.graphs.readers.text_table import LABEL_COLUMNS, TextTable, read_text_table
 from igsd.progress import readable_name
 
-_OF_A_MOLECULE = "mol|molecule|compound|cmpd|drug|substance|sample|chembl|pubchem|zinc"
 _COUNTING = ("index", "no", "nr", "row")
-_ITS_NAME = rf"({_OF_A_MOLECULE})[ _.-]?(id|name|no|nr|cid)"
-_NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|title( of the record)?|{_ITS_NAME}")
 _OTHER_COLUMNS = ("smile", "mol", "romol", "structure", "inchi", "standard_inchi")
 _MOST_SHOWN = 5
-
-
-def names_rows(column: str) -> bool:
-    """Return whether a column only names the rows, by its own name: id, index, mol_id, ..."""
-    return _NAMING.fullmatch(column.lower().strip(". #")) is not None
 
 
 def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
@@ -300,11 +293,11 @@ def guess_smiles(table: TextTable) -> str:
 def _looks_like_a_molecule(text: str) -> bool:
     """Return whether the name of a column is a SMILES string of at least two atoms."""
     try:
-        from rdkit import Chem, rdBase
+        from rdkit import rdBase
     except ImportError:
         return False
     with rdBase.BlockLogs():
-        molecule = Chem.MolFromSmiles(text)
+        molecule = molecule_of(text, check_valence=True)
     return molecule is not None and molecule.GetNumAtoms() > 1
 
 

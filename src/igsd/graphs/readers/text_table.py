@@ -34,14 +34,14 @@ from igsd.files.bounded import (
     split_sheet,
 )
 from igsd.graphs.readers.cells import (
-    DECIMAL_COMMA,
-    THOUSANDS,
+    Commas,
     cell_text,
     codec_of,
-    is_whole_or_missing,
+    comma_notes,
+    names_rows,
     rows_of_cells,
     smiles_and_name,
-    unclear_commas,
+    with_point,
 )
 from igsd.graphs.readers.sdf import read_records
 
@@ -328,6 +328,12 @@ def frame_table(frame: Any) -> TextTable:
     An index of pandas that is more than 0, 1, 2... becomes a column, under its name or as ``id``.
     """
     names = [str(name) for name in frame.columns]
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise DataError(
+            f"Several columns of the DataFrame are called {shortened(twice)!r}. Give them "
+            "different names."
+        )
     columns = [frame[name].to_list() for name in frame.columns]
     index = getattr(frame, "index", None)
     if index is not None and list(index) != list(range(len(frame))):
@@ -343,33 +349,22 @@ def is_frame(data: Any) -> bool:
 
 
 def _with_points(table: TextTable) -> TextTable:
-    """Return the table with points instead of decimal commas in columns of numbers.
-
-    A column such as ``1,234``, which may be thousands, is left as it is; a note names both kinds.
-    """
-    changed: list[str] = []
-    unclear: list[str] = []
+    """Return the table with points instead of decimal commas in columns of numbers."""
+    seen: list[tuple[str, Commas]] = []
     for place, name in enumerate(table.columns):
-        cells = [row[place].strip() for row in table.rows if place < len(row) and row[place]]
-        with_comma = [cell for cell in cells if "," in cell]
-        if not with_comma or not all(map(DECIMAL_COMMA.fullmatch, with_comma)):
+        if names_rows(name):
             continue
-        others = (cell for cell in cells if "," not in cell and cell)
-        if not all(map(is_whole_or_missing, others)):
-            continue
-        if all(map(THOUSANDS.fullmatch, with_comma)):
-            unclear.append(repr(name))
-            continue
-        changed.append(repr(name))
+        commas = Commas()
         for row in table.rows:
+            if commas.are_none:
+                break
             if place < len(row):
-                row[place] = row[place].replace(",", ".")
-    notes = table.notes
-    if changed:
-        notes += (f"decimal commas in {enumerated(changed)} are read as points",)
-    if unclear:
-        notes += (unclear_commas(unclear),)
-    return replace(table, notes=notes)
+                commas.see(row[place].strip())
+        seen.append((name, commas))
+        for row in table.rows if commas.are_decimal else ():
+            if place < len(row):
+                row[place] = with_point(row[place])
+    return replace(table, notes=table.notes + comma_notes(seen))
 
 
 _PARSERS: dict[str, Callable[[str, Path, tuple[str, ...]], TextTable]] = {
