@@ -256,3 +256,15 @@ def test_a_full_disk_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(StorageError, match="disk is full"), folder.owned("runs"):
         seed_folders(folder)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_data_written_after_a_run(tmp_path: Path) -> None:
+    """A finished run was called so, whatever its table held by then."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "metrics.json").write_text("{}")
+    (tmp_path / "t.csv").write_text("")
+    os.utime(tmp_path / "run" / "metrics.json", (9.0, 9.0))
+    folder = RunFolder(tmp_path / "run")
+    assert folder.is_older_than(str(tmp_path / "t.csv"))
+    assert not folder.is_older_than(str(tmp_path))
+    assert not folder.is_older_than("MUTAG")

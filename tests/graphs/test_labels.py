@@ -140,6 +140,16 @@ def test_numbers_beyond_those_of_models_are_refused() -> None:
         read_labels(replace(texts, lines=None), "numbers", warn=False)
 
 
+@pytest.mark.parametrize("form", ["{}.5 nM", ">{}.1", "{}.2%", "<= {},5"])
+def test_measured_numbers_are_no_classes(form: str) -> None:
+    """Numbers with units and bounds became as many classes."""
+    columns = LabelTexts(("ic50",), [[form.format(n) for n in range(30)]])
+    with pytest.raises(DataError, match="'ic50' look like measured numbers with units, bounds"):
+        read_labels(columns, "auto", warn=False)
+    groups = LabelTexts(("group",), [["1a", "2b", "10%"] * 10])
+    assert read_labels(groups, "auto", warn=False).are_classes
+
+
 def test_names_with_underscores_are_no_numbers() -> None:
     """Python reads 2020_01 as 202001, and so did tables, labels and edge lists."""
     texts = ["2020_01", "2020_02", "2020_01"]

@@ -107,6 +107,8 @@ def run(args: Namespace) -> int:
         job = find_job(args, held)
         if not isinstance(job, TrainJob):
             print(f"{job.path} is finished: nothing to do.")
+            if job.is_older_than(args.data):
+                say_note(f"{args.data} was changed after that; --force trains again.")
         elif job.folder is not None:
             _train(args, job, job.folder)
         else:

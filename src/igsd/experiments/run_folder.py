@@ -67,6 +67,13 @@ class RunFolder:
         """Whether the folder holds a run, finished or not."""
         return self.metrics() is not None
 
+    def is_older_than(self, path: str) -> bool:
+        """Return whether a file was written after this run was finished."""
+        with contextlib.suppress(OSError):
+            written = os.path.getmtime(path) if os.path.isfile(path) else 0.0
+            return written > os.path.getmtime(self / FILES[0])
+        return False
+
     def check(self) -> None:
         """Raise ``StorageError`` if no run can be written here, before any work is done."""
         if self.state == "foreign":

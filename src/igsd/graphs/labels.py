@@ -1,6 +1,7 @@
 """Labels of graphs: which ones are missing, and whether they are classes or numbers."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ Task = Literal["auto", "classes", "numbers"]
 LARGEST = float(np.finfo(np.float32).max)
 """The largest number to predict: models hold 32-bit floats."""
 
+_MEASURED = re.compile(r"[<>=~≤≥]{0,2} ?[+-]?\d+([.,]\d+)*( ?[a-zA-Zµμ%°][^\d,;]{0,11})?")
 # Whole numbers with more different values than this are counts rather than classes.
 _MOST_CLASSES = 20
 
@@ -124,6 +126,8 @@ def read_labels(columns: LabelTexts, task: Task, *, warn: bool) -> GraphLabels:
     texts = [[v or "" for v in drop_missing(column, name, warn=False)] for name, column in pairs]
     # Decided by most of the cells: one ``>5`` must not turn numbers into classes.
     is_classes = len(texts) == 1 and not are_numbers(texts[0])
+    if task == "auto" and is_classes:
+        _refuse_measured(texts[0], columns.names[0])
     if (task == "auto" and is_classes) or task == "classes":
         name = columns.names[0]
         if len(pairs) > 1:
@@ -137,6 +141,20 @@ def read_labels(columns: LabelTexts, task: Task, *, warn: bool) -> GraphLabels:
         for name, column in pairs:
             drop_missing(column, name)
     return number_labels(replace(columns, texts=texts))
+
+
+def _refuse_measured(texts: list[str], name: str) -> None:
+    """Raise ``DataError`` for numbers that are not read as such: with units, bounds or commas."""
+    filled = [text for text in texts if text]
+    odd = [text for text in filled if _MEASURED.fullmatch(text) and number_of(text) is None]
+    is_measured = len(set(odd)) > _MOST_CLASSES or any("." in text for text in odd)
+    if is_measured and 2 * len(odd) > len(filled):
+        raise DataError(
+            f"The labels in {name!r} look like measured numbers with units, bounds or commas "
+            f"({enumerated([repr(text) for text in dict.fromkeys(odd)], 3)}), which cannot be "
+            "learned as numbers. Write numbers alone, with points, and leave unknown ones empty; "
+            "if they are classes, say --task classes, or task='classes' in Python."
+        )
 
 
 def class_labels(values: Sequence[Any], name: str) -> GraphLabels:
