@@ -210,6 +210,13 @@ def test_what_is_not_an_encoder(graphs: GraphSet, fault: str, message: str, leas
         model.transform(graphs)
 
 
+def test_a_lazy_encoder(graphs: GraphSet) -> None:
+    encoder = Sums(1)
+    encoder.linear = torch.nn.LazyLinear(3)
+    with pytest.raises(ConfigError, match=r"must know the width of its layers.*Sums has lazy ones"):
+        IGSD(**TINY | {"encoder": encoder}).fit(graphs)
+
+
 def test_what_is_not_saved_is_said(graphs: GraphSet, tmp_path: Path) -> None:
     model = IGSD(**TINY, view=squared, loss=pulled).fit(graphs)
     with pytest.warns(IGSDWarning, match=r"not the view .*squared, the loss .*load\(path, view="):

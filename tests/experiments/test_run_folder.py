@@ -164,6 +164,10 @@ def test_what_has_no_checkpoint_is_removed_if_it_is_new(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"full\.$"):
         train(begun(tmp_path), full)
     assert not (tmp_path / "runs").exists()
+    for foreign in (ValueError("from a user's encoder"), SystemExit(3)):
+        with pytest.raises(type(foreign)):
+            train(begun(tmp_path), foreign)
+        assert not (tmp_path / "runs").exists()
     old = begun(tmp_path)
     with pytest.raises(StorageError, match=r"full\.$"):
         train(old, full, is_new=False)

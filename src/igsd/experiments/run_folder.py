@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from igsd.errors import IGSDError, StorageError
+from igsd.errors import StorageError
 from igsd.experiments import environment, records
 from igsd.experiments.trained import Trained
 from igsd.files.atomic import atomic_file, check_writable, write_json, write_text
@@ -137,7 +137,7 @@ class RunFolder:
                 yield
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(f"Stopped. To continue: {resume}") from stop
-        except IGSDError as error:
+        except (Exception, SystemExit) as error:  # also what code of the user's own raises
             has_checkpoint = (self / CHECKPOINT).exists()
             if isinstance(error, StorageError) and has_checkpoint:
                 kept = f"The checkpoint is kept. To continue: {resume}"

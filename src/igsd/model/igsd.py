@@ -43,6 +43,13 @@ def build_encoder(settings: Encoder, dims: Dims) -> Any:
                 f"must be {', '.join(map(repr, ENCODERS))} or an nn.Module with an integer "
                 f"attribute 'out_dim', the width of its result. Got out_dim={width!r} instead.",
             )
+        if any(nn.parameter.is_lazy(weights) for weights in given.parameters()):
+            raise ParameterError(
+                "encoder",
+                "IGSD",
+                f"must know the width of its layers. {own.place_of(given)} has lazy ones: give "
+                f"them a width (the node features have {features.dim} columns).",
+            )
         encoder = copy.deepcopy(given)
         encoder.register_forward_hook(checked_rows)
         return encoder
