@@ -38,7 +38,7 @@ def test_directed_repeated_and_loops() -> None:
     assert graphs.edge_attributes[:, 0].tolist() == [5, 5, 9, 8]
     assert graphs.notes == (
         "1 self loop dropped",
-        "1 repeated edge line merged",
+        "1 repeated edge merged",
         "1 edge given in one direction only, made undirected",
     )
 

@@ -119,7 +119,8 @@ def run_show(args: Namespace) -> int:
     written = prepare_output(args.plot, args.data) if args.plot else None
     graphs = open_graphs(args.data, **reading_of(args))
     lines = [*_summary_lines(summarize(graphs), graphs), *_seen_lines(graphs), *_twin_lines(graphs)]
-    lines += [("note", note) for note in _few(graphs.notes) if " not used: " not in note]
+    shown = {text for _, text in lines}
+    lines += [("note", note) for note in _few(graphs.notes) if note not in shown]
     width = max(len(key) for key, _ in lines)
     for key, text in lines:
         print(f"{key:<{width}}  {text}")

@@ -53,6 +53,7 @@ def from_edges(
     *,
     edge_labels: np.ndarray | None = None,
     edge_attributes: np.ndarray | None = None,
+    line_of: np.ndarray | None = None,
     directed: bool = False,
     bond_kinds: np.ndarray | None = None,
     name: str = UNNAMED,
@@ -63,6 +64,7 @@ def from_edges(
 
     ``node_counts`` [G]: nodes per graph. ``source``, ``target`` [M]: the ends of each edge, counted
     over all graphs. ``edge_labels`` [M], ``edge_attributes`` [M, b], ``bond_kinds`` [M]: per edge.
+    ``line_of`` [M]: the line of the input that each was given by, if one line gives two directions.
     ``directed``: an edge given in one direction means that direction, and the set remembers it.
     ``columns``: the other fields of ``GraphSet``, in node or graph order; partial edge attributes
     per edge.
@@ -87,7 +89,7 @@ def from_edges(
         if columns.get(key) is not None:
             columns[key] = _as_floats(columns[key])
     rows, cols, given, is_own, changes = _symmetric_unique(
-        source, target, int(node_ptr[-1]), directed
+        source, target, int(node_ptr[-1]), directed, line_of
     )
     if directed:
         # Entry (u, v) was given itself, or only as (v, u); both were if both entries are own.
@@ -152,7 +154,11 @@ def _summed(
 
 
 def _symmetric_unique(
-    source: np.ndarray, target: np.ndarray, num_nodes: int, directed: bool
+    source: np.ndarray,
+    target: np.ndarray,
+    num_nodes: int,
+    directed: bool,
+    line_of: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[str, ...]]:
     """Return (rows, columns, index of the given edge, whether it was given so, notes), sorted."""
     loops = source == target
@@ -162,6 +168,8 @@ def _symmetric_unique(
         keys, first = np.unique(keys, return_index=True)
         given = given[first]
     repeated = len(source) - int(loops.sum()) - len(keys)
+    if repeated and line_of is not None:
+        repeated = len(np.unique(line_of[~loops])) - len(np.unique(line_of[given]))
     mirrored = keys % num_nodes * num_nodes + keys // num_nodes
     missing, is_own = np.zeros(0, np.int64), np.ones(len(keys), bool)
     if not np.array_equal(np.sort(mirrored), keys):
@@ -174,7 +182,7 @@ def _symmetric_unique(
         is_own = order < len(is_own)
     changes = (
         (int(loops.sum()), "self loop", "dropped"),
-        (repeated, "repeated edge line", "merged"),
+        (repeated, "repeated edge", "merged"),
         (0 if directed else len(missing), "edge", ONE_WAY),
     )
     notes = tuple(f"{counted(count, noun)} {what}" for count, noun, what in changes if count)

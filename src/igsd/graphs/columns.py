@@ -242,6 +242,18 @@ def graph_columns(records: Sequence[Record], known: Known, owner: str) -> Fields
     return columns
 
 
+_GRAPH_KEYS = {"name", "label", "y", NAMES_KEY}
+_FORMAT_KEYS = {"node_default", "edge_default", "mode", "Creator", "Version"}
+"""What NetworkX's readers of GraphML, GEXF and GML say about the file."""
+
+
+def graph_notes(records: Sequence[Record]) -> tuple[str, ...]:
+    """Return a note for each graph attribute that is not read."""
+    keys = {str(key) for record in records for key in record} - _GRAPH_KEYS - _FORMAT_KEYS
+    why = "vectors are made of nodes and edges; store a class as 'label', numbers to predict as 'y'"
+    return tuple(f"graph attribute {key!r} not used: {why}" for key in sorted(keys, key=_natural))
+
+
 def _targets(rows: Sequence[Any], names: tuple[Any, ...], owner: str) -> Fields:
     """Return targets [G, t], NaN for a graph that has none."""
     width = next(len(row) for row in rows if row is not None)

@@ -71,12 +71,20 @@ def test_directed_multiple_and_loops() -> None:
     assert graphs.adjacency.row_ptr.tolist() == [0, 1, 3, 4, 5, 6, 6, 6]
     assert graphs.notes == (
         "1 self loop dropped",
-        "2 repeated edge lines merged",
+        "1 repeated edge merged",
         "directed graphs: 1 edge given in one direction only; directed='ignore', the default, "
         "makes them undirected, directed='both' keeps it",
     )
     assert graphs.directions is not None
     assert graphs.directions.tolist() == [1, 2, 3, 3, 3, 3]
+
+
+def test_graph_attributes_are_named() -> None:
+    graph = nx.Graph([(0, 1)], name="a", year=1999, igsd=2)
+    notes = from_networkx([graph, nx.Graph([(0, 1)], label="x", node_default={})]).notes
+    assert [note.split(":")[0] for note in notes] == [
+        f"graph attribute {key!r} not used" for key in ("igsd", "year")
+    ]
 
 
 def test_undirected_graphs_need_no_note() -> None:

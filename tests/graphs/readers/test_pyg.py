@@ -50,7 +50,7 @@ def test_columns() -> None:
     assert graphs.edge_attributes is not None
     assert graphs.edge_attributes.tolist() == [[0.5], [0.25]]
     assert (graphs.class_names, graphs.graph_names) == ((3,), ("CC",))
-    assert graphs.notes == ("ignored fields: pos",)
+    assert [note.split(":")[0] for note in graphs.notes] == ["field 'pos' not used"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@
 | graph attribute ``label``, or a ``y`` that is text, an integer or a boolean | class |
 | graph attribute ``y`` that is a float or a vector | targets |
 | graph attribute ``name`` | graph name |
+| other graph attributes | not used, which a note says |
 
 Nodes may have any hashable names; they are numbered in the order of the graph. An attribute that a
 node (edge) of the set lacks is a partial one, which igsd's methods do not use; dates and mixed
@@ -56,11 +57,12 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
                 ends.append((index[v], index[u], len(edges)))
             edges.append(data)
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 3)
-    columns = tables.graph_columns([graph.graph for graph in items], known, name)
-    notes: tuple[str, ...] = ()
-    for kind, records in (("node", nodes), ("edge", edges)):
-        columns |= tables.label_columns(records, kind, known)
-        attributes, left_out = tables.attribute_columns(records, kind, known, name)
+    records = [graph.graph for graph in items]
+    columns = tables.graph_columns(records, known, name)
+    notes = tables.graph_notes(records)
+    for kind, rows in (("node", nodes), ("edge", edges)):
+        columns |= tables.label_columns(rows, kind, known)
+        attributes, left_out = tables.attribute_columns(rows, kind, known, name)
         columns |= attributes
         notes += left_out
     counts = [graph.number_of_nodes() for graph in items]
@@ -68,7 +70,9 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
         if key in columns:
             columns[key] = columns[key][pairs[:, 2]]
     columns["directed"] = any(graph.is_directed() for graph in items)
-    return from_edges(counts, pairs[:, 0], pairs[:, 1], name=name, notes=notes, **columns)
+    source, target, line_of = pairs.T
+    columns |= {"line_of": line_of, "name": name, "notes": notes}
+    return from_edges(counts, source, target, **columns)
 
 
 def to_networkx(graphs: GraphSet) -> list[Any]:

@@ -202,12 +202,13 @@ def _graph_record(item: Any, known: Known | None) -> Record:
 
 
 def _ignored(items: list[Any], read: set[str]) -> tuple[str, ...]:
-    """Return a note that names the fields that are not read."""
+    """Return a note for each field that is not read."""
     fields: set[str] = set()
     for item in items:
         fields.update(item.keys() if hasattr(item, "keys") else vars(item))
     extra = sorted(key for key in fields - read if not key.startswith("_"))
-    return (f"ignored fields: {', '.join(extra)}",) if extra else ()
+    why = f"of PyG graphs these are read: {', '.join(sorted(_FIELDS))}"
+    return tuple(f"field {key!r} not used: {why}" for key in extra)
 
 
 def to_pyg(graphs: GraphSet) -> list[Any]:
