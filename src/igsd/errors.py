@@ -129,3 +129,12 @@ def enumerated(items: Sequence[Any], most: int = 5) -> str:
     """Return the items joined by commas; after ``most`` of them only a count of the rest."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(str(item) for item in items[:most]) + more
+
+
+def listed(items: Sequence[str], word: str = "and") -> str:
+    """Return the items as a phrase.
+
+    >>> listed(["a", "b", "c"], "or")
+    'a, b or c'
+    """
+    return f" {word} ".join([", ".join(items[:-1]), *items[-1:]] if len(items) > 1 else items)

@@ -119,12 +119,32 @@ def test_what_is_not_seen_is_said() -> None:
     for graph in graphs:
         nx.set_edge_attributes(graph, "a", "label")
         nx.set_node_attributes(graph, "2020-01-01", "born")
-    with pytest.warns(IGSDWarning, match=r"'born' not used.*edge label not used.*direction"):
+    graphs[0].add_edge(0, 0)
+    with pytest.warns(IGSDWarning) as caught:
         model = IGSD(**TINY, encoder="gin").fit(graphs)
+    said = [str(warning.message).removeprefix("'graphs': ") for warning in caught]
+    assert [text.split(":")[0] for text in said] == [
+        "node attribute 'born' not used",
+        "edge label not used",
+        "edge direction not used",
+        "1 self loop dropped.",
+    ]
     assert model.features_.edge_weight == "weight"
     assert len(model.features_.unused) == 3
-    with pytest.warns(IGSDWarning, match=r"WLKernel does not use the edge weights, the direction"):
+    with pytest.warns(
+        IGSDWarning, match="not use the edge weights or edge directions"
+    ):
         assert make_method("wl").fit(graphs).notes_
+    with pytest.warns(IGSDWarning, match="1 self loop dropped"):
+        make_method("wl").fit(graphs)
+
+
+def test_what_a_recipe_leaves_out_is_said() -> None:
+    graphs = networks()
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: float(v) for v in graph}, "age")
+    with pytest.warns(IGSDWarning, match="attribute 'age' left out by node_features='degree'"):
+        IGSD(**TINY, recipe="social").fit(graphs)
 
 
 def test_attributes_by_name_and_files(tmp_path: Any) -> None:

@@ -43,7 +43,7 @@ MOST_VALUES = 100
 AUTO = "auto"
 
 NOT_USED, _LEFT_OUT = " not used: ", " left out by "
-"""In the notes of readers and in ``FeatureMap.unused``; the second if the user has said so."""
+"""In the notes of readers and in ``FeatureMap.unused``; the second if a setting says so."""
 
 
 @dataclass(frozen=True)

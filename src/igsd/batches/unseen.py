@@ -5,7 +5,7 @@ import numpy as np
 from igsd.batches.features import CHEMISTRY, NOT_USED, FeatureMap
 from igsd.batches.links import coordinates
 from igsd.errors import counted, enumerated, warn_user
-from igsd.graphs.build import WEIGHT
+from igsd.graphs.build import DIRECTED, WEIGHT
 from igsd.graphs.chemistry import ELEMENTS, has_bonds
 from igsd.graphs.datasets import find_entry
 from igsd.graphs.graphset import GraphSet
@@ -15,15 +15,36 @@ _MOST_NAMES = 8
 
 
 def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
-    """Warn of what the graphs carry and the model does not see.
+    """Warn of what the graphs carry and the model does not see, and of how they were read.
 
-    That the default encoder does not see bonds is no news for molecules and known data sets.
+    That the default encoder does not see bonds is no news for molecules and known data sets, nor
+    is what their recipes leave out; how tables of molecules are read is said by their reader.
     """
-    is_known = _is_familiar(graphs)
-    news = [text for text in features.unused if NOT_USED in text]
-    news = [text for text in news if not (is_known and text.startswith("edge label"))]
-    if news and not (is_known and coordinates(graphs) is not None):
-        warn_user(f"Of {graphs.name!r} the model does not see everything. {'. '.join(news)}.")
+    if not _is_familiar(graphs):
+        _say(
+            graphs, [*features.unused, *(note for note in _reading(graphs) if NOT_USED not in note)]
+        )
+    elif coordinates(graphs) is None:
+        news = [text for text in features.unused if NOT_USED in text]
+        _say(graphs, [text for text in news if not text.startswith("edge label")])
+
+
+def warn_of_reading(graphs: GraphSet) -> None:
+    """Warn of how graphs were read, and of what is not used of them whatever the method."""
+    if not _is_familiar(graphs):
+        _say(graphs, _reading(graphs))
+
+
+def _reading(graphs: GraphSet) -> list[str]:
+    """Return the notes of a set but that on directions: methods say what they do with these."""
+    return [note for note in graphs.notes if not note.startswith(DIRECTED)]
+
+
+def _say(graphs: GraphSet, texts: list[str]) -> None:
+    for text in texts[:_MOST_NAMES]:
+        warn_user(f"{graphs.name!r}: {text}.")
+    if more := len(texts) - min(len(texts), _MOST_NAMES):
+        warn_user(f"{graphs.name!r}: and {counted(more, 'more line')}; `igsd data show` has all.")
 
 
 def warn_of_unseen(features: FeatureMap, graphs: GraphSet) -> None:

@@ -36,6 +36,9 @@ from igsd.graphs.labels import LARGEST
 ONE_WAY = "given in one direction only, made undirected"
 """The end of the note about such edges."""
 
+DIRECTED = "directed graphs: "
+"""The beginning of the note about edges that go one way."""
+
 WEIGHT = "weight"
 """The edge attribute that is the weight of an edge unless the user names another."""
 
@@ -188,7 +191,7 @@ def _symmetric_unique(
     notes = tuple(f"{counted(count, noun)} {what}" for count, noun, what in changes if count)
     if directed and len(missing):
         notes += (
-            f"directed graphs: {counted(len(missing), 'edge')} given in one direction only; "
+            f"{DIRECTED}{counted(len(missing), 'edge')} given in one direction only; "
             "directed='ignore', the default, makes them undirected, directed='both' keeps it",
         )
     return keys // num_nodes, keys % num_nodes, given, is_own, notes

@@ -9,7 +9,8 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from igsd.baselines.kernels.patterns import Patterns, key_source, one_hot, products
-from igsd.errors import warn_user
+from igsd.batches.unseen import warn_of_reading
+from igsd.errors import listed, warn_user
 from igsd.estimators.base import ConfiguredEstimator
 from igsd.evaluation.heads import Head
 from igsd.files.arrays import Header
@@ -50,9 +51,10 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
             del self.config_  # an interrupted fit leaves the estimator unfitted
             raise
         if unseen := self._unseen(graphs):
-            note = f"{type(self).__name__} does not use {', '.join(unseen)} of the graphs."
+            note = f"{type(self).__name__} does not use the {listed(unseen, 'or')} of the graphs."
             self.notes_ += (note,)
             warn_user(note)
+        warn_of_reading(graphs)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -100,10 +102,10 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
     def _unseen(graphs: GraphSet) -> list[str]:
         """Return what graphs carry that no method without a network uses."""
         parts = {
-            "the node attributes": graphs.node_attributes is not None,
-            "the edge attributes": bool(set(graphs.edge_attribute_names) - {WEIGHT}),
-            "the edge weights": WEIGHT in graphs.edge_attribute_names,
-            "the direction of edges": graphs.directions is not None,
+            "node attributes": graphs.node_attributes is not None,
+            "edge attributes": bool(set(graphs.edge_attribute_names) - {WEIGHT}),
+            "edge weights": WEIGHT in graphs.edge_attribute_names,
+            "edge directions": graphs.directions is not None,
         }
         is_known = find_entry(graphs.name) is not None
         return [] if is_known else [text for text, is_there in parts.items() if is_there]
