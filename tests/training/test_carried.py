@@ -131,9 +131,7 @@ def test_what_is_not_seen_is_said() -> None:
     ]
     assert model.features_.edge_weight == "weight"
     assert len(model.features_.unused) == 3
-    with pytest.warns(
-        IGSDWarning, match="not use the edge weights or edge directions"
-    ):
+    with pytest.warns(IGSDWarning, match="not use the edge weights or edge directions"):
         assert make_method("wl").fit(graphs).notes_
     with pytest.warns(IGSDWarning, match="1 self loop dropped"):
         make_method("wl").fit(graphs)
@@ -145,6 +143,24 @@ def test_what_a_recipe_leaves_out_is_said() -> None:
         nx.set_node_attributes(graph, {v: float(v) for v in graph}, "age")
     with pytest.warns(IGSDWarning, match="attribute 'age' left out by node_features='degree'"):
         IGSD(**TINY, recipe="social").fit(graphs)
+
+
+def test_what_new_graphs_lack_or_have_besides_is_said() -> None:
+    graphs, others = networks(), networks()
+    for place, graph in enumerate((*graphs, *others)):
+        club = {v: "xy"[v % 2] if place < len(graphs) else "z" for v in graph}
+        nx.set_node_attributes(graph, club, "club")
+        nx.set_edge_attributes(graph, {e: club[e[0]] for e in graph.edges}, "tie")
+    for graph in others:
+        for *_, data in graph.edges(data=True):
+            data.pop("weight")
+    model = IGSD(**TINY, encoder="gine").fit(graphs)
+    with pytest.warns(IGSDWarning) as caught:
+        model.transform(others)
+    said = " ".join(str(warning.message) for warning in caught)
+    assert "have no 'weight'" in said
+    for kind in ("node attribute 'club'", "edge attribute 'tie'"):
+        assert f"{kind} has values in 'graphs' that the model has not seen (z)" in said
 
 
 def test_attributes_by_name_and_files(tmp_path: Any) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from igsd.batches.features import CHEMISTRY, NOT_USED, FeatureMap
-from igsd.batches.links import coordinates
+from igsd.batches.links import alike_both_ways, coordinates
 from igsd.errors import counted, enumerated, warn_user
 from igsd.graphs.build import DIRECTED, WEIGHT
 from igsd.graphs.chemistry import ELEMENTS, has_bonds
@@ -53,6 +53,8 @@ def warn_of_unseen(features: FeatureMap, graphs: GraphSet) -> None:
         _warn_of_elements(graphs)
     else:
         _warn_of_new_parts(features, graphs)
+        _warn_of_missing_weights(features, graphs)
+        _warn_of_new_values(features, graphs)
         warn_of_unseen_labels(features, graphs)
 
 
@@ -84,6 +86,38 @@ def _warn_of_new_parts(features: FeatureMap, graphs: GraphSet) -> None:
             f"The graphs of {graphs.name!r} carry what those of the training did not, and the "
             f"model does not see it: {enumerated(new, _MOST_NAMES)}. Train on graphs that carry it."
         )
+
+
+def _warn_of_missing_weights(features: FeatureMap, graphs: GraphSet) -> None:
+    """Warn if no edge has the weight that the edges of the training graphs had."""
+    name = features.edge_weight
+    if name and graphs.num_edges and name not in graphs.edge_attribute_names:
+        warn_user(
+            f"The edges of {graphs.name!r} have no {name!r}, by which those of the training were "
+            "weighted: each counts as 1. Give them weights, or train with edge_weight=None."
+        )
+
+
+def _warn_of_new_values(features: FeatureMap, graphs: GraphSet) -> None:
+    """Warn of texts and booleans of nodes and edges that the training graphs did not have."""
+    links = features.links
+    known = {("node", name): values for name, values in features.categories}
+    if links is not None:
+        graphs = alike_both_ways(graphs) if links.either_way else graphs
+        known |= {("edge", part.name): part.names for part in links.parts if part.names}
+    for (kind, name), values in known.items():
+        names = getattr(graphs, f"{kind}_attribute_names")
+        kinds = getattr(graphs, f"{kind}_category_names")
+        if name not in names or not kinds:
+            continue  # an error, which is raised where the attribute is needed
+        place = names.index(name)
+        codes = np.unique(getattr(graphs, f"{kind}_attributes")[:, place]).astype(np.int64)
+        found = [kinds[place][code] for code in codes if code >= 0] if kinds[place] else []
+        if new := [value for value in found if value not in values]:
+            warn_user(
+                f"The {kind} attribute {name!r} has values in {graphs.name!r} that the model has "
+                f"not seen ({enumerated(new, _MOST_NAMES)}): they all count as one unknown value."
+            )
 
 
 def _warn_of_elements(graphs: GraphSet) -> None:
