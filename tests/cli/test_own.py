@@ -238,6 +238,14 @@ def read(path):
         open_data(folder)
 
 
+def test_a_reader_does_not_replace_one_of_igsd(write_module: Write, tmp_path: Path) -> None:
+    text = "def read(path):\n    raise KeyError\n"
+    write_module("reads", text, {"readers": "graphml = reads:read"})
+    nx.write_graphml(nx.star_graph(3), tmp_path / "star.graphml")
+    with pytest.warns(IGSDWarning, match="'graphml' of reads:read is left out: igsd has one"):
+        assert open_data(tmp_path / "star.graphml").num_nodes == 4
+
+
 PARTS = """
 import torch
 from torch.nn.functional import cosine_similarity

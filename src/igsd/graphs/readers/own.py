@@ -10,13 +10,23 @@ from typing import Any
 
 from igsd.errors import DataError
 from igsd.files.arrays import refuse_pickle
+from igsd.graphs.readers import file_labels, text_table
 from igsd.graphs.readers.networkx import to_networkx
 from igsd.settings import own
 
 
+_TAKEN = {suffix[1:] for suffix in (*file_labels.SUFFIXES, *text_table.SUFFIXES)}
+
+
 def own_reader(path: Path) -> str:
-    """Return the name of the reader of an installed package for a file, empty if there is none."""
-    return path.suffix[1:] if path.suffix[1:] in own.offered("readers") else ""
+    """Return the name of the reader of an installed package for a file, empty if there is none.
+
+    Files of igsd's own formats are read by igsd; warns if a package offers a reader of them.
+    """
+    name = path.suffix[1:]
+    if name not in own.offered("readers"):
+        return ""
+    return name if name in own.offered_besides("readers", _TAKEN) else ""
 
 
 @contextlib.contextmanager
