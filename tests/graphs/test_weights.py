@@ -57,13 +57,12 @@ def test_what_is_refused() -> None:
         weighted(path(1.0, -2.0), "weight")
     with pytest.raises(DataError, match=r"--set edge_weight=none"):
         weighted(path(1.0, -2.0), "weight")
-    with pytest.raises(DataError, match="must be finite"):
-        path(1.0, float("nan"))
-    with pytest.raises(DataError, match=r"at most 3\.4e\+38.* has weight 1e\+300"):
-        path(1.0, 1e300)  # was reported as inf
+    for value in (float("nan"), float("inf"), 1e300):
+        with pytest.raises(DataError, match=r"finite .* 1 and 2 of .*'path' has weight .*=none"):
+            weighted(path(1.0, value), "weight")
     repeated = nx.MultiGraph([(0, 1, {"weight": 3e38}), (0, 1, {"weight": 3e38})])
-    with pytest.raises(DataError, match=r"has weight 6e\+38"):  # their sum was inf, in silence
-        from_networkx([repeated])
+    with pytest.raises(DataError, match="has weight inf"):  # their sum was inf, in silence
+        weighted(from_networkx([repeated]), "weight")
     with pytest.raises(DataError, match=r"'distance' is not an edge attribute.*weight"):
         weight_name(path(2.0), "distance")
     graph = nx.path_graph(2)

@@ -263,3 +263,20 @@ def test_numbers_that_are_not_used_may_be_anything(value: float) -> None:
     seen = IGSD(**TINY).fit(graphs[:2])
     with pytest.raises(DataError, match="node 4 of graph 0 of 'graphs' has age"):
         seen.transform(graphs[2:])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
+def test_numbers_of_edges_that_are_not_used_may_be_anything(value: float) -> None:
+    graphs = networks()
+    u, v = next(iter(graphs[2].edges))
+    graphs[2].edges[u, v]["weight"] = value
+    said = rf"nodes {u} and {v} of graph 2 of 'graphs' has weight (nan|inf).*--set edge_weight=none"
+    with pytest.raises(DataError, match=said):
+        IGSD(**TINY).fit(graphs)
+    assert np.isfinite(vectors(graphs, edge_weight=None, encoder="gine")).all()
+    for graph in graphs:
+        for *_, data in graph.edges(data=True):
+            data["length"] = data.pop("weight")
+    assert np.isfinite(vectors(graphs, encoder="gin")).all()
+    with pytest.raises(DataError, match=r"has length (nan|inf).*use encoder='gin'"):
+        IGSD(**TINY, encoder="gine").fit(graphs)

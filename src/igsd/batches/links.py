@@ -8,7 +8,7 @@ import numpy as np
 
 from igsd.errors import ConfigError, DataError, counted
 from igsd.files.arrays import Header
-from igsd.graphs.build import WEIGHT, check_numbers
+from igsd.graphs.build import WEIGHT, check_edge_numbers, check_numbers
 from igsd.graphs.chemistry import BOND_NAMES, bond_table, is_chemical
 from igsd.graphs.graphset import GraphSet, Name
 from igsd.graphs.summary import edge_attribute_names
@@ -20,6 +20,7 @@ MOST_KINDS = 4096
 """The most kinds of edges that labels, direction and attributes may give together."""
 
 _BINS = 8
+_UNSEEN = "use encoder='gin', which does not see edge attributes"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class EdgePart:
         if len(values):
             check_kind(graphs, "edge", self.name, self.names, own)
         if not self.names:
+            check_edge_numbers(graphs, values, self.name, _UNSEEN)
             return np.searchsorted(np.array(self.boundaries, np.float32), values, side="right")
         known = {name: code for code, name in enumerate(self.names)}
         # The last slot is for a missing value (-1).
@@ -271,7 +273,8 @@ def alike_both_ways(graphs: GraphSet) -> GraphSet:
     if labels is not None and ((labels := np.asarray(labels)) != labels[mirror]).any():
         codes, names = _paired(labels, graphs.edge_label_names, mirror)
         columns |= {"edge_labels": codes, "edge_label_names": names}
-    if table is not None and ((table := np.array(table)) != table[mirror]).any():
+    table = None if table is None else np.array(table)
+    if table is not None and not np.array_equal(table, table[mirror], equal_nan=True):
         kinds = list(graphs.edge_category_names or ((),) * table.shape[1])
         for place, values in enumerate(kinds):
             one, other = table[:, place].copy(), table[mirror, place]
@@ -337,6 +340,7 @@ def _fit_parts(graphs: GraphSet, weight: str, most: int) -> tuple[EdgePart, ...]
             parts.append(EdgePart(names[place], kinds[place]))
         else:
             values = np.asarray(graphs.edge_attributes)[:, place]
+            check_edge_numbers(graphs, values, names[place], _UNSEEN)
             parts.append(EdgePart(names[place], boundaries=_boundaries(values, bins)))
     return tuple(part for part in parts if part.size > 1)
 

@@ -72,9 +72,9 @@ def from_edges(
     ``columns``: the other fields of ``GraphSet``, in node or graph order; partial edge attributes
     per edge.
 
-    Raises ``DataError`` for an empty set, a graph without nodes, an edge that leaves its graph or
-    the set, and numbers of edges that are not finite or too large for 32-bit floats. Numbers of
-    nodes are checked where they are used (``check_numbers``).
+    Raises ``DataError`` for an empty set, a graph without nodes, and an edge that leaves its graph
+    or the set. Numbers of nodes and edges are checked where they are used (``check_numbers``,
+    ``check_edge_numbers``).
     """
     counts = np.asarray(node_counts, dtype=np.int64)
     node_ptr = pointers(counts)
@@ -87,7 +87,6 @@ def from_edges(
     if edge_attributes is not None and WEIGHT in columns.get("edge_attribute_names", ()):
         place = columns["edge_attribute_names"].index(WEIGHT)
         edge_columns["edge_attributes"] = _summed(edge_attributes, place, source, target, node_ptr)
-    _check_edge_numbers(columns | edge_columns, source, target, node_ptr, name)
     for key in ("node_attributes", "partial_node_attributes"):
         if columns.get(key) is not None:
             columns[key] = _as_floats(columns[key])
@@ -238,19 +237,18 @@ def _check_lengths(columns: Fields, num_edges: int, node_ptr: np.ndarray, name: 
             )
 
 
-def _check_edge_numbers(
-    columns: Fields, source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str
-) -> None:
-    """Raise ``DataError`` for numbers of edges that are not finite, or too large for floats."""
-    edges, names = columns["edge_attributes"], columns.get("graph_names")
-    if (bad := first_not_finite(edges)) is not None:
-        graph = int(np.searchsorted(node_ptr, source[bad], side="right") - 1)
-        ends = [int(side[bad] - node_ptr[graph]) for side in (source, target)]
-        what = _not_finite(edges[bad], columns.get("edge_attribute_names"))
-        raise DataError(
-            f"Edge attributes must be finite{AS_FLOATS}, but the edge between nodes {ends[0]} and "
-            f"{ends[1]} of {titled(graph, names, name)} has {what}. Fill in or remove such values."
-        )
+def check_edge_numbers(graphs: GraphSet, values: np.ndarray, name: str, way_out: str) -> None:
+    """Raise ``DataError`` if the edge attribute ``values`` [E], which is used, is not finite."""
+    if (bad := first_not_finite(values[:, None])) is None:
+        return
+    rows, columns = graphs.adjacency.rows(), graphs.adjacency.global_columns(graphs.node_ptr)
+    graph = int(graphs.graph_of_node()[rows[bad]])
+    ends = [int(side[bad] - graphs.node_ptr[graph]) for side in (rows, columns)]
+    raise DataError(
+        f"Edge attributes that are used must be finite{AS_FLOATS}, but the edge between nodes "
+        f"{ends[0]} and {ends[1]} of {titled(graph, graphs.graph_names, graphs.name)} has {name} "
+        f"{values[bad]:g}. Fill in or remove such values, or {way_out}."
+    )
 
 
 def check_numbers(graphs: GraphSet, values: np.ndarray, names: Sequence[str]) -> None:

@@ -96,7 +96,11 @@ def _weights(graphs: GraphSet) -> str:
     if WEIGHT not in graphs.edge_attribute_names or graphs.edge_attributes is None:
         return ""
     w = np.asarray(graphs.edge_attributes)[:, graphs.edge_attribute_names.index(WEIGHT)]
-    return f"{w.min():.4g} to {w.max():.4g}, {w.mean():.4g} on average" if len(w) else ""
+    known = w[np.isfinite(w)]
+    if not len(known):
+        return "none of them finite" if len(w) else ""
+    text = f"{known.min():.4g} to {known.max():.4g}, {known.mean():.4g} on average"
+    return text + (", some not finite" if len(known) < len(w) else "")
 
 
 def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int]:

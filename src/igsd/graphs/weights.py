@@ -17,11 +17,15 @@ from dataclasses import replace
 import numpy as np
 
 from igsd.errors import DataError, did_you_mean
-from igsd.graphs.build import WEIGHT, titled
+from igsd.graphs.build import WEIGHT, check_edge_numbers, titled
 from igsd.graphs.graphset import GraphSet
 
 NONE = "none"
 """The value of a setting that leaves out what it names."""
+
+_WITHOUT = (
+    "leave the weights out with edge_weight=None (on the command line --set edge_weight=none)"
+)
 
 
 def weight_name(graphs: GraphSet, asked: str) -> str:
@@ -50,11 +54,13 @@ def weight_name(graphs: GraphSet, asked: str) -> str:
 def weighted(graphs: GraphSet, name: str) -> GraphSet:
     """Return the graphs with the edge attribute ``name`` as the weights of their adjacency.
 
-    Raises ``DataError`` for a negative weight. Graphs without the attribute count as unweighted.
+    Raises ``DataError`` for a weight that is negative or not finite. Graphs without the attribute
+    count as unweighted.
     """
     if name not in graphs.edge_attribute_names or graphs.edge_attributes is None:
         return graphs
     w = np.asarray(graphs.edge_attributes[:, graphs.edge_attribute_names.index(name)], np.float64)
+    check_edge_numbers(graphs, w, name, _WITHOUT)
     rows, columns = graphs.adjacency.rows(), graphs.adjacency.global_columns(graphs.node_ptr)
     if (bad := np.flatnonzero(w < 0)).size:
         entry, graph = int(bad[0]), int(graphs.graph_of_node()[rows[bad[0]]])
@@ -62,8 +68,7 @@ def weighted(graphs: GraphSet, name: str) -> GraphSet:
         raise DataError(
             f"A weight must not be negative: the edge between nodes {ends[0]} and {ends[1]} of "
             f"{titled(graph, graphs.graph_names, graphs.name)} has {name} {w[entry]:g}. Use "
-            "absolute values, keep the sign in an edge label, or leave the weights out with "
-            "edge_weight=None (in the command line --set edge_weight=none)."
+            f"absolute values, keep the sign in an edge label, or {_WITHOUT}."
         )
     w = 0.5 * (w + w[graphs.adjacency.mirror(graphs.node_ptr)])
     if (w == 0).any():

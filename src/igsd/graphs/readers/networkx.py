@@ -32,8 +32,7 @@ from igsd.graphs.graphset import PARTIAL, UNNAMED, GraphSet, placeholders
 def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     """Return the set of these NetworkX graphs, in their order.
 
-    Raises ``DataError`` for an empty list, a graph without nodes, vectors of different lengths and
-    numbers of edges that are not finite.
+    Raises ``DataError`` for an empty list, a graph without nodes, and vectors of different lengths.
     """
     items = list(graphs)
     for place, graph in enumerate(items):
@@ -149,11 +148,10 @@ def _has_asymmetric_edges(graphs: GraphSet) -> np.ndarray:
     adjacency = graphs.adjacency
     rows, mirror = adjacency.rows(), adjacency.mirror(graphs.node_ptr)
     differs = np.zeros(adjacency.num_entries, dtype=bool)
-    partial = graphs.partial_edge_attributes
-    partial = None if partial is None else np.nan_to_num(partial, nan=np.inf)
-    for values in (graphs.edge_labels, graphs.edge_attributes, graphs.directions, partial):
+    attributes, partial = graphs.edge_attributes, graphs.partial_edge_attributes
+    for values in (graphs.edge_labels, attributes, graphs.directions, partial):
         if values is not None:
-            unequal = values != values[mirror]
+            unequal = (values != values[mirror]) & ~(np.isnan(values) & np.isnan(values[mirror]))
             differs |= unequal if unequal.ndim == 1 else unequal.any(axis=1)
     return np.bincount(graphs.graph_of_node()[rows[differs]], minlength=len(graphs)) > 0
 

@@ -14,7 +14,6 @@ from igsd.graphs.readers import file_labels, text_table
 from igsd.graphs.readers.networkx import to_networkx
 from igsd.settings import own
 
-
 _TAKEN = {suffix[1:] for suffix in (*file_labels.SUFFIXES, *text_table.SUFFIXES)}
 
 

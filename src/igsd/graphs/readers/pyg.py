@@ -36,8 +36,7 @@ def from_pyg(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     """Return the set of these PyG ``Data`` objects, in their order.
 
     Raises ``DataError`` naming the graph for columns whose lengths do not fit, a field that only
-    some graphs have, node ids out of range, a graph without nodes and numbers of edges that
-    are not finite.
+    some graphs have, node ids out of range, and a graph without nodes.
     """
     items = list(graphs)
     known = common_names(getattr(item, NAMES_KEY, None) for item in items)
