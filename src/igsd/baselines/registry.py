@@ -223,6 +223,12 @@ def method(name: str, task: str = "vectors") -> Method:
             f"The method {name!r} needs classes: Eq. supcon pulls graphs of one class together, "
             f"and self-training guesses classes. For numbers there are {', '.join(names)}."
         )
+    if task == "vectors" and name in METHODS:
+        raise ConfigError(
+            f"The method {name!r} learns from labels and makes no vectors of its own. Score it with "
+            f"`igsd compare --splits random --methods {name}` or `igsd evaluate --protocol semi "
+            f"--methods {name}`; train it with `igsd train --labels ... --method {name}`."
+        )
     titled = [repr(k) for k in names if k in METHODS and name.lower() in METHODS[k].title.lower()]
     is_title = len(name) > 1 and titled  # such as CMC-Graph
     hint = f"Did you mean {' or '.join(titled)}?" if is_title else nearest(name, names)

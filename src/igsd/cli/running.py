@@ -197,13 +197,10 @@ def vector_runs(args: Namespace, graphs: GraphSet, **kwargs: Any) -> list[Run]:
 
     found: dict[str, Run] = {}
     for path in getattr(args, "vectors", ()):
-        name = plain_name(Path(path).stem)
+        stem, whole = plain_name(Path(path).stem), plain_name(Path(path).name)
+        name = whole if stem in found or stem in METHODS else stem
         if name in found:
             raise ConfigError(f"Two files of --vectors are called {name}: rename one of them.")
-        if name in METHODS:
-            raise ConfigError(
-                f"{path} would be a row called {name}, which is the name of a method: rename it."
-            )
         vectors_for(path, graphs)
         place, recipe = str(Path(path).expanduser()), options.choose_recipe(args.recipe, graphs)
         fixed = (("vectors_path", place), ("vectors_checksum", checksum_of(path)))
