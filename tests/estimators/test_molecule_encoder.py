@@ -170,3 +170,16 @@ def test_the_map_of_a_handful_of_molecules_is_found() -> None:
     assert weight.shape == (440, 320)
     assert weight.isfinite().all()
     assert bias.isfinite().all()
+
+
+def test_a_column_that_hardly_varies_gives_weights_that_float16_holds() -> None:
+    """Three molecules of BBBP had numbers near 1e-5 there, and the weights became infinite."""
+    generator = torch.Generator().manual_seed(0)
+    h = torch.randn(500, 12, generator=generator)
+    h[:, 0] = 0
+    h[:3, 0] = 1e-5
+    targets = torch.randn(500, 3 + 8, generator=generator)
+    targets[:3] += 6.0
+    weight, bias = vector_map(h, targets, 8, 6, seed=0)
+    assert weight.half().isfinite().all()
+    assert bias.half().isfinite().all()

@@ -58,6 +58,9 @@ LARGEST = 10.0
 _RIDGE = 1e-3
 """Penalty of the regression on standardised columns, relative to the number of molecules."""
 
+_LEAST_SPREAD = 1e-3
+"""Columns of h that vary less are not scaled up: their weights would be too large for float16."""
+
 
 class EncoderNetwork(Network):
     """What remains of a pre-training: the student's encoder and the map to a vector.
@@ -107,7 +110,7 @@ def vector_map(
     All numbers have mean 0 over h.
     """
     h, targets = h.double(), torch.nan_to_num(targets.double())
-    centre, spread = h.mean(dim=0), h.std(dim=0).clamp(min=1e-6)
+    centre, spread = h.mean(dim=0), h.std(dim=0).clamp(min=_LEAST_SPREAD)
     z = (h - centre) / spread
     moments = z.T @ z
     penalty = _RIDGE * len(h) * torch.eye(len(moments), dtype=h.dtype)
