@@ -296,3 +296,9 @@ def test_calibration_needs_two_labels_of_each_class() -> None:
     assert model.calibrate(graphs, y).calibration_ is None
     with pytest.raises(ConfigError, match="at least 2 folds"):
         model.calibrate(graphs, y, folds=1)
+
+
+def test_a_network_says_that_0_and_1_are_learned_as_numbers() -> None:
+    y = np.column_stack([np.arange(12) % 2, np.arange(12)])
+    with pytest.warns(IGSDWarning, match="Only 0 and 1 occur in active.*not a probability"):
+        small(IGSDRegressor).fit(few_graphs(), y, target_names=("active", "size"))

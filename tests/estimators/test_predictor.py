@@ -10,6 +10,7 @@ pytest.importorskip("rdkit")
 
 import igsd
 from igsd.errors import ConfigError, DataError, IGSDWarning, StorageError
+from igsd.estimators.predictions import prediction_columns
 from igsd.estimators.predictor import MoleculeClassifier, MoleculeRegressor
 from igsd.files.arrays import read_arrays, write_arrays
 from tests.small_graphs import make_graphs
@@ -174,3 +175,31 @@ def test_intervals_of_what_is_not_fitted_or_no_share() -> None:
     for share in ("0.9", None, 0, 1, float("nan")):
         with pytest.raises(ConfigError, match="coverage must be a number between 0 and 1"):
             model.predict_interval(MOLECULES[:2], share)  # type: ignore[arg-type]
+
+
+def test_several_columns_of_0_and_1_are_probabilities(tmp_path: Path) -> None:
+    """They were learned as numbers, silently: a chemist with Tox21 expects probabilities."""
+    y = np.column_stack([IS_RING == "ring", LENGTH, ["O" in text for text in MOLECULES]]) * 1.0
+    y[::3, 0], y[1::4, 2] = np.nan, np.nan
+    model = MoleculeRegressor(**QUICK).fit(MOLECULES, y, target_names=("ring", "length", "O"))
+    assert model.are_probabilities_ == [True, False, True]
+    predicted = model.predict(MOLECULES)
+    assert ((predicted[:, [0, 2]] > 0) & (predicted[:, [0, 2]] < 1)).all()
+    assert ((predicted[:, 0] > 0.5) == (IS_RING == "ring")).mean() > 0.95
+    assert model.summary(0)[0]["ROC-AUC"] > 0.95
+    assert "MAE" in model.summary(1)[0]
+    assert "Only 0 and 1 occur in ring, O" in model.notes_[-1]
+    rows, held = model.held_out_[0]
+    assert rows.tolist() == np.flatnonzero(~np.isnan(y[:, 0])).tolist()
+    assert held.shape == (len(rows), 1)
+    columns = prediction_columns(model, igsd.open_data(MOLECULES))
+    assert np.array_equal(columns["ring_probability"], predicted[:, 0])
+    assert {"length", "length_low", "length_high"} <= set(columns)
+    assert not {"ring", "ring_low", "ring_probability_low"} & set(columns)
+    model.save(tmp_path / "model")
+    assert np.array_equal(igsd.load_model(tmp_path / "model").predict(MOLECULES), predicted)
+
+
+def test_a_single_column_of_0_and_1_is_numbers_if_they_are_asked_for() -> None:
+    model = MoleculeRegressor(**QUICK).fit(MOLECULES, (IS_RING == "ring") * 1.0)
+    assert model.are_probabilities_ == [False]

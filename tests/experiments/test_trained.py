@@ -101,3 +101,17 @@ def test_after_a_training_with_numbers() -> None:
     table = prediction_columns(model, graphs)
     assert list(table) == ["graph", "size"]
     assert table["size"] == model.predict(graphs).tolist()
+
+
+def test_hidden_probabilities_have_a_roc_auc() -> None:
+    class Model:
+        are_probabilities_ = (True, False)
+
+        def predict(self, graphs: object) -> np.ndarray:
+            return np.column_stack([np.linspace(0, 1, 4), np.zeros(4)])
+
+    y = np.array([[0.0, 1.0], [np.nan, 1.0], [1.0, 2.0], [1.0, np.nan]])
+    labels, used = (GraphLabels(v, False, ("active", "size")) for v in (y, np.full_like(y, np.nan)))
+    score = hidden_score(Model(), make_graphs(4), labels, used)
+    assert score["roc_auc"] == {"active": 1.0}
+    assert score["mae"][1] == pytest.approx(4 / 3)

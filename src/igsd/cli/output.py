@@ -157,9 +157,11 @@ def print_hidden(score: Mapping[str, Any], names: tuple[str, ...]) -> None:
         correct = f"{100 * score['accuracy']:.1f} % of the {graphs} with hidden labels"
         print(f"{correct} predicted correctly")
     elif "mae" in score:
-        pairs = zip(names, score["mae"], strict=True)
-        errors = ", ".join(f"{name} {value:.4g}" for name, value in pairs)
-        print(f"mean absolute error where labels were hidden: {errors}")
+        areas = score.get("roc_auc", {})
+        pairs = [pair for pair in zip(names, score["mae"], strict=True) if pair[0] not in areas]
+        for title, some in (("mean absolute error", pairs), ("ROC-AUC", areas.items())):
+            values = ", ".join(f"{name} {value:.4g}" for name, value in some)
+            print(f"{title} where labels were hidden: {values}\n" * bool(values), end="")
 
 
 def draw_embedding(

@@ -10,11 +10,12 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.errors import ConfigError, DataError
+from igsd.errors import ConfigError, DataError, warn_user
 from igsd.estimators.neural import NeuralEstimator
 from igsd.estimators.targets import (
     TargetScale,
     accuracy,
+    are_binary,
     check_known,
     codes_of,
     encode_classes,
@@ -211,6 +212,12 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
             columns = [str(name) for name in getattr(y, "columns", ())]
             target_names = columns if len(columns) == targets.shape[1] else ()
         scale = TargetScale.fit(targets, is_single=is_single, names=tuple(target_names))
+        if (is_binary := are_binary(targets)).any():
+            warn_user(
+                f"Only 0 and 1 occur in {scale.listed(is_binary)}, and a network learns several "
+                "columns as numbers: what it predicts is not a probability. For probabilities, "
+                "train a model of each column alone, as classes."
+            )
         watched = None
         if eval_set is not None:
             unseen = as_graphset(eval_set[0])

@@ -21,7 +21,8 @@ def prediction_columns(
     Those of ``about_graphs``; then ``class``, ``probability`` and one ``p_CLASS`` per class, or one
     column per target (``value`` if it has no name). A predictor for molecules adds the ends of a
     90 % interval to each number (``value_low``, ``value_high``), and what is known near each
-    molecule. Raises ``ConfigError`` for a model that was trained without labels.
+    molecule; for a target that holds only 0 and 1 it gives ``TARGET_probability``. Raises
+    ``ConfigError`` for a model that was trained without labels.
     """
     is_predictor = isinstance(model, MoleculePredictor)
     if not isinstance(model, GraphClassifier | GraphRegressor | MoleculePredictor):
@@ -45,11 +46,12 @@ def prediction_columns(
     targets, near = model.scale_.names or unnamed, model.nearness(graphs) if is_predictor else {}
     # A target may have the name of another column: predict also adds ``given``.
     taken = {*columns, *near, "given", *(f"given_{name}" for name in targets)}
-    taken |= {f"{name}_{end}" for name in targets for end in ("low", "high")}
+    taken |= {f"{name}_{end}" for name in targets for end in ("low", "high", "probability")}
     for name, column, width in zip(targets, values.T, widths, strict=True):
         title = f"predicted_{name}" if name in taken else name
-        columns[title] = column.tolist()
-        if width is not None:
+        is_probability = width is not None and math.isnan(width)
+        columns[f"{title}_probability" if is_probability else title] = column.tolist()
+        if width is not None and not is_probability:
             columns[f"{title}_low"] = (column - width).tolist()
             columns[f"{title}_high"] = (column + width).tolist()
     return columns | near

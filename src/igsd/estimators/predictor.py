@@ -17,6 +17,7 @@ from igsd.estimators.molecules import MoleculeEncoder, pretrained
 from igsd.estimators.targets import (
     TargetScale,
     accuracy,
+    are_binary,
     check_known,
     codes_of,
     encode_classes,
@@ -57,15 +58,15 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
     _vectors: np.ndarray
     _names: list[str]
     _labels: list[str]
-    is_class = True
 
     def _fit_all(self, graphs: GraphSet, targets: Sequence[np.ndarray]) -> Self:
-        """Fit one ensemble for each of the targets Y [G, o]; a row of NaN has no label."""
+        """Fit one ensemble for each of the targets Y [G, o]; a row of NaN has no label.
+
+        Y has a column for each class, or a single one of numbers.
+        """
         config = self._config_of_fit()
         inputs, heads = _parsed(config.inputs, INPUTS, "inputs"), tuple(HEADS)
         heads = _parsed(config.models, heads, "models")
-        if not self.is_class:
-            heads = tuple(head for head in heads if not HEADS[head].classes_only)
         known = [~np.isnan(Y).any(axis=1) for Y in targets]
         rows = np.flatnonzero(np.any(known, axis=0))
         self.encoder_, labelled = pretrained("molecules"), graphs.take(rows)
@@ -73,13 +74,16 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         self._scale = InputScale.fit(raw)
         scaled = self._scale.apply(raw)
         self.ensembles_ = []
-        plans = [_candidates(inputs, heads, int(is_known.sum())) for is_known in known]
+        plans = [
+            _candidates(inputs, _heads_for(Y, heads), int(is_known.sum()))
+            for Y, is_known in zip(targets, known, strict=True)
+        ]
         total = sum(len(names) for names in plans)
         kwargs: Any = {"folds": config.folds, "sharpness": config.sharpness, "seed": config.seed}
         with progress_bar("comparing models", total, shown=self._shown()) as advance:
             for Y, is_known, names in zip(targets, known, plans, strict=True):
                 part = {name: values[is_known[rows]] for name, values in scaled.items()}
-                kwargs |= {"is_class": self.is_class, "advance": advance}
+                kwargs |= {"is_class": Y.shape[1] > 1, "advance": advance}
                 self.ensembles_.append(fit_ensemble(part, Y[is_known], names, **kwargs))
         pairs = zip(known, self.ensembles_, strict=True)
         self.held_out_ = [(np.flatnonzero(rows), np.asarray(each.held)) for rows, each in pairs]
@@ -241,6 +245,11 @@ def _parsed(text: str, known: tuple[str, ...], name: str) -> tuple[str, ...]:
     return tuple(each for each in known if each in names)
 
 
+def _heads_for(Y: np.ndarray, heads: Sequence[str]) -> tuple[str, ...]:
+    """Return the heads that can learn the classes, or the numbers, Y [G, o]."""
+    return tuple(head for head in heads if Y.shape[1] > 1 or not HEADS[head].classes_only)
+
+
 def _candidates(
     inputs: Sequence[str], heads: Sequence[str], num_labels: int
 ) -> list[tuple[str, str]]:
@@ -315,11 +324,14 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
     molecule, NaN or None if unknown. ``predict_interval`` gives intervals that cover a stated share
     of new molecules, if these are like the labelled ones (conformal prediction).
 
-    Learned: ``scale_``, ``ensembles_``, ``encoder_``, ``notes_``.
+    Of several targets, those that hold only 0 and 1 are learned as classes: the predicted number is
+    the calibrated probability of 1, and its interval is NaN.
+
+    Learned: ``scale_``, ``ensembles_``, ``encoder_``, ``notes_``, ``are_probabilities_`` (of each
+    target).
     """
 
     scale_: TargetScale
-    is_class = False
 
     def fit(self, X: Any, y: Any = None, *, target_names: Any = None) -> Self:
         """Learn from the molecules with a label and return self."""
@@ -335,20 +347,36 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
                 f"A predictor of numbers needs at least 3 labels of each target. Got {few.min()}."
             )
         self.scale_ = TargetScale.fit(targets, is_single=is_single, names=tuple(target_names))
-        standardised = self.scale_.standardised(targets)
-        self._fit_all(graphs, [column[:, None] for column in np.asarray(standardised).T])
+        is_binary = are_binary(targets)
+        self.scale_ = self.scale_.unscaled(is_binary)
+        pairs = zip(self.scale_.standardised(targets).T, is_binary, strict=True)
+        self._fit_all(graphs, [_two_classes(Y) if binary else Y[:, None] for Y, binary in pairs])
         units = zip(self.held_out_, self.scale_.scale, self.scale_.mean, strict=True)
-        self.held_out_ = [(rows, held * unit + mean) for (rows, held), unit, mean in units]
+        self.held_out_ = [(rows, held[:, -1:] * unit + mean) for (rows, held), unit, mean in units]
+        if is_binary.any():
+            which = self.scale_.listed(is_binary)
+            text = f"Only 0 and 1 occur in {which}: probabilities of 1 are predicted."
+            self.notes_ = (*self.notes_, text)
         rows = ~np.isnan(targets).all(axis=1)
-        self._labels = [" ".join(map(number_text, row.tolist())) for row in targets[rows]]
+        texts = [["-" if np.isnan(v) else number_text(v) for v in row] for row in targets[rows]]
+        self._labels = [" ".join(row) for row in texts]
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted numbers in their own units, [G] or [G, t] like ``y``."""
-        return self.scale_.restored(np.concatenate(self._outputs(X), axis=1))
+        outputs = [each[:, -1:] for each in self._outputs(X)]
+        return self.scale_.restored(np.concatenate(outputs, axis=1))
+
+    @property
+    def are_probabilities_(self) -> list[bool]:
+        """Whether what is predicted for a target is the probability of 1."""
+        return [each.is_class for each in self.ensembles_]
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """Return the (lower, upper) ends of intervals that cover this share of new molecules."""
+        """Return the (lower, upper) ends of intervals that cover this share of new molecules.
+
+        The ends of a probability are NaN.
+        """
         if not isinstance(coverage, Real) or not 0 < coverage < 1:
             raise ConfigError(f"coverage must be a number between 0 and 1. Got {coverage!r}.")
         centre = self.predict(X)
@@ -360,8 +388,11 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
         return float(self.scale_.scale[target])
 
     def half_widths(self, coverage: float = 0.9) -> np.ndarray:
-        """Return the half width of the intervals of each target, in its own unit."""
-        widths = [conformal_width(each.residuals, coverage) for each in self.ensembles_]
+        """Return the half width of the intervals of each target in its own unit, or NaN."""
+        widths = [
+            np.nan if each.is_class else conformal_width(each.residuals, coverage)
+            for each in self.ensembles_
+        ]
         return np.array(widths) * self.scale_.scale
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -370,13 +401,20 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
         return self.scale_.score(y, self.predict(graphs), sample_weight)
 
     def _shapes(self) -> list[tuple[int, int]]:
-        return [(1, 1)] * len(self.scale_.mean)
+        if len(self.ensembles_) != len(self.scale_.mean):
+            raise ValueError("it does not have one ensemble for each target")
+        return [(1, 2 if is_class else 1) for is_class in self.are_probabilities_]
 
     def _targets_to_json(self) -> Header:
         return self.scale_.to_json()
 
     def _targets_from_json(self, value: Header) -> None:
         self.scale_ = TargetScale.from_json(value)
+
+
+def _two_classes(column: np.ndarray) -> np.ndarray:
+    """Return the columns [G, 2] of the classes 0 and 1, NaN where unknown."""
+    return np.column_stack([1 - column, column])
 
 
 def molecules_of(X: Any) -> GraphSet:

@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -166,15 +166,24 @@ class TargetScale:
         is_constant = np.nanmin(targets, axis=0) == np.nanmax(targets, axis=0)
         is_constant |= deviation == 0  # of numbers whose squares are too small for a float
         if is_constant.any():
-            which = [str(names[i]) if names else str(i) for i in np.flatnonzero(is_constant)]
+            which = _listed(names, is_constant)
             warn_user(
-                f"All known values of target {', '.join(which)} are equal, or nearly, so there is "
+                f"All known values of target {which} are equal, or nearly, so there is "
                 "nothing to learn and one value is predicted. Is it the right column?"
             )
         # Mean and deviation of equal numbers may be off by rounding.
         mean = np.where(is_constant, np.nanmin(targets, axis=0), np.nanmean(targets, axis=0))
         scale = np.where(is_constant, 0.0, deviation)
         return cls(mean, scale, is_single, names)
+
+    def listed(self, which: np.ndarray) -> str:
+        """Return the names, or else the places from 0, of the targets ``which`` [t] bool."""
+        return _listed(self.names, which)
+
+    def unscaled(self, which: np.ndarray) -> Self:
+        """Return the same with the targets ``which`` [t] bool left as they are."""
+        mean, scale = np.where(which, 0.0, self.mean), np.where(which, 1.0, self.scale)
+        return replace(self, mean=mean, scale=scale)
 
     def standardised(self, targets: np.ndarray) -> np.ndarray:
         """Return the targets with mean 0 and variance 1, float32; constant ones are 0."""
@@ -227,6 +236,10 @@ class TargetScale:
         return cls(mean, scale, bool(value["is_single"]), tuple(value["names"]))
 
 
+def _listed(names: tuple[str, ...], which: np.ndarray) -> str:
+    return ", ".join(str(names[i]) if names else str(i) for i in np.flatnonzero(which))
+
+
 def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
     """Return (targets [G, t] float64, NaN if unknown; whether there is one per graph).
 
@@ -272,6 +285,17 @@ def _first_text(y: Any) -> str:
         except (TypeError, ValueError):
             return f". Graph {place} has {shortened(repr(value))}"
     return ""
+
+
+def are_binary(targets: np.ndarray) -> np.ndarray:
+    """Return which of several targets hold 0 and 1 and nothing else but NaN, [t] bool.
+
+    A single target of numbers is never one of these: such a column is read as classes.
+    """
+    is_zero, is_one = targets == 0, targets == 1
+    has_both = is_zero.any(axis=0) & is_one.any(axis=0)
+    is_binary = has_both & (is_zero | is_one | np.isnan(targets)).all(axis=0)
+    return is_binary & (targets.shape[1] > 1)
 
 
 def check_known(targets: np.ndarray) -> None:

@@ -1,7 +1,7 @@
 """``train_model``: a method fitted on graphs, with or without labels, and the vectors it gives."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,7 +123,10 @@ def hide_labels(labels: GraphLabels, rate: float, seed: int) -> GraphLabels:
 def hidden_score(
     model: Any, graphs: GraphSet, labels: GraphLabels, used: GraphLabels
 ) -> Mapping[str, Any]:
-    """Return the score on graphs whose label was hidden: ``accuracy``, or ``mae`` per target."""
+    """Return the score on graphs whose label was hidden: ``accuracy``, or ``mae`` per target.
+
+    ``roc_auc``, by name, of targets for which probabilities are predicted, if both 0 and 1 occur.
+    """
     hidden = np.flatnonzero(labels.is_known & ~used.is_known)
     if not len(hidden):
         return {}
@@ -131,8 +134,26 @@ def hidden_score(
     if labels.are_classes:
         hits = predicted == np.array([labels.y[i] for i in hidden])
         return {"graphs": len(hidden), "accuracy": float(hits.mean())}
-    errors = np.abs(predicted - labels.y[hidden]).reshape(len(hidden), -1)
-    return {"graphs": len(hidden), "mae": np.nanmean(errors, axis=0).tolist()}
+    given = labels.y[hidden].reshape(len(hidden), -1)
+    predicted = predicted.reshape(given.shape)
+    mae = np.nanmean(np.abs(predicted - given), axis=0).tolist()
+    areas = _areas(model, labels.names, given, predicted)
+    return {"graphs": len(hidden), "mae": mae} | ({"roc_auc": areas} if areas else {})
+
+
+def _areas(
+    model: Any, names: Sequence[str], given: np.ndarray, predicted: np.ndarray
+) -> dict[str, float]:
+    """Return the ROC-AUC of the targets [n, t] for which a model predicts probabilities."""
+    from sklearn.metrics import roc_auc_score  # slow to import
+
+    found = {}
+    for place in np.flatnonzero(getattr(model, "are_probabilities_", ())):
+        known = ~np.isnan(given[:, place])
+        if len(np.unique(given[known, place])) == 2:
+            area = roc_auc_score(given[known, place], predicted[known, place])
+            found[names[place]] = float(area)
+    return found
 
 
 def pseudo_label_columns(

@@ -132,8 +132,9 @@ def read_labels(columns: LabelTexts, task: Task, *, warn: bool) -> GraphLabels:
         name = columns.names[0]
         if len(pairs) > 1:
             raise DataError(
-                f"Classes are one column. Got {', '.join(columns.names)}. Name one of them, or say "
-                "--task numbers (task='numbers' in Python) if they are numbers."
+                f"Classes are one column. Got {', '.join(columns.names)}. Name one of them, and "
+                "train a model for each. Columns of 0 and 1 can be learned together: leave --task "
+                "out."
             )
         cells = [class_of_text(text) for text in columns.texts[0]]
         return class_labels(drop_missing(cells, name, warn=warn), name)

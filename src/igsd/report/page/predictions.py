@@ -28,6 +28,7 @@ MOST_ROWS = 200
 """Predictions in the table of a page."""
 
 _LONGEST = 40
+_ENDS = ("_probability", "")
 CROSS, HIDDEN = "cross-validation inside the labels", "labels hidden from training"
 
 _WHY = {
@@ -70,7 +71,14 @@ class Predictions:
         names = zip(self.labels.names, unnamed, strict=True)
         columns = self.columns or {}
         choices = [(f"predicted_{name}", name, other, "value") for name, other in names]
+        choices = [tuple(f"{c}{end}" for c in some for end in _ENDS) for some in choices]
         return [next((c for c in some if c in columns), "") for some in choices]
+
+    @cached_property
+    def is_event(self) -> bool:
+        """Whether probabilities are predicted: of classes, or that the first target is 1."""
+        own = (self.labels.names[0], f"predicted_{self.labels.names[0]}")
+        return self.labels.are_classes or self.targets[0] in [f"{n}_probability" for n in own]
 
     def map_labels(self) -> MapClasses | MapNumbers:
         """Return how graphs are marked on the map: by their label, the others by the prediction."""
@@ -109,11 +117,19 @@ class Predictions:
             parts.append(f"hidden label {self.given(graph)}")
         return ", ".join(parts)
 
+    @cached_property
+    def event(self) -> str:
+        """What the probabilities of ``judged`` are about."""
+        if not self.labels.are_classes:
+            return f"{self.labels.names[0]} = 1"
+        return self.name(self.classes[1]) if len(self.classes) == 2 else "the predicted class"
+
     def judged(self) -> dict[str, Judged]:
         """Return predictions of labels that were not seen when they were made, by their origin.
 
         Of classes (probability, whether it came true): with two classes of the second, with more
-        of the most probable one. Of numbers (predicted, given), for the first target.
+        of the most probable one. Of numbers, and of 0 and 1 beside others, (predicted, given), for
+        the first target.
         """
         found: dict[str, Judged] = {}
         if self.columns is not None:
@@ -249,7 +265,7 @@ def _graph_table(found: Predictions) -> Html:
 
 def _reliability(found: Predictions, name: str) -> Html:
     """Return how often predictions came true where the model had not seen the label."""
-    judged, is_class = found.judged(), found.labels.are_classes
+    judged, is_class = found.judged(), found.is_event
     title = tag("h3", "Reliability" if is_class else "Predicted and given numbers")
     if not judged:
         text = (
@@ -263,7 +279,7 @@ def _reliability(found: Predictions, name: str) -> Html:
         figures = [f"{np.abs(predicted - true).mean():.4g}"]
         if is_class:
             right, sure = true == 1, predicted
-            if len(found.classes) == 2:
+            if not found.labels.are_classes or len(found.classes) == 2:
                 right, sure = (predicted > 0.5) == right, np.maximum(predicted, 1 - predicted)
             figures = [f"{100 * right.mean():.1f}", f"{100 * sure.mean():.1f}"]
         lines.append([origin, str(len(true)), *figures])
@@ -275,8 +291,7 @@ def _reliability(found: Predictions, name: str) -> Html:
     table = scroll_table(header, lines, "How good predictions of unseen labels are")
     axes = ("predicted", f"given {found.labels.names[0]}")
     if is_class:
-        what = found.name(found.classes[1]) if len(found.classes) == 2 else "the predicted class"
-        axes = (f"probability of {what}", "share that came true")
+        axes = (f"probability of {found.event}", "share that came true")
     plot = calibration_plot(judged, *axes, are_events=is_class)
     words = " ".join(
         _WHY[origin].format(
