@@ -47,7 +47,8 @@ def make_graphs(
         for v in range(u)
         if rng.random() < 0.35
     ]
-    source, target = np.array(edges, np.int64).reshape(-1, 2).T
+    one, other = np.array(edges, np.int64).reshape(-1, 2).T
+    source, target = np.concatenate([one, other]), np.concatenate([other, one])
     total = int(counts.sum())
     columns: dict[str, Any] = dict(others)
     if labels:

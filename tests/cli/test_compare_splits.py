@@ -75,7 +75,7 @@ def test_vectors_of_a_file(igsd: Run, table: Path, tmp_path: Path) -> None:
     command = ("evaluate", "v.npy", table, "--labels", "active", *QUICK)
     code, out, err = igsd(*command, "--splits", "random")
     assert code == 0, err
-    assert [line.split()[0] for line in out.splitlines()[2:]] == ["igsd", "histogram"]
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["vectors", "histogram"]
 
 
 @pytest.mark.parametrize("method", ["histogram", "morgan"])

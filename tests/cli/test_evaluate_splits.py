@@ -55,7 +55,7 @@ def test_splits_with_json_and_records(igsd: Run, thirty: Path, tmp_path: Path) -
         (["DATA", "--protocol", "semi", "-o", "run"], "use --records"),
         (["DATA", "--protocol", "semi", "--label-rate", "7"], "label_rate must be a share"),
         (["DATA", "--protocol", "semi", "--set", "view=ppr", "--method", "gin"], "no setting"),
-        (["DATA", "--method", "gin"], "no method 'gin'"),
+        (["DATA", "--method", "gin"], "'gin' learns from labels"),
         (["DATA", "--protocol", "semi", "--standardise", "no"], "--standardise is for"),
         (["DATA", "--protocol", "semi-paper", "--jobs", "0"], "--jobs must be at least 1"),
     ],

@@ -1,6 +1,7 @@
 """Options that several commands share, the settings they stand for, and their help."""
 
 import argparse
+import os
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -179,7 +180,7 @@ def _is_part_of(target: Path, source: Path) -> bool:
     from igsd.experiments.run_folder import FILES
     from igsd.graphs.readers.files import LABELS, is_network_file, network_files
 
-    place = target.resolve()
+    place = Path(os.path.realpath(target))  # `resolve` raises if links lead to themselves
     if not source.is_dir() or not place.parent.is_dir() or not place.parent.samefile(source):
         return False
     if (source / FILES[0]).exists():

@@ -148,8 +148,8 @@ def _areas(
     from sklearn.metrics import roc_auc_score  # slow to import
 
     found = {}
-    for place in np.flatnonzero(getattr(model, "are_probabilities_", ())):
-        known = ~np.isnan(given[:, place])
+    for place, are_probabilities in enumerate(getattr(model, "are_probabilities_", ())):
+        known = are_probabilities & ~np.isnan(given[:, place])
         if len(np.unique(given[known, place])) == 2:
             area = roc_auc_score(given[known, place], predicted[known, place])
             found[names[place]] = float(area)

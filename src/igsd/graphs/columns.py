@@ -120,7 +120,9 @@ def attribute_columns(
             continue
         table = partial if missing else parts
         if not all(isinstance(value, _KINDS) for value in present):
-            table[str(key)] = _stack(values, str(key), kind, owner), ()
+            numbers = _stack(values, str(key), kind, owner)
+            table[str(key)] = numbers, ()
+            notes += _merged_numbers(numbers, f"{kind} attribute {key!r}")
         else:
             codes, names = categories(values, stored.get(str(key)))
             table[str(key)] = codes.astype(np.float64).reshape(-1, 1), names
@@ -143,6 +145,19 @@ def attribute_columns(
     if found[2]:
         columns[f"{kind}_category_names"] = found[2]
     return columns | rest, tuple(notes)
+
+
+def _merged_numbers(numbers: np.ndarray, what: str) -> list[str]:
+    """Return a note if large numbers that differ, such as times, are equal as 32-bit floats."""
+    known = numbers[np.isfinite(numbers)]
+    if np.abs(known).max(initial=0.0) < 2**24:
+        return []
+    with np.errstate(over="ignore"):
+        merged = np.unique(known.astype(np.float32)).size < np.unique(known).size
+    hint = "subtract a common offset to keep them apart"
+    return [
+        f"{what}: some numbers differ only beyond seven digits and count as equal; {hint}"
+    ] * merged
 
 
 def _tables(parts: Parts) -> tuple[np.ndarray, tuple[str, ...], tuple[Any, ...]] | None:

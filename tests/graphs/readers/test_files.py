@@ -228,7 +228,7 @@ def test_the_file_of_a_wrong_number_is_named(tmp_path: Path) -> None:
     nx.write_graphml(bad, tmp_path / "b.graphml")
     message = r"edge between nodes 1 and 2 of graph 1 of '.*', b\.graphml, has weight nan"
     with pytest.raises(DataError, match=message):
-        open_data(tmp_path)
+        FeatureMap.fit(open_data(tmp_path), edge_weight="weight")
     bad.edges[1, 2]["weight"], bad.nodes[3]["age"] = 1.0, float("inf")
     nx.write_graphml(bad, tmp_path / "b.graphml")
     graphs = open_data(tmp_path)

@@ -275,3 +275,13 @@ def test_what_a_self_loop_lacks_does_not_count() -> None:
     found = from_networkx([graph])
     assert found.edge_attribute_names == ("kind",)
     assert found.edge_counts().tolist() == [2]
+
+
+def test_numbers_with_more_digits_than_are_kept() -> None:
+    """Times in seconds became equal without a word."""
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {v: 1_700_000_000 + v for v in graph}, "time")
+    notes = from_networkx([graph]).notes
+    assert any("node attribute 'time': some numbers differ only beyond seven" in n for n in notes)
+    nx.set_node_attributes(graph, {v: 1_700_000_000 + 1000 * v for v in graph}, "time")
+    assert not from_networkx([graph]).notes

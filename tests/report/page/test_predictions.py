@@ -199,7 +199,7 @@ def test_bins_of_a_diagram() -> None:
 
 def test_probabilities_of_several_columns_are_events(tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
-    rows = [f"{'C' * n}{end},{k % 2},{n % 2}" for n in range(1, 8) for k, end in enumerate("ON")]
+    rows = [f"{'C' * n}{end},{k % 2},{n % 2}" for n in range(1, 17) for k, end in enumerate("ON")]
     (tmp_path / "t.csv").write_text("\n".join(["smiles,p_acid,odd", *rows]) + "\n")
     arguments = ["train", str(tmp_path / "t.csv"), "--labels", "p_acid,odd", "--quiet"]
     assert main([*arguments, "-o", str(tmp_path / "run")]) == 0

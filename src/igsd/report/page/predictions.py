@@ -71,8 +71,8 @@ class Predictions:
         names = zip(self.labels.names, unnamed, strict=True)
         columns = self.columns or {}
         choices = [(f"predicted_{name}", name, other, "value") for name, other in names]
-        choices = [tuple(f"{c}{end}" for c in some for end in _ENDS) for some in choices]
-        return [next((c for c in some if c in columns), "") for some in choices]
+        ended = [[f"{choice}{end}" for choice in some for end in _ENDS] for some in choices]
+        return [next((c for c in some if c in columns), "") for some in ended]
 
     @cached_property
     def is_event(self) -> bool:
