@@ -28,8 +28,10 @@ def test_model_and_data() -> None:
 
 def test_an_output_that_is_an_input(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
-    with pytest.raises(StorageError, match="is the input"):
-        prepare_output(str(tmp_path / "a"), "MUTAG", str(tmp_path / "." / "a"))
+    # The folder `new` is created before anything is written, and then `new/../a` is `a`.
+    for output in (tmp_path / "a", tmp_path / "new" / ".." / "a"):
+        with pytest.raises(StorageError, match="is the input"):
+            prepare_output(str(output), "MUTAG", str(tmp_path / "." / "a"))
 
 
 def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:

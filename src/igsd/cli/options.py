@@ -154,10 +154,12 @@ def prepare_output(output: str, *inputs: str, option: str = "-o") -> Callable[[]
             raise StorageError(f"{option} {output} is an input. Choose another name.")
         return lambda: None
     target = Path(output)
+    # Where links and folders that are still to be created lead; `resolve` would raise for loops.
+    place = Path(os.path.realpath(output))
     for source in inputs:
-        if target.exists() and Path(source).exists() and target.samefile(source):
+        if place.exists() and Path(source).exists() and place.samefile(source):
             raise StorageError(f"{option} {output} is the input {source}. Choose another name.")
-        if not target.is_dir() and _is_part_of(target, Path(source)):
+        if not place.is_dir() and _is_part_of(place, Path(source)):
             raise StorageError(
                 f"{option} {output} is or would be a part of the input {source}. Choose another "
                 "name or folder."
@@ -175,12 +177,11 @@ def input_paths(args: argparse.Namespace) -> list[str]:
     return [text for text in chain.from_iterable(lists) if isinstance(text, str) and text]
 
 
-def _is_part_of(target: Path, source: Path) -> bool:
+def _is_part_of(place: Path, source: Path) -> bool:
     """Return whether a file is one of a run folder's own, or read as a graph of a folder."""
     from igsd.experiments.run_folder import FILES
     from igsd.graphs.readers.files import LABELS, is_network_file, network_files
 
-    place = Path(os.path.realpath(target))  # `resolve` raises if links lead to themselves
     if not source.is_dir() or not place.parent.is_dir() or not place.parent.samefile(source):
         return False
     if (source / FILES[0]).exists():
