@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.row import Row
-from igsd.report.render import plain_table
+from igsd.report.aligned import plain_table
 
 HEADER = ("what / against what", "data", "ours", "theirs", "unit", "ratio", "bar", "result")
 LEFT = (0, 1, 4, 7)

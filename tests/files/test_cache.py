@@ -143,6 +143,16 @@ def test_a_corpus_stays_for_a_day(folder: Path) -> None:
     assert not left.exists()
 
 
+def test_encoders_are_counted_and_stay_for_a_day(folder: Path) -> None:
+    """They were neither listed nor ever removed."""
+    new, old = (
+        put(folder / "encoders" / f"{c * 40}.safetensors", d) for c, d in (("a", 0), ("b", 2))
+    )
+    assert {file.kind for file in cached_files()} == {"encoders"}
+    make_room(1)
+    assert (new.exists(), old.exists()) == (True, False)
+
+
 def test_only_what_igsd_named_is_counted_and_removed(folder: Path) -> None:
     mine = [
         put(folder / "notes.txt", 9),

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import re
-import sys
 from typing import Any
 
 import pytest
@@ -12,8 +10,6 @@ from igsd.report.render import (
     difference_tag,
     html,
     markdown,
-    plain_table,
-    print_table,
     seconds_text,
     text,
 )
@@ -27,13 +23,6 @@ def html_of(cell: Cell, **options: Any) -> str:
     """Return a table with one cell, without the spaces that keep lines together."""
     made = html(Table("t", (Column("c"),), (Row("r", (cell,)),)), **options)
     return made.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def test_plain_tables_are_aligned() -> None:
-    shown = plain_table(["name", "n"], [["a", "1"], ["long", "100"]], "title")
-    assert shown == "title\nname    n\na       1\nlong  100"
-    assert plain_table(["n", "what"], [["1", "x"]], left=(0, 1)) == "n  what\n1  x"
-    assert plain_table(["a", "b"], []) == "a  b"
 
 
 def test_a_table_as_text() -> None:
@@ -150,21 +139,3 @@ def test_times(seconds: float, shown: str) -> None:
 
 def test_the_anchor_of_a_path_is_that_of_its_group() -> None:
     assert anchor("a/b/c/seed-0.json") == anchor("a/b/c") == "records/a/b/c"
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 160])
-def test_a_terminal_shows_every_letter_and_whole_numbers(
-    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """At 80 columns names ended in an ellipsis, and 86.4 ± 1.3 stood on two lines."""
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", str(width))
-    header = ["method", "accuracy %", "std over folds", "seeds", "CPU seconds", "peak MiB"]
-    name = "IGSD, recipe molecules, view edge-drop"
-    print_table(header, [[name, "86.4 ± 1.3", "5.2", "2", "0.045", "471"]], "A title")
-    out = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
-    assert "…" not in out
-    assert max(map(len, out.splitlines())) <= width
-    if width >= 80:
-        assert "86.4 ± 1.3" in out
-    assert (name in out) is (width == 160)

@@ -12,7 +12,7 @@ import pytest
 from igsd.baselines.registry import METHODS, TASKS
 from igsd.errors import ConfigError, IGSDWarning
 from igsd.settings.groups import warn_without_effect
-from igsd.settings.igsd import Config, SemiConfig, SemiRegressionConfig
+from igsd.settings.igsd import Config, PretrainConfig, SemiConfig, SemiRegressionConfig
 
 OLD: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("old_settings.json").read_text()
@@ -111,6 +111,14 @@ def test_targets_without_a_pretraining_are_named() -> None:
     settings = SemiRegressionConfig().updated({"pretraining_targets": "geometry"})
     with pytest.warns(IGSDWarning, match="that is for pretraining_epochs above 0"):
         warn_without_effect(settings, ["pretraining_targets"])
+
+
+@pytest.mark.parametrize("name", ["subtree_weight", "pretraining_epochs"])
+def test_what_a_training_on_free_targets_does_not_do_is_named(name: str) -> None:
+    """`igsd pretrain --set subtree_weight=1` was accepted and ignored."""
+    settings = PretrainConfig().updated({name: 1})
+    with pytest.warns(IGSDWarning, match=f"{name}=.* changes nothing here"):
+        warn_without_effect(settings, [name])
 
 
 def test_settings_of_a_recipe_are_not_named() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.record import FOLDER, TORTURE, default_path, make_torture_record, write_record
 from igsd.experiments.environment import commit
 from igsd.files.atomic import write_json
-from igsd.report.render import plain_table
+from igsd.report.aligned import plain_table
 from tests.torture.attack import SIZES, Attack, Row, run_rows
 from tests.torture.modules import MODULES
 

@@ -75,6 +75,19 @@ def batches(labelled: int, pseudo: int = 0, unlabelled: int = 0, **others: Any) 
     return LabelBatches(*pools, **options)
 
 
+def test_an_order_is_drawn_once_a_pass() -> None:
+    """Each step drew the order of all labelled graphs again."""
+    made = batches(30, 5, 40)
+    for epoch in (0, 1, 0):
+        for step in range(made.num_steps):
+            for found, expected in zip(
+                made.batch(epoch, step), batches(30, 5, 40).batch(epoch, step), strict=True
+            ):
+                np.testing.assert_array_equal(found, expected)
+    first, again = (made._shuffled(made.labelled, 1, 0) for _ in range(2))
+    assert first is again
+
+
 @given(
     labelled=st.integers(2, 30),
     pseudo=st.integers(0, 30),

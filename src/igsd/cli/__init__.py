@@ -11,12 +11,12 @@ COMMANDS = {
     "tune": "search for settings on a data set and write them as a recipe",
     "reproduce": "run and print a table or figure of the paper",
     "report": "make one HTML page from records and runs",
-    "index": "keep the vectors of many graphs in a file that is searched quickly",
+    "index": "build a search index of graph vectors",
     "neighbors": "list the graphs most similar to one",
-    "map": "draw graphs as points in the plane, alike ones close together",
-    "cluster": "find groups of alike graphs",
+    "map": "project graphs to two dimensions",
+    "cluster": "cluster similar graphs",
     "outliers": "rank graphs by how far they are from all others",
-    "cache": "show or clear the files that are kept to save time",
+    "cache": "show or clear the cache",
 }
 """The commands in the order of ``igsd --help``; each is the module of its name in ``igsd.cli``."""
 

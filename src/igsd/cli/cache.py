@@ -16,13 +16,14 @@ from igsd.files.cache import (
     remove,
     size_text,
 )
-from igsd.report.render import print_table
+from igsd.report.aligned import print_table
 
 _ABOUT = {
     "datasets": "data sets, downloaded or parsed",
     "views": "diffusions of whole data sets",
     "vectors": "vectors of whole data sets",
     "corpus": "molecules of `igsd pretrain`",
+    "encoders": "encoders that were pre-trained for a comparison",
 }
 
 _DESCRIPTION = f"""\

@@ -11,7 +11,7 @@ from igsd.cli.output import say_note
 from igsd.errors import counted
 from igsd.evaluation.clusters import Clusters, agreement, cluster
 from igsd.files.atomic import STANDARD_OUTPUT
-from igsd.report.render import print_table
+from igsd.report.aligned import print_table
 
 _DESCRIPTION = f"""\
 Finds groups of graphs whose vectors are close together, by HDBSCAN: it chooses how many there are,

@@ -39,8 +39,8 @@ from igsd.graphs.readers.text_table import is_table
 from igsd.graphs.shards import MANIFEST, is_sharded
 from igsd.graphs.summary import GraphSetSummary, Spread, fitting_recipe, summarize
 from igsd.progress import progress_bar
+from igsd.report.aligned import print_table
 from igsd.report.drawing import draw_graphs
-from igsd.report.render import print_table
 from igsd.settings.igsd import Config
 from igsd.settings.text import load_recipe
 from igsd.workers.pools import Workers

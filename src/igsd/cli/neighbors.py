@@ -20,7 +20,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.file_labels import file_and_stem, names_by_stem
 from igsd.graphs.readers.text_table import is_table, read_text_table
-from igsd.report.render import print_table
+from igsd.report.aligned import print_rows
 
 _DESCRIPTION = """\
 Lists the graphs of DATA whose vectors are closest to that of each query, nearest first. GRAPH is a
@@ -253,19 +253,10 @@ def _columns(queries: list[dict[str, Any]], rows: list[list[dict[str, Any]]]) ->
 def _print(queries: list[dict[str, Any]], rows: list[list[dict[str, Any]]]) -> None:
     """Print a table for each query."""
     for place, (query, found) in enumerate(zip(queries, rows, strict=True)):
-        columns = list(found[0]) if found else ["graph"]
         title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
-        lines = [
-            [
-                f"{v:.3f}" if isinstance(v, float) else "-" if v is None else str(v)
-                for v in each.values()
-            ]
-            for each in found
-        ]
-        left = [i for i, key in enumerate(columns) if key in ("class", "id", "name")]
         if place:
             print()
-        print_table(columns, lines, title, left)
+        print_rows(found, title)
 
 
 def _find(query: str, graphs: GraphSet | Index) -> int | None:

@@ -10,7 +10,7 @@ from igsd.cli.options import add_command
 from igsd.errors import ConfigError, counted
 from igsd.evaluation.clusters import outliers
 from igsd.files.atomic import STANDARD_OUTPUT
-from igsd.report.render import print_table
+from igsd.report.aligned import print_rows
 
 _DESCRIPTION = f"""\
 Ranks the graphs of DATA by the mean distance of their vector to the K nearest others, the most
@@ -50,13 +50,9 @@ def run(args: Namespace) -> int:
     columns = about | {"rank": ranks, "distance": ranking.distances.tolist()}
     if args.output != STANDARD_OUTPUT:
         header = ["rank", "distance", *about]
-        rows = zip(*(columns[key][: args.top] for key in header), strict=True)
-        lines = [
-            [f"{v:.3f}" if isinstance(v, float) else "-" if v is None else str(v) for v in row]
-            for row in rows
-        ]
-        left = [i for i, key in enumerate(header) if key in ("class", "id", "name")]
-        print_table(header, lines, f"farthest from the others in {found.name}", left)
+        ranked = zip(*(columns[key][: args.top] for key in header), strict=True)
+        rows = [dict(zip(header, row, strict=True)) for row in ranked]
+        print_rows(rows, f"farthest from the others in {found.name}")
     if args.output:
         exploring.write_table(args, columns, f"{counted(len(ranks), 'graph')} by their distance")
     if args.plot:

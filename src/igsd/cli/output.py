@@ -22,6 +22,7 @@ from igsd.graphs.labels import GraphLabels
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.text_table import is_table
 from igsd.progress import Advance, printable, progress_bar, raw
+from igsd.report.aligned import print_rows
 
 
 def say_note(text: str) -> None:
@@ -134,18 +135,12 @@ def print_quality(model: Any) -> None:
     """Print how a predictor did on labels that were held out, beside the models it is made of."""
     if not hasattr(model, "ensembles_"):
         return
-    from igsd.report.render import print_table
-
     for number in range(len(model.ensembles_)):
         rows = model.summary(number)
         names = getattr(getattr(model, "scale_", None), "names", ())
         title = "cross-validation inside the labels"
         title += f", {names[number]}" if len(names) > 1 else ""
-        lines = [
-            [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row.values()]
-            for row in rows
-        ]
-        print_table(list(rows[0]), lines, title, [0])
+        print_rows(rows, title, [0])
     for note in model.notes_:
         warn_user(note)  # what the fit has said already is not printed again
 

@@ -54,9 +54,12 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, write the encoder and return the exit code."""
+    from igsd.settings.groups import warn_without_effect
     from igsd.settings.igsd import PretrainConfig
 
-    config = PretrainConfig().updated(written_settings(args))
+    changes = written_settings(args)
+    config = PretrainConfig().updated(changes)
+    warn_without_effect(config, changes)
     workers = workers_of(args)
     if args.jobs is None and args.scheduler is None:
         workers = Workers(config.processes)

@@ -9,7 +9,6 @@ from igsd.cli.options import REPEATED, add_command, prepare_output
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError
 from igsd.files.atomic import known_suffix, write_text
-from igsd.report.page.document import make_page
 from igsd.report.projection import MAP_METHODS
 
 RECORDS = "results"
@@ -46,6 +45,8 @@ def add_parser(commands: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Write the page and return the exit code."""
+    from igsd.report.page.document import make_page
+
     known_suffix(args.output, (".html", ".htm"), "the page")
     say_folder = prepare_output(args.output)
     if args.map is not None and not args.runs:

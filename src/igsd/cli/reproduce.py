@@ -16,8 +16,9 @@ from igsd.experiments.exhibits import find_exhibits, narrowed
 from igsd.experiments.records import in_words
 from igsd.experiments.run import Options
 from igsd.experiments.work import Batch, Estimates, Work, batch_protocols, plan_exhibits
+from igsd.report.aligned import print_table
 from igsd.report.records import RecordFolder
-from igsd.report.render import print_table, text
+from igsd.report.render import text
 from igsd.report.tables import fill
 from igsd.workers.pools import Workers
 

@@ -15,7 +15,7 @@ from igsd.experiments.records import plain_name
 from igsd.experiments.run import Run
 from igsd.files.atomic import check_writable
 from igsd.files.locks import owned
-from igsd.report.render import print_table
+from igsd.report.aligned import print_table
 from igsd.settings.text import parse_settings
 
 _SHOWN = 10

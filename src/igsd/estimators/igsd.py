@@ -52,7 +52,7 @@ class IGSD(NeuralEstimator):
 
 
 class HandsOver(NeuralEstimator):
-    """Leaves molecules to the predictor that starts from the encoder in the package.
+    """Delegates molecules to the predictor, which starts from the encoder in the package.
 
     That is the default for molecules, as on the command line. Any setting or recipe that is given
     trains a network instead. ``predictor_``: the predictor of the last fit, or None.

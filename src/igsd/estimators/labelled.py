@@ -109,7 +109,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         return self
 
     def calibrate(self, X: Any, y: Any, folds: int = 3) -> Self:
-        """Make probabilities as sure as they are right, by cross-validation, and return self.
+        """Calibrate class probabilities by cross-validation and return self.
 
         ``X`` and ``y`` are those of ``fit``. For each of ``folds`` parts of the labels (no more
         than the rarest class has), a model with the same settings is trained without these. What

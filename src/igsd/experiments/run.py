@@ -250,7 +250,7 @@ class Run:
         """Return the record of this run, executed now, and write it to its place.
 
         Status ``ok``, ``limit`` for a limit exceeded, or ``failed`` for any other end: hours of
-        other runs must not end with an error nobody thought of. Raises ``StorageError`` if
+        other runs must not end with an unexpected error. Raises ``StorageError`` if
         something cannot be written, since every other run would end so too.
         """
         record = self._start(graphs, options)

@@ -26,19 +26,24 @@ DEFAULT_LIMIT = "10 GB"
 
 _HEX = "[0-9a-f]"
 _DATASETS, _VIEWS, _VECTORS, _CORPUS = "datasets", "views", "vectors", "corpus"
+ENCODERS = "encoders"
 _PATTERNS = {
     _DATASETS: re.compile(rf".+-(download|r\d+-{_HEX}{{20}}|{_HEX}{{40}})\.graphs"),
     _VIEWS: re.compile(rf"{_HEX}{{40}}\.safetensors"),
     _VECTORS: re.compile(rf"{_HEX}{{40}}\.safetensors"),
     _CORPUS: re.compile(rf"{_HEX}{{2}}/{_HEX}{{40}}\.safetensors|joined-{_HEX}{{40}}|join-\w+"),
+    ENCODERS: re.compile(rf"{_HEX}{{40}}\.(safetensors|checkpoint)"),
 }
 
 KINDS = tuple(_PATTERNS)
-"""What is cached, each in a folder of its name: data sets, views, vectors, corpora of molecules."""
+"""What is cached, each in a folder of its name.
+
+Data sets, views, vectors, corpora of molecules, and encoders that learned from these.
+"""
 
 _IN_CORPUS = ("corpus.json", "*.npy", "joined/*", "joined")
-# A corpus is many files that are made for hours and then read together.
-_KEPT_SECONDS = {_CORPUS: 86_400.0}
+# A corpus is many files that are made for hours and then read together; an encoder takes as long.
+_KEPT_SECONDS = {_CORPUS: 86_400.0, ENCODERS: 86_400.0}
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {f"{unit}I": 1024**power for power, unit in enumerate("KMGT", start=1)}
 

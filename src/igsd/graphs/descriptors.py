@@ -31,7 +31,7 @@ def described(
 
     ``descriptors``: signed logarithms, [G, t] float32, NaN where RDKit cannot compute one.
     ``fragments``: counts of circular fragments of radius 2 (ECFP4), [G, 2048] uint8. A molecule
-    whose only fault is an impossible valence is used as written. ``advance``: told after each one.
+    whose only fault is an impossible valence is used as written. ``advance`` is called after each.
     Raises ``DataError`` for text that is not a molecule, ``ConfigError`` without RDKit.
     """
     need("chem", "rdkit", "A vector of a molecule")

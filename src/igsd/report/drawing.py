@@ -1,6 +1,7 @@
 """``draw_graphs``: a few graphs of a set as drawings of nodes and edges."""
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from igsd.graphs.datasets import shown_names
@@ -41,12 +42,15 @@ def draw_graphs(graphs: GraphSet) -> Plot:
         largest = (
             max((d.get("weight", 1.0) for *_, d in graph.edges(data=True)), default=1.0) or 1.0
         )
-        for u, v, data in graph.edges(data=True):
-            width = 0.4 + 1.6 * max(data.get("weight", 1.0), 0.0) / largest
-            ends = np.array([at[u], at[v]])
-            axes.plot(*ends.T, color=GRID if len(graph) > 60 else QUIET, linewidth=width, zorder=1)
-            if graph.is_directed() and len(graph) <= 60 and not graph.has_edge(v, u):
-                middle = {"xy": 0.4 * ends[0] + 0.6 * ends[1], "xytext": ends[0]}
+        is_small = len(graph) <= 60
+        lines = [[at[u], at[v]] for u, v in graph.edges]
+        weights = [d.get("weight", 1.0) for *_, d in graph.edges(data=True)]
+        widths = [0.4 + 1.6 * max(weight, 0.0) / largest for weight in weights]
+        colour = QUIET if is_small else GRID
+        axes.add_collection(LineCollection(lines, linewidths=widths, colors=colour, zorder=1))
+        for u, v in graph.edges if graph.is_directed() and is_small else ():
+            if not graph.has_edge(v, u):
+                middle = {"xy": 0.4 * at[u] + 0.6 * at[v], "xytext": at[u]}
                 axes.annotate("", **middle, arrowprops={"arrowstyle": "->", "color": QUIET})
         marks = [codes.get(graph.nodes[v].get("label"), 0) % len(COLOURS) for v in graph]
         points = np.array([at[v] for v in graph]).reshape(-1, 2)

@@ -260,7 +260,7 @@ def paired_by_folds(cell: Cell, other: Cell) -> tuple[float, float] | None:
     """Return the mean difference over all folds of both and its standard error (ddof 1).
 
     None if they have no two folds in common. The test parts of a seed are disjoint, those of
-    several seeds are not, so that the error is rather too small than too large.
+    several seeds are not, so that the error is, if anything, too small.
     """
     found = [*paired(cell, other).values()]
     apart = np.concatenate(found) if found else np.empty(0)

@@ -294,10 +294,14 @@ class SelfTraining(Settings):
     self_training_start: int = setting(30, "self-training", "epoch of the first round", low=0)
     self_training_rounds: int = setting(20, "self-training", "rounds of labelling", low=1)
     self_training_threshold: float = setting(
-        0.9, "self-training", "probability from which a guess becomes a label", low=0, high=1
+        0.9, "self-training", "minimum probability of a pseudo-label", low=0, high=1
     )
     self_training_share: float = setting(
-        1.0, "self-training", "share a round may label, surest of each class first", above=0, high=1
+        1.0,
+        "self-training",
+        "largest share labelled a round, most confident first",
+        above=0,
+        high=1,
     )
 
 
@@ -320,6 +324,16 @@ _NEEDS: tuple[_Rule, ...] = (
         lambda s: getattr(s, "projector", True) or getattr(s, "predictor", True),
     ),
     (("temperature",), "loss='infonce'", lambda s: getattr(s, "loss", "infonce") == "infonce"),
+    (
+        ("pretraining_epochs", "pretraining_targets"),
+        "igsd train",
+        lambda s: s.section != "pretrain",
+    ),
+    (
+        ("subtree_weight",),
+        "training without labels, and with labels for pretraining_epochs above 0",
+        lambda s: getattr(s, "pretraining_epochs", 1) > 0,
+    ),
     (("subtree_height",), "a subtree_weight above 0", lambda s: s.subtree_weight > 0),
     (("pretraining_targets",), "pretraining_epochs above 0", lambda s: s.pretraining_epochs > 0),
     (("supcon_reduction",), "a supcon_weight above 0", lambda s: s.supcon_weight > 0),

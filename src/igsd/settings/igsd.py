@@ -87,7 +87,7 @@ class PretrainConfig(SemiRegressionConfig):
         1.0, "labels", "weight of the counts of circular fragments (ECFP)", low=0.0
     )
     num_fragments: int = setting(
-        1024, "labels", "numbers that the fragments are hashed to", low=1, high=2**20
+        1024, "labels", "number of hash buckets for fragments", low=1, high=2**20
     )
     mix_weight: float = setting(1.0, "embedding", "lambda: share of the student", low=0, high=1)
     vector: str = setting(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -143,6 +143,7 @@ class LabelBatches:
     seed: int
     round: int = 0
     first_epoch: int = 0
+    _orders: dict[int, tuple[int, np.ndarray]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def num_steps(self) -> int:
@@ -168,7 +169,12 @@ class LabelBatches:
         return np.array_split(self._shuffled(pool, stream, number), num_parts)[part]
 
     def _shuffled(self, pool: np.ndarray, stream: int, number: int) -> np.ndarray:
-        return np.random.default_rng([self.seed, stream, self.round, number]).permutation(pool)
+        """Return the pool in the order of one pass, which is kept until the next one."""
+        kept, order = self._orders.get(stream, (None, pool))
+        if kept != number:
+            order = np.random.default_rng([self.seed, stream, self.round, number]).permutation(pool)
+            self._orders[stream] = number, order
+        return order
 
 
 class LabelModule(torch.nn.Module):
@@ -206,6 +212,7 @@ class Task:
             first, rounds = settings.self_training_start, settings.self_training_rounds
             self.starts = round_starts(settings.epochs, first, rounds)
         self._batches: EpochBatches | LabelBatches | None = None
+        self._class_counts = torch.zeros(2, 0)
 
     def num_steps(self, epoch: int) -> int:
         """Return the number of steps of an epoch."""
@@ -237,7 +244,7 @@ class Task:
             targets=self.labels.of(pools[0], device),
             pseudo=codes.to(device),
             pool_sizes=(len(batches.labelled), len(batches.pseudo)),
-            class_counts=self._class_counts(batches.pseudo).to(device),
+            class_counts=self._class_counts.to(device),
         )
         return Step(self.source, mine, (epoch, step), labels)
 
@@ -245,7 +252,8 @@ class Task:
     def _store(self) -> PseudoLabelStore:
         return cast(LabelModule, self.module).pseudo
 
-    def _class_counts(self, pseudo: np.ndarray) -> torch.Tensor:
+    def _count_classes(self, pseudo: np.ndarray) -> torch.Tensor:
+        """Return how many graphs have each label and each pseudo-label, [2, classes]."""
         if self.labels is None or not self.labels.are_classes:
             return torch.zeros(2, 0)
         known = self.labels.values[self.labels.labelled]
@@ -276,6 +284,7 @@ class Task:
                 round=number,
                 first_epoch=self.starts[number - 1] if number else 0,
             )
+            self._class_counts = self._count_classes(pseudo)
         return self._batches
 
     def _assign_labels(self, epoch: int) -> None:

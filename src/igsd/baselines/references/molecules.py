@@ -15,7 +15,7 @@ from igsd.errors import DataError
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.molecules import MoleculeEncoder
 from igsd.evaluation.heads import HEADS
-from igsd.files.cache import cache_dir, recall, store
+from igsd.files.cache import ENCODERS, cache_dir, recall, store
 from igsd.graphs.corpus import corpus_texts, read_corpus
 from igsd.graphs.datasets import DATA_VARIABLE
 from igsd.graphs.descriptors import (
@@ -177,7 +177,7 @@ class CorpusVectors(MoleculeEncoder):
         settings = {k: v for k, v in config.learned().items() if k not in ("head", "most")}
         key = json.dumps([settings, corpus.checksum], sort_keys=True)
         digest = hashlib.sha256(key.encode()).hexdigest()[:40]
-        path = cache_dir() / "encoders" / f"{digest}.safetensors"
+        path = cache_dir() / ENCODERS / f"{digest}.safetensors"
         model = recall(path, "A pre-trained encoder in the cache", type(self).load)
         if model is None:
             checkpoint = path.with_suffix(".checkpoint")

@@ -6,6 +6,7 @@ from scipy import sparse
 from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.estimators.base import settings_as_parameters
 from igsd.evaluation.heads import Head
+from igsd.graphs.adjacency import ranges
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Settings, setting
 
@@ -144,9 +145,9 @@ def edge_betweenness(A: sparse.csr_array, node_ptr: np.ndarray) -> sparse.csr_ar
         costs = np.cumsum(weight[order[start:]]) * np.maximum(sizes[order[start:]], 1)
         stop = start + max(1, int(np.searchsorted(costs, _ENTRIES, side="right")))
         chosen = np.sort(order[start:stop])
-        nodes = np.concatenate([np.arange(node_ptr[g], node_ptr[g + 1]) for g in chosen])
-        spots = [np.arange(A.indptr[node_ptr[g]], A.indptr[node_ptr[g + 1]]) for g in chosen]
-        result[np.concatenate(spots)] = _block(A[nodes][:, nodes].tocsr(), sizes[chosen])
+        first, last = node_ptr[chosen], node_ptr[chosen + 1]
+        nodes, spots = ranges(first, last), ranges(A.indptr[first], A.indptr[last])
+        result[spots] = _block(A[nodes][:, nodes].tocsr(), sizes[chosen])
         start = stop
     return sparse.csr_array((result, A.indices, A.indptr), shape=A.shape)
 
