@@ -226,8 +226,8 @@ def method(name: str, task: str = "vectors") -> Method:
     if task == "vectors" and name in METHODS:
         raise ConfigError(
             f"The method {name!r} learns from labels and makes no vectors of its own. Score it "
-            f"with `igsd compare --splits random --methods {name}` or `igsd evaluate --protocol semi "
-            f"--methods {name}`; train it with `igsd train --labels ... --method {name}`."
+            f"with `igsd compare --splits random --methods {name}` or `igsd evaluate --protocol "
+            f"semi --methods {name}`; train it with `igsd train --labels ... --method {name}`."
         )
     titled = [repr(k) for k in names if k in METHODS and name.lower() in METHODS[k].title.lower()]
     is_title = len(name) > 1 and titled  # such as CMC-Graph
