@@ -273,7 +273,8 @@ def _smiles_or_text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     """
     if re.search(r"(?m)^(M  END|\$\$\$\$)", text):
         return _records(text, path, notes)
-    header = text.lstrip().partition("\n")[0].lower()
+    first = text.lstrip().partition("\n")[0]
+    header = "" if first.startswith("InChI=") else first.lower()  # commas are part of an InChI
     names_columns = any(word in re.split(r"[\s,;|\"']+", header) for word in ("inchi", "structure"))
     is_table = _SMILES in header or names_columns or header.count(",") > 0
     return (_text if is_table else _smiles_lines)(text, path, notes)
