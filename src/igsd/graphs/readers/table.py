@@ -107,7 +107,7 @@ def read_smiles_table(
     )
     failures, kept = found.failures, found.kept
     if found.graphs is None:
-        raise DataError(f"{table.path}: {failure_report(failures, len(texts), title)}")
+        raise DataError(f"{table.path}: {failure_report(failures, len(texts), title, _MOST_SHOWN)}")
     graphs = found.graphs
     if label is not None:
         classes = drop_missing(class_cells(table, label, kept), label)
