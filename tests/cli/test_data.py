@@ -91,6 +91,17 @@ def test_import_lists_the_rows_that_are_no_molecules(igsd: Run, tmp_path: Path) 
     assert graphs.target_names == ("weight",)
 
 
+# It listed five, as the notes do that refer to it.
+def test_show_lists_all_rows_that_are_no_molecules(igsd: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n" + "nope\n" * 7)
+    code, out, err = igsd("data", "show", "m.csv")
+    assert (code, out.count("not a molecule: line"), "and 2 more" in err) == (0, 7, True)
+    (tmp_path / "n.csv").write_text("smiles\n" + "nope\n" * 7)
+    code, _, err = igsd("data", "show", "n.csv")
+    assert (code, err.count("line"), "and 2 more" in err) == (2, 5, True)
+
+
 def test_a_column_that_is_not_there(igsd: Run, tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("drug,active\nCCO,1\n")
     code, _, err = igsd("data", "import", "m.csv", "-o", "m.graphs", "--smiles-column", "smile")

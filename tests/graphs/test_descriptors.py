@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,14 @@ pytest.importorskip("rdkit")
 from rdkit import Chem
 from rdkit.Chem import Descriptors
 
-from igsd.graphs.descriptors import descriptor_names, descriptors, fragment_counts, signed_log
+from igsd.graphs import descriptors as descriptor_module
+from igsd.graphs.descriptors import (
+    LARGE,
+    descriptor_names,
+    descriptors,
+    fragment_counts,
+    signed_log,
+)
 from tests.graphs.test_chemistry import DRUGS
 
 
@@ -22,6 +31,31 @@ def test_equal_rdkit(smiles: str) -> None:
         except (ValueError, RuntimeError, ZeroDivisionError):
             expected.append(np.nan)
     np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "smiles",
+    ["CC(=O)Oc1ccccc1" * 40, "C1CC(=O)NC1C#N." * 40 + "[Na+].[Cl-]", "N->[Fe]" + "CC=C" * 110],
+)
+def test_large_molecules_equal_rdkit(smiles: str) -> None:
+    molecule, functions = Chem.MolFromSmiles(smiles), dict(Descriptors.descList)
+    assert molecule.GetNumAtoms() > LARGE
+    found = dict(zip(descriptor_names(), descriptors(molecule), strict=True))
+    for name in ("BalabanJ", "BertzCT", "MaxEStateIndex", "EState_VSA3", "VSA_EState5", "TPSA"):
+        expected = functions[name](Chem.MolFromSmiles(smiles))
+        np.testing.assert_allclose(found[name], expected, rtol=1e-9, atol=1e-9, err_msg=name)
+    assert np.isnan(found["Ipc"])
+
+
+# RDKit's matrix of distances took half a minute, three times over, for 2,000 atoms.
+def test_thousands_of_atoms_take_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    molecule = Chem.MolFromSmiles("NCC(=O)" * 500)
+    started = time.process_time()
+    known = np.isfinite(descriptors(molecule)).sum()
+    assert time.process_time() - started < 10
+    monkeypatch.setattr(descriptor_module, "LARGEST", 1999)
+    del molecule._igsd_estate
+    assert np.isfinite(descriptors(molecule)).sum() < known - 20
 
 
 def test_fragments_are_counted() -> None:

@@ -4,7 +4,7 @@ import contextlib
 import glob
 import os
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,6 @@ from igsd.graphs.importing import (
 )
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.files import is_network_file
-from igsd.graphs.readers.smiles import LEFT_OUT
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.graphs.readers.text_table import is_table
 from igsd.graphs.shards import MANIFEST, is_sharded
@@ -57,7 +56,6 @@ examples:
   igsd data import 'chunk-*.csv.gz' -o all.graphs --jobs 8"""
 
 _MOST_LABELS = 12
-_MOST_ROWS = 5
 
 
 def add_parser(commands: Any) -> None:
@@ -120,7 +118,7 @@ def run_show(args: Namespace) -> int:
     graphs = open_graphs(args.data, **reading_of(args))
     lines = [*_summary_lines(summarize(graphs), graphs), *_seen_lines(graphs), *_twin_lines(graphs)]
     shown = {text for _, text in lines}
-    lines += [("note", note) for note in _few(graphs.notes) if note not in shown]
+    lines += [("note", note) for note in graphs.notes if note not in shown]
     width = max(len(key) for key, _ in lines)
     for key, text in lines:
         print(f"{key:<{width}}  {text}")
@@ -284,15 +282,6 @@ def _twin_lines(graphs: GraphSet) -> list[tuple[str, str]]:
         best = f"{100 * twins.ceiling:.1f} %, the best accuracy by structure and node labels alone"
         lines.append(("1-WL ceiling", best))
     return lines
-
-
-def _few(notes: Sequence[str]) -> list[str]:
-    """Return notes, of those on rows that were left out the first few and how many more."""
-    rows = [note for note in notes if note.startswith(LEFT_OUT)]
-    shown = [note for note in notes if not note.startswith(LEFT_OUT)]
-    more = len(rows) - _MOST_ROWS
-    said = [f"and {more} more rows like these; notes of the set in Python"] if more > 0 else []
-    return [*rows[:_MOST_ROWS], *said, *shown]
 
 
 def _direction(one_way: float) -> str:

@@ -25,9 +25,9 @@ standard output. Columns:
 need igsd and one thread each. The result is the same, bit for bit. If a process is killed, only its
 share of the work is done again.
 
-Rows of a table that are not molecules are left out, and a note shows the first five; `igsd data
-show` lists all. FILE is written whole or not at all; an existing file is replaced, and its folder
-is created if needed."""
+Rows of a table that are not molecules are left out, and a note counts them and shows the first
+five; `igsd data show` lists all. FILE is written whole or not at all; an existing file is replaced,
+and its folder is created if needed."""
 
 _EXAMPLES = """\
 examples:

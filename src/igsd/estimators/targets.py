@@ -109,7 +109,9 @@ def _plain_labels(y: Any, num_graphs: int) -> list[Any]:
     array: Any = y if isinstance(y, list | tuple) else np.asarray(y)
     if getattr(array, "ndim", 1) != 1:
         raise DataError(
-            f"y must have one class per graph, shape ({num_graphs},). Got shape {array.shape}."
+            f"y must have one class per graph, shape ({num_graphs},). Got shape {array.shape}. "
+            "IGSDRegressor takes several columns; of molecules it learns those of 0 and 1 as "
+            "probabilities."
         )
     if len(array) != num_graphs:
         raise DataError(

@@ -21,6 +21,9 @@ LEFT_OUT = ("qed",)
 SLOW, LARGE = ("Ipc", "AvgIpc", "BCUT2D"), 300
 """Descriptors whose time grows with the cube of the atoms, and up to how many they are used."""
 
+BY_DISTANCES, LARGEST = ("BalabanJ", "BertzCT", "estate", "EState_VSA", "VSA_EState"), 5_000
+"""Descriptors that need the distances of all atoms, and up to how many atoms they are used."""
+
 DESCRIPTORS, FRAGMENTS, NUM_FRAGMENTS = "descriptors", "fragments", 2048
 
 
@@ -78,15 +81,17 @@ def descriptor_names() -> tuple[str, ...]:
 def descriptors(molecule: Any) -> np.ndarray:
     """Return the descriptors of a molecule, [t] float64, NaN where RDKit cannot compute one.
 
-    In a molecule of more than ``LARGE`` atoms those of ``SLOW`` are NaN too: they take minutes.
+    In a molecule of more than ``LARGE`` atoms those of ``SLOW`` are NaN too: they take minutes. So
+    are those ``BY_DISTANCES`` beyond ``LARGEST`` atoms: they take gigabytes.
     The values are those of ``rdkit.Chem.Descriptors``, which computes every column of a family
     anew; here a family is computed once, which is nearly three times as fast.
     """
     values = np.empty(len(descriptor_names()))
     families: dict[str, Any] = {}
-    is_large = molecule.GetNumAtoms() > LARGE
+    left_out: tuple[str, ...] = SLOW if molecule.GetNumAtoms() > LARGE else ()
+    left_out += BY_DISTANCES if molecule.GetNumAtoms() > LARGEST else ()
     for place, (name, function, column) in enumerate(_plan()):
-        if is_large and descriptor_names()[place].startswith(SLOW):
+        if name.startswith(left_out):
             values[place] = np.nan
             continue
         try:
@@ -141,6 +146,7 @@ def _plan() -> tuple[_Column, ...]:
         ("MWHI", "MWLOW", "CHGHI", "CHGLO", "LOGPHI", "LOGPLOW", "MRHI", "MRLOW")
     ):
         columns[f"BCUT2D_{name}"] = ("BCUT2D", rdMolDescriptors.BCUT2D, place)
+    alone = {"BalabanJ": _balaban, "BertzCT": _bertz}
     columns |= {"Ipc": ("Ipc", _information, 0), "AvgIpc": ("Ipc", _information, 1)}
     plan: list[_Column] = []
     for name, function in Descriptors.descList:
@@ -152,7 +158,7 @@ def _plan() -> tuple[_Column, ...]:
         elif family in families:
             plan.append((family, families[family], int(name[len(family) :]) - 1))
         else:
-            plan.append((name, function, None))
+            plan.append((name, alone.get(name, function), None))
     return tuple(plan)
 
 
@@ -200,6 +206,48 @@ def _estate_indices(molecule: Any) -> np.ndarray:
             valence = table.GetNOuterElecs(number) - atom.GetTotalNumHs()
             shell = GetPrincipleQuantumNumber(number)
             states[atom.GetIdx()] = (4.0 / (shell * shell) * valence + 1) / degree
-    distances = Chem.GetDistanceMatrix(molecule, useBO=False, useAtomWts=False) + 1
+    distances = _distances(molecule) + 1
     weights = np.where(distances < 1e6, 1.0 / np.square(distances), 0.0)
     return states + (weights * (states[:, None] - states[None, :])).sum(axis=1)
+
+
+def _distances(molecule: Any, *, by_order: bool = False) -> np.ndarray:
+    """Return the distances between all atoms as ``rdkit.Chem.GetDistanceMatrix`` does, [n, n].
+
+    ``by_order``: bonds are as long as the inverse of their order. RDKit's time grows with the cube
+    of the atoms, so that a protein of 2,000 took half a minute; a large molecule, which has few
+    bonds, is searched from every atom instead.
+    """
+    from rdkit import Chem
+
+    count = molecule.GetNumAtoms()
+    if count <= LARGE:
+        return Chem.GetDistanceMatrix(molecule, useBO=by_order, useAtomWts=False)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import shortest_path
+
+    bonds = list(molecule.GetBonds())
+    ends = [[b.GetBeginAtomIdx() for b in bonds], [b.GetEndAtomIdx() for b in bonds]]
+    orders = [b.GetBondTypeAsDouble() or 1.0 for b in bonds]
+    lengths = 1.0 / np.array(orders if by_order else np.ones(len(bonds)))
+    found = shortest_path(csr_array((lengths, ends), (count, count)), "D", directed=False)
+    return np.where(np.isinf(found), 1e8, found)  # RDKit's number for atoms without a path
+
+
+def _balaban(molecule: Any) -> float:
+    """Return the descriptor BalabanJ."""
+    from rdkit.Chem import GraphDescriptors
+
+    is_large = molecule.GetNumAtoms() > LARGE
+    distances = _distances(molecule, by_order=True) if is_large else None
+    return GraphDescriptors.BalabanJ(molecule, distances)
+
+
+def _bertz(molecule: Any) -> float:
+    """Return the descriptor BertzCT."""
+    from rdkit.Chem import GraphDescriptors
+
+    if molecule.GetNumAtoms() <= LARGE:
+        return GraphDescriptors.BertzCT(molecule)
+    distances = _distances(molecule, by_order=True)
+    return GraphDescriptors.BertzCT(molecule, dMat=distances, forceDMat=False)

@@ -265,7 +265,7 @@ def _join(keys: dict[Path, str], target: Path, table: LongTable, reading: Readin
     filled = [(path, header) for path, header in zip(keys, headers, strict=True) if header["kept"]]
     if not filled:
         remove_parts(parts_folder(target))  # there is nothing to continue
-        report = failure_report(failures, table.num_rows, reading.name)
+        report = failure_report(failures, table.num_rows, reading.name, _MOST_SHOWN)
         raise DataError(f"{table.sources[0]}: {report}")
     total = sum(header["kept"] for header in headers)
     all_headers = [header for _, header in filled]

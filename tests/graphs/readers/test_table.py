@@ -10,6 +10,7 @@ import pytest
 
 from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.files import bounded
+from igsd.graphs.readers.long_table import LongTable
 from igsd.graphs.readers.table import names_rows, read_smiles_table, rows_of, table_ids
 from igsd.graphs.readers.text_table import TextTable, is_table, read_text_table
 from tests.small_graphs import make_graphs
@@ -115,6 +116,18 @@ def test_columns_by_choice(tmp_path: Path) -> None:
     assert table.class_names == ("BBB+", "BBB-")
     assert table.target_names == ("logBB",)
     assert table.name == "b"
+
+
+# Only a column called inchi used to be found.
+def test_inchi_in_a_column_of_any_name(tmp_path: Path) -> None:
+    rows = ["1,n/a,,1", "2,InChI=1S/CH4/h1H4,,2", '3,"InChI=1S/C2H6/c1-2/h1-2H3",,3']
+    path = write(tmp_path / "t.csv", "\n".join(["id,code,note,value", *rows]))
+    with pytest.warns(IGSDWarning, match="1 of 3 rows"):
+        assert read_smiles_table(path).graph_names == ("C", "CC")
+    assert LongTable.open([str(path)]).guess_smiles() == "code"
+    other = write(tmp_path / "u.csv", "a,b\nInChI=1S/CH4/h1H4,InChI=1S/H2O/h1H2\n")
+    with pytest.raises(DataError, match="several columns of InChI, which differ: a, b"):
+        read_smiles_table(other)
 
 
 def test_markers_of_missing_values(tmp_path: Path) -> None:

@@ -282,6 +282,17 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     assert open_data("-").ids == ("one", "two")  # kept, as it can be read only once
 
 
+# Every line of a block used to be refused as a bad SMILES.
+@pytest.mark.parametrize("end", ["$$$$\n", ""])
+def test_an_sdf_file_on_standard_input(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    from rdkit import Chem
+
+    block = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO")).replace("\n", "ethanol\n", 1)
+    stdin(monkeypatch, block.replace("\n", "\r\n") + end)
+    graphs = open_data("-")
+    assert (graphs.graph_names, graphs.ids) == (("CCO",), ("ethanol",))
+
+
 def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     stdin(monkeypatch, "")
     with pytest.raises(DataError, match="Standard input is empty"):

@@ -80,6 +80,24 @@ def test_held_out_predictions_are_of_the_labels_that_were_shown(run: Path) -> No
     assert all(float(row["p_-1"]) + float(row["p_1"]) == pytest.approx(1) for row in rows)
 
 
+# Fitted values of labels that training saw stood among the predictions.
+def test_labels_that_were_seen_have_held_out_predictions(run: Path, copied: Path) -> None:
+    data = read_run(run)
+    assert data.predictions is not None
+    columns, remarks = data.predictions.table()
+    used = data.predictions.is_used[data.predictions.shown]
+    assert {*np.array(remarks["class"])[used]} == {" (held out)"}
+    assert {*np.array(remarks["class"])[~used]} == {""}
+    with open(run / "held_out.csv", newline="") as stream:
+        held = {int(row["graph"]): row["predicted"] for row in csv.DictReader(stream)}
+    places = [data.predictions.shown.tolist().index(graph) for graph in held]
+    assert [str(columns["class"][place]) for place in places] == list(held.values())
+    assert "mutagenic (held out)" in section_of(data)
+    assert "(fitted)" not in section_of(data)
+    (copied / "held_out.csv").unlink()
+    assert "mutagenic (fitted)" in section_of(read_run(copied))
+
+
 def test_labelled_graphs_lie_on_top_and_the_others_are_hollow(run: Path) -> None:
     data = read_run(run)
     labels = graph_labels(data)

@@ -152,12 +152,17 @@ def smiles_notes(
     return left_out + tuple(f"kept with an impossible valence: {item}" for item in doubtful)
 
 
-def failure_report(failures: Sequence[SmilesFailure], total: int, name: str) -> str:
-    """Return the message that lists every string that is not a molecule."""
+def failure_report(
+    failures: Sequence[SmilesFailure], total: int, name: str, most: int | None = None
+) -> str:
+    """Return the message that lists the strings that are not molecules, at most ``most``."""
     if total == 0:
         return f"The set {name!r} holds no graphs; at least one SMILES string is needed."
     found = f"{len(failures)} of the {total} strings in {name!r}"
-    lines = [f"{found} are not molecules that RDKit can read:", *(f"  {f}" for f in failures)]
+    shown = [f"  {failure}" for failure in failures[:most]]
+    lines = [f"{found} are not molecules that RDKit can read:", *shown]
+    if (more := len(failures) - len(shown)) > 0:
+        lines.append(f"  and {more} more")
     return "\n".join(lines)
 
 

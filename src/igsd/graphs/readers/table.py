@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ from igsd.progress import readable_name
 
 _COUNTING = ("index", "no", "nr", "row")
 _OTHER_COLUMNS = ("smile", "mol", "romol", "structure", "inchi", "standard_inchi")
+_INCHI = "InChI="
+_FIRST_ROWS = 200
 _MOST_SHOWN = 5
 
 
@@ -64,9 +67,10 @@ def read_smiles_table(
 ) -> GraphSet:
     """Return the molecules of a table, in any format of ``igsd.graphs.readers.text_table``.
 
-    ``smiles_column``: by default the one called smiles, canonical_smiles or similar; it may hold
-    InChI. ``label_column``: the classes (text or integers; what counts as missing:
-    ``graphs.labels``); by default a column called label, class or y, if it holds such values.
+    ``smiles_column``: by default the one called smiles, canonical_smiles or similar, which may
+    hold InChI, or else the one that holds InChI. ``label_column``: the classes (text or integers;
+    what counts as missing: ``graphs.labels``); by default a column called label, class or y, if it
+    holds such values.
     ``target_columns``: the targets, NaN if empty; by default every other column of numbers, except
     those that only name rows (id, index, no, mol_id and so on) and those with a repeated name.
     ``check_valence=False`` keeps molecules whose only fault is an impossible valence, with a note.
@@ -103,7 +107,7 @@ def read_smiles_table(
     )
     failures, kept = found.failures, found.kept
     if found.graphs is None:
-        raise DataError(f"{table.path}: {failure_report(failures, len(texts), title)}")
+        raise DataError(f"{table.path}: {failure_report(failures, len(texts), title, _MOST_SHOWN)}")
     graphs = found.graphs
     if label is not None:
         classes = drop_missing(class_cells(table, label, kept), label)
@@ -255,28 +259,43 @@ def _repeated(table: TextTable) -> set[str]:
 
 
 def smiles_columns(table: TextTable) -> list[str]:
-    """Return the columns that hold molecules by their names: SMILES, or else structures, InChI."""
+    """Return the columns that hold molecules.
+
+    Those whose names mean SMILES, else the one called structure, InChI or the like, else those with
+    InChI in them. Of columns that are equal only the first.
+    """
     if table.molecules:
         return [table.molecules]
-    named = [column for column in table.columns if "smiles" in column.lower()]
-    if len(named) > 1 and len({tuple(table.column(c)) for c in named if c in table.places}) == 1:
-        named = named[:1]
-    if named:
-        return named
     by_name = {column.lower(): column for column in reversed(table.columns)}
-    return [by_name[name] for name in _OTHER_COLUMNS if name in by_name][:1]
+    found = [column for column in table.columns if "smiles" in column.lower()]
+    found = found or [by_name[name] for name in _OTHER_COLUMNS if name in by_name][:1]
+    found = found or [column for column in table.places if _holds_inchi(table, column)]
+    if len(found) > 1 and len({tuple(table.column(c)) for c in found}) == 1:
+        found = found[:1]
+    return found
+
+
+def _holds_inchi(table: TextTable, column: str) -> bool:
+    """Return whether most of the first cells of a column that are filled are InChI."""
+    if table.is_repeated(column) or column.startswith(_INCHI):
+        return False
+    place = table.places[column][0]
+    cells = (row[place].strip() for row in islice(table.rows, _FIRST_ROWS) if place < len(row))
+    filled = [cell.startswith(_INCHI) for cell in cells if cell]
+    return 2 * sum(filled) > len(filled)
 
 
 def guess_smiles(table: TextTable) -> str:
-    """Return the column whose name means SMILES; raises ``DataError`` if none or several do."""
+    """Return the column of molecules; raises ``DataError`` if none or several may be meant."""
     found = smiles_columns(table)
     if len(found) == 1:
         return found[0]
     way_out = "`--smiles-column NAME` of igsd train, embed, predict, neighbors and data import, or "
     way_out += "smiles_column=... in Python"
     if found:
+        kind = "SMILES" if "smiles" in found[0].lower() else "InChI"
         raise DataError(
-            f"{table.path} has several columns of SMILES, which differ: {enumerated(found, 30)}. "
+            f"{table.path} has several columns of {kind}, which differ: {enumerated(found, 30)}. "
             f"Say which one holds the molecules: {way_out}."
         )
     if molecule := next(filter(_looks_like_a_molecule, table.columns), None):
@@ -285,8 +304,8 @@ def guess_smiles(table: TextTable) -> str:
             "Put a line such as `smiles,label` before the first row."
         )
     raise DataError(
-        f"{table.path} has no column called smiles (or canonical_smiles and so on). Its columns "
-        f"are: {table.listed}. Name the one that holds SMILES: {way_out}."
+        f"{table.path} has no column called smiles (or canonical_smiles and so on), and none of "
+        f"InChI. Its columns are: {table.listed}. Name the one that holds SMILES: {way_out}."
     )
 
 

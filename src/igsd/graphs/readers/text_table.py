@@ -8,8 +8,8 @@
 | ``.xlsx`` | a sheet of Excel: ``FILE.xlsx:SHEET`` if there are several (``igsd[excel]``) |
 | ``.parquet`` | columns of Arrow |
 
-``-`` is standard input: text, or SMILES lines. What was found out rather than told (another
-separator or encoding, decimal commas) is in the table's ``notes``.
+``-`` is standard input: text, SMILES lines, or records of an SDF file. What was found out rather
+than told (another separator or encoding, decimal commas) is in the table's ``notes``.
 """
 
 import csv
@@ -140,7 +140,9 @@ def _read(path: Path, sheet: str) -> TextTable:
     if str(path) == STANDARD_INPUT:
         raw = read_standard_input(_WEIGHT)
         if not raw.strip():
-            raise DataError("Standard input is empty; SMILES lines or a CSV table were expected.")
+            raise DataError(
+                "Standard input is empty; SMILES lines, a CSV table or an SDF file was expected."
+            )
         text, notes = _decoded(raw, Path("standard input"))
         return _smiles_or_text(text, Path("standard input"), notes)
     refuse_pickle(path)
@@ -265,8 +267,14 @@ def _smiles_lines(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
 
 
 def _smiles_or_text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
-    """Return what standard input holds: a table if its first line names SMILES, else SMILES."""
-    header = text.lstrip().partition("\n")[0].lower()
+    """Return what standard input holds: records, a table if its first line names SMILES, or SMILES.
+
+    Records are known by the lines that end a structure (``M  END``) or a record (``$$$$``).
+    """
+    if re.search(r"(?m)^(M  END|\$\$\$\$)", text):
+        return _records(text, path, notes)
+    first = text.lstrip().partition("\n")[0]
+    header = "" if first.startswith("InChI=") else first.lower()  # commas are part of an InChI
     names_columns = any(word in re.split(r"[\s,;|\"']+", header) for word in ("inchi", "structure"))
     is_table = _SMILES in header or names_columns or header.count(",") > 0
     return (_text if is_table else _smiles_lines)(text, path, notes)

@@ -31,6 +31,13 @@ _LONGEST = 40
 _ENDS = ("_probability", "")
 CROSS, HIDDEN = "cross-validation inside the labels", "labels hidden from training"
 
+_HELD_OUT, _FITTED = " (held out)", " (fitted)"
+_REMARKS = {
+    _HELD_OUT: " Held out: predicted in cross-validation by models that had not seen this label.",
+    _FITTED: " Fitted: the model has learned this label, so this is no prediction.",
+}
+_NEAR = ("distance", "is_far", "nearest", "nearest_label")
+
 _WHY = {
     CROSS: (
         "Cross-validation: each of these labels was predicted by models that had not seen it. {} "
@@ -162,6 +169,52 @@ class Predictions:
                 came_true.append(float(event[1]))
         return np.array(predicted), np.array(came_true)
 
+    def table(self) -> tuple[Columns, dict[str, list[str]]]:
+        """Return (columns, remarks) of the predictions [n], as the page lists them.
+
+        The model predicts what it has learned nearly as it was given. So a label that training saw
+        has the prediction of ``held`` instead, with the remark ``_HELD_OUT``, or ``_FITTED`` where
+        there is none. ``remarks``: by column of predictions. What is near such a graph is itself,
+        and left out.
+        """
+        columns = {key: list(values) for key, values in (self.columns or {}).items()}
+        held = {(str(row.get("target")), str(row.get("graph"))): row for row in self.held}
+        keys = ["class"] if self.labels.are_classes else self.targets
+        remarks = {key: [""] * len(self.shown) for key in keys if key}
+        y = (
+            self.labels.y
+            if self.labels.are_classes
+            else self.labels.y.reshape(len(self.is_used), -1)
+        )
+        for place, graph in enumerate(self.shown.tolist()):
+            if not self.is_used[graph]:
+                continue
+            for key in (key for key in _NEAR if key in columns):
+                columns[key][place] = None
+            for number, (key, target) in enumerate(zip(keys, self.labels.names, strict=True)):
+                if not key or (key != "class" and math.isnan(y[graph, number])):
+                    continue
+                found = self._held_out(held.get((target, str(graph)), {}), key)
+                remarks[key][place] = _HELD_OUT if found else _FITTED
+                if key != "class" and found:
+                    shift = found[key] - columns[key][place]
+                    ends = [f"{key}_{end}" for end in ("low", "high")]
+                    found |= {k: columns[k][place] + shift for k in ends if k in columns}
+                for name, value in found.items():
+                    columns[name][place] = value
+        return columns, remarks
+
+    def _held_out(self, row: Mapping[str, Any], key: str) -> dict[str, Any]:
+        """Return a row of ``held`` as a prediction in some columns, empty if it is damaged."""
+        if key != "class":
+            value = _number(row.get("predicted"))
+            return {key: value} if math.isfinite(value) else {}
+        shares = [_number(row.get(f"p_{name}")) for name in self.classes]
+        if not all(0 <= share <= 1 for share in shares):
+            return {}
+        best = int(np.argmax(shares))
+        return {"class": self.classes[best], "probability": shares[best]}
+
     @cached_property
     def _places(self) -> dict[int, int]:
         return {int(graph): place for place, graph in enumerate(self.shown)}
@@ -235,9 +288,9 @@ def _by_class(found: Predictions) -> Html:
 
 def _graph_table(found: Predictions) -> Html:
     """Return the predictions of graphs: those without a label first, the surest of them first."""
-    columns: Any = found.columns
+    columns, remarks = found.table()
     is_used = found.is_used[found.shown]
-    sure = np.asarray(columns.get("probability", np.zeros(len(found.shown))), np.float64)
+    sure: Any = np.asarray(columns.get("probability", np.zeros(len(found.shown))), np.float64)
     rows = np.lexsort((-sure, is_used))
     keys = [key for key in columns if key not in ("graph", "class")]
     keys = [key for key in keys if "class" not in columns or not key.startswith("p_")]
@@ -249,13 +302,20 @@ def _graph_table(found: Predictions) -> Html:
         graph = int(found.shown[row])
         label = found.given(graph) if found.labels.is_known[graph] else ""
         label += " (hidden)" if label and not found.is_used[graph] else ""
-        texts = [label, *([found.name(columns["class"][row])] if "class" in columns else [])]
-        before = [str(graph), *(_cell(columns[key][row]) for key in about)]
-        lines.append([*before, *texts, *(_cell(columns[key][row]) for key in others)])
+        cells = {key: _cell(columns[key][row]) for key in [*about, *others]}
+        if "class" in columns:
+            cells["class"] = found.name(columns["class"][row])
+        for key, values in remarks.items():
+            cells[key] += values[row]
+        texts = [label, *([cells["class"]] if "class" in columns else [])]
+        before = [str(graph), *(cells[key] for key in about)]
+        lines.append([*before, *texts, *(cells[key] for key in others)])
     titles = {key: f"predicted {key}" for key in found.targets if "predicted" not in key}
     further = [titles.get(key, key.replace("_", " ")) for key in others]
     header = ["graph", *about, *first, *further]
     text = f"Graphs without a label first{', the surest first' if 'class' in columns else ''}."
+    used = [remark for values in remarks.values() for remark in values]
+    text += "".join(why for remark, why in _REMARKS.items() if remark in used)
     if len(lines) < len(found.is_used):
         text += f" {len(lines)} of {counted(len(found.is_used), 'graph')} are shown; "
         text += "igsd predict RUN DATA -o predictions.csv writes all."
