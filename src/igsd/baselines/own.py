@@ -185,7 +185,7 @@ class OwnMethod(ConfiguredEstimator[Any]):
         except (IGSDError, MemoryError):
             raise
         except Exception as error:
-            what = own.what_was_raised(error)
+            what = own.what_was_raised(error, function)
             raise TrainingError(
                 f"{self.method_name} failed in {name}: {what}. {_RULES[name]}"
             ) from error

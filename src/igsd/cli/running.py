@@ -381,7 +381,7 @@ def outcome(records: Sequence[Record]) -> str:
     """Return how the runs of a batch ended: the mean accuracy, the errors, or why it failed."""
     bad = [record for record in records if record["status"] != "ok"]
     if bad:
-        return str(bad[0].get("word") or bad[0]["error"])
+        return str(bad[0].get("word") or bad[0]["error"]).removesuffix(".")  # more follows
     if any("splits" in row for row in records[0]["rows"]):
         return _outcome_of_splits(records[0])
     own: list[Any] = [
