@@ -70,7 +70,7 @@ def test_a_comparison_as_text() -> None:
 
 
 def test_notes_and_failures() -> None:
-    assert made().notes() == ["wl: degrees", "mlg: OMR: much", "gcc: broken"]
+    assert made().notes() == ["wl: degrees", "mlg: OMR: much"]
     assert made().failed()
     only_limits = compare_records(GRAPHS, Scoring(), {"wl": [record("wl", 0, 0.5), over("wl")]})
     assert not only_limits.failed()

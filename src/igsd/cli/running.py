@@ -359,7 +359,8 @@ class RunDisplay(Display):
             count = len(self._work.batches)
             tail = f"; {self._rest()}" if self._shown and self._status is None else ""
             place = f"{count - len(self._left)}/{count} {batch_title(batch)}"
-            self._say(f"{place}: {outcome(records)}{took}{tail}")
+            said = outcome(records)
+            self._say(f"{place}: {said.removesuffix('.') if took else said}{took}{tail}")
         self._show()
 
     def _rest(self) -> str:
@@ -381,7 +382,7 @@ def outcome(records: Sequence[Record]) -> str:
     """Return how the runs of a batch ended: the mean accuracy, the errors, or why it failed."""
     bad = [record for record in records if record["status"] != "ok"]
     if bad:
-        return str(bad[0].get("word") or bad[0]["error"]).removesuffix(".")  # more follows
+        return str(bad[0].get("word") or bad[0]["error"])
     if any("splits" in row for row in records[0]["rows"]):
         return _outcome_of_splits(records[0])
     own: list[Any] = [

@@ -88,10 +88,11 @@ class Comparison:
         return summary.FAILED in statuses
 
     def notes(self) -> list[str]:
-        """Return the notes of the methods, and why some have no score, each once."""
+        """Return the notes of the methods and the limits that some exceeded, each once."""
         titles: dict[str, list[str]] = {}
         for line, cell in zip(self.lines, self.cells, strict=True):
-            for note in (*cell.remarks, *([cell.reason] if cell.reason else ())):
+            is_limit = any(record["status"] == "limit" for record in line.records)
+            for note in (*cell.remarks, *([cell.reason] if cell.reason and is_limit else ())):
                 titles.setdefault(note, []).append(line.title)
         return [f"{', '.join(names)}: {note}" for note, names in titles.items()]
 
