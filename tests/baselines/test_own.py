@@ -309,6 +309,6 @@ def test_attributes_that_are_left_out_are_named(write_module: Write) -> None:
     write_module("ages", "import numpy as np\n" + AGES)
     graph = nx.path_graph(3)
     nx.set_node_attributes(graph, {0: "2020-01-01", 1: "2021-01-01", 2: "2022-01-01"}, "born")
-    said = r"ages:Ages does not get everything of 'graphs'. node attribute 'born' not used: dates"
+    said = r"ages:Ages does not get everything of 'graphs': node attribute 'born' not used: dates"
     with pytest.warns(IGSDWarning, match=said):
         igsd.make_method("ages:Ages").fit([graph, graph])

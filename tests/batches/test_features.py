@@ -442,3 +442,16 @@ def test_all_of_it_through_json() -> None:
         graphs, links, "gine", "both"
     )
     assert FeatureMap.from_json(json.loads(json.dumps(features.to_json()))) == features
+
+
+def test_edges_of_weight_zero_are_left_out_beside_ones() -> None:
+    """The weights that were left were all 1, so later the set was taken for one without weights."""
+    graph = nx.path_graph(4)
+    nx.set_edge_attributes(graph, {(0, 1): 1, (1, 2): 0, (2, 3): 1}, "weight")
+    graphs = from_networkx([graph])
+    features = FeatureMap.fit(graphs, edge_weight="weight")
+    assert features.edge_weight == "weight"
+    assert features.prepared(graphs).num_edges == 2
+    nx.set_edge_attributes(graph, 0, "weight")
+    empty = FeatureMap.fit(from_networkx([graph]), edge_weight="weight")
+    assert empty.unused == ("all edges not used: a weight of 0 counts as no edge",)

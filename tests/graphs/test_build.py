@@ -43,6 +43,22 @@ def test_directed_repeated_and_loops() -> None:
     )
 
 
+def test_edges_that_are_all_given_once_need_no_note() -> None:
+    """It was said of every undirected edge list, in training too."""
+    assert build([3], [(0, 1), (2, 1)]).notes == ()
+    one_way = ("1 edge given in one direction only, made undirected",)
+    assert build([3], [(0, 1), (1, 0), (2, 1)]).notes == one_way
+
+
+def test_a_repeated_edge_counts_once() -> None:
+    """One that was given twice in both directions counted as two."""
+    both = [(0, 1), (1, 0)]
+    for pairs, directed in ((both * 2, False), (both * 2, True), (both[:1] * 2, False)):
+        assert build([2], pairs, directed=directed).notes == ("1 repeated edge merged",)
+    one_way = [*both, *both, (1, 2)]  # here each direction is an edge
+    assert build([3], one_way, directed=True).notes[0] == "2 repeated edges merged"
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=20))
 def test_edges_equal_the_plain_loop(pairs: list[tuple[int, int]]) -> None:
     graphs = build([6], pairs, edge_labels=np.arange(len(pairs)))

@@ -65,10 +65,20 @@ def test_what_is_refused() -> None:
         weighted(from_networkx([repeated]), "weight")
     with pytest.raises(DataError, match=r"'distance' is not an edge attribute.*weight"):
         weight_name(path(2.0), "distance")
-    graph = nx.path_graph(2)
-    nx.set_edge_attributes(graph, "strong", "weight")
-    with pytest.raises(DataError, match="holds texts"):
-        weight_name(from_networkx([graph]), "weight")
+    for value, found in (("strong", "texts such as 'strong'"), (True, "true and false.* 1 and 0")):
+        graph = nx.path_graph(2)
+        nx.set_edge_attributes(graph, value, "weight")
+        with pytest.raises(DataError, match=f"holds {found}.*edge_weight=none"):
+            weight_name(from_networkx([graph]), "weight")
+
+
+@pytest.mark.parametrize("value", ["strong", True, [1.0, 2.0]])
+def test_what_is_not_a_number_is_not_completed_by_ones(value: object) -> None:
+    """The note said that missing weights counted as 1, and a text was mixed with that number."""
+    graph = nx.path_graph(3)
+    graph[0][1]["weight"] = value
+    notes = from_networkx([graph]).notes
+    assert notes == ("edge attribute 'weight' not used: 1 of 2 edges has none",)
 
 
 def test_which_attribute_is_the_weight() -> None:

@@ -75,3 +75,38 @@ def test_the_checksum_is_that_of_the_file(write_module: Write, tmp_path: Path) -
     path.write_text("class A: pass  # changed\n")
     assert own.source_checksum(own.find("methods", "mine_e:A")) != first
     assert own.source_checksum(int) == ""
+
+
+@pytest.mark.parametrize("name", ["mine_f.py:Mine", "./mine_f.py:Mine", "a/b/mine_f.py:Mine"])
+def test_a_file_is_refused_with_its_module(name: str) -> None:
+    """Python's importer said that 'mine_f' was not a package."""
+    message = r"by its module, not by its file: write mine_f:Mine, .* holds mine_f\.py"
+    for look_up in (own.find, own.is_own):
+        with pytest.raises(ConfigError, match=message):
+            look_up("methods", name)
+    with pytest.raises(ConfigError, match=message):
+        own.allow({"view": "mine_f.py:Mine"})
+
+
+def test_a_wrong_call_is_named_by_the_definition(write_module: Write) -> None:
+    """No line of the user's led to such an error, so one of igsd's was named."""
+    write_module("mine_g", "\n\ndef view(A):\n    return A\n\n\nclass Mine:\n    __call__ = view\n")
+    for name, line in (("view", 3), ("Mine", 7)):
+        found = own.find("views", f"mine_g:{name}")
+        for called in (found, found() if name == "Mine" else found):
+            said = own.what_was_raised(TypeError("wrong"), called)
+            assert said == f"TypeError: wrong (mine_g.py, line {line if called is found else 3})"
+
+
+def test_code_of_a_package_is_named_by_its_own_line(write_module: Write) -> None:
+    path = write_module("mine_h", "def loss():\n    x = 1\n    x / 0\n")
+    found = own.find("losses", "mine_h:loss")
+    installed = str(path.parent / "site-packages" / path.name)
+    code = compile(path.read_text(), installed, "exec")
+    scope = {"__name__": "mine_h"}
+    exec(code, scope)
+    for function in (found, scope["loss"]):
+        message = r"ZeroDivisionError.* \(mine_h\.py, line 3\)"
+        rule = "must be a function"
+        with pytest.raises(ConfigError, match=message), own.called("loss", function, rule):
+            function()  # type: ignore[operator]

@@ -93,7 +93,7 @@ class OwnMethod(ConfiguredEstimator[Any]):
         notes = [note for note in notes if not note.endswith((lacks(1), lacks(2)))]
         if notes:
             what = f"{self.method_name} does not get everything of {graphs.name!r}"
-            warn_user(f"{what}. {'. '.join(notes)}.")
+            warn_user(f"{what}: {'; '.join(notes)}.")
 
     def transform(self, X: Any) -> np.ndarray:
         """Return one row of numbers per graph, [G, d] float32."""
@@ -185,7 +185,7 @@ class OwnMethod(ConfiguredEstimator[Any]):
         except (IGSDError, MemoryError):
             raise
         except Exception as error:
-            what = own.what_was_raised(error)
+            what = own.what_was_raised(error, function)
             raise TrainingError(
                 f"{self.method_name} failed in {name}: {what}. {_RULES[name]}"
             ) from error

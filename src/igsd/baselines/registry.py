@@ -232,7 +232,7 @@ def method(name: str, task: str = "vectors") -> Method:
     titled = [repr(k) for k in names if k in METHODS and name.lower() in METHODS[k].title.lower()]
     is_title = len(name) > 1 and titled  # such as CMC-Graph
     hint = f"Did you mean {' or '.join(titled)}?" if is_title else nearest(name, names)
-    more = "" if ":" not in name else " A method of your own is named module:Class."
+    more = "" if not {":", "."} & {*name} else " A method of your own is named module:Class."
     raise ConfigError(f"There is no method {name!r}. {hint}{more}")
 
 

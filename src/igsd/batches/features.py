@@ -99,9 +99,8 @@ class FeatureMap:
         weight = weight_name(graphs, edge_weight)
         all_edges, graphs = graphs.num_edges, weighted(graphs, weight)
         num_zero = all_edges - graphs.num_edges
-        weight = (
-            "" if graphs.adjacency.weight is None else weight
-        )  # all are 1: as if there were none
+        if graphs.adjacency.weight is None and not num_zero:  # all are 1: as if there were none
+            weight = ""
         degrees = graphs.adjacency.degrees()
         strength: tuple[float, ...] = ()
         chosen, left_out = choose_attributes(graphs, nodes, attributes)
@@ -119,7 +118,8 @@ class FeatureMap:
         deviation = values.std(axis=0)
         notes = [note for note in graphs.notes if NOT_USED in note]
         if num_zero:
-            notes.append(f"{counted(num_zero, 'edge')}{NOT_USED}a weight of 0 counts as no edge")
+            zero = counted(num_zero, "edge") if graphs.num_edges else "all edges"
+            notes.append(f"{zero}{NOT_USED}a weight of 0 counts as no edge")
         if graphs.node_labels is not None and "label" not in parts and parts != (CHEMISTRY,):
             notes.append(f"node labels{_LEFT_OUT}node_features={nodes!r}")
         return cls(

@@ -24,10 +24,10 @@ from igsd.report.aligned import print_rows
 
 _DESCRIPTION = """\
 Lists the graphs of DATA whose vectors are closest to that of each query, nearest first. GRAPH is a
-number counted from 0, an id of the table (a column such as id, name or mol_id), a name (for
-molecules the SMILES as written in DATA), or the SMILES of any other molecule. --query-file takes
-queries from a file: whatever can be DATA, such as a table of molecules. A query by number, id or
-name is left out of its own neighbours.
+number counted from 0, an id from the table (a column such as id, name or mol_id), a name (for
+molecules the SMILES as written in DATA), or the SMILES of any other molecule. --query-file reads
+queries from a file of any kind that DATA can be, such as a table of molecules. A query by number,
+id or name is left out of its own neighbours.
 
 With --index, the graphs are those of a file made by `igsd index`. There is no DATA then, and MODEL
 need not be given: the file remembers it. Search in more than 100,000 vectors is approximate unless
@@ -67,7 +67,9 @@ def add_parser(commands: Any) -> None:
     text = "number from 0, id, name or SMILES; can be repeated"
     parser.add_argument("--query", metavar="GRAPH", help=text, **REPEATED)
     parser.add_argument("--query-file", metavar="FILE", help="a table, or other DATA, of queries")
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="how many (default: 10)")
+    parser.add_argument(
+        "-k", type=int, default=10, metavar="K", help="how many neighbours to list (default: 10)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     text = "write .csv or .parquet instead; - for standard output"
     parser.add_argument("-o", "--output", metavar="FILE", help=text)

@@ -84,7 +84,7 @@ def add_spreadsheet_argument(parser: argparse.ArgumentParser) -> None:
     text = (
         "in a .csv file, put an apostrophe before ids, names and classes that begin with =, +, - "
     )
-    text += "or @, which a spreadsheet would take for formulas; they are then other texts"
+    text += "or @, which a spreadsheet would take for formulas; this changes these texts"
     parser.add_argument("--spreadsheet", action="store_true", help=text)
 
 

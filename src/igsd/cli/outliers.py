@@ -14,7 +14,7 @@ from igsd.report.aligned import print_rows
 
 _DESCRIPTION = f"""\
 Ranks the graphs of DATA by the mean distance of their vector to the K nearest others, the most
-unusual graph first. The distance is that of `igsd neighbors`. Prints the first of them. --plot
+unusual graph first. The distance is that of `igsd neighbors`. Prints the top of the list. --plot
 draws the graphs, coloured by this distance, and names the first ones. --labels adds columns.
 
 {exploring.INPUT}
@@ -33,7 +33,9 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "outliers", run, _DESCRIPTION, _EXAMPLES)
     exploring.add_vectors_arguments(parser, "write all graphs: .csv or .parquet; - prints CSV")
-    parser.add_argument("-k", type=int, default=10, metavar="K", help="neighbours (default: 10)")
+    parser.add_argument(
+        "-k", type=int, default=10, metavar="K", help="how many nearest graphs count (default: 10)"
+    )
     text = "how many to print, and to name in the picture (default: 10)"
     parser.add_argument("--top", type=int, default=10, metavar="N", help=text)
 

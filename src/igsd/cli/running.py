@@ -359,7 +359,8 @@ class RunDisplay(Display):
             count = len(self._work.batches)
             tail = f"; {self._rest()}" if self._shown and self._status is None else ""
             place = f"{count - len(self._left)}/{count} {batch_title(batch)}"
-            self._say(f"{place}: {outcome(records)}{took}{tail}")
+            said = outcome(records)
+            self._say(f"{place}: {said.removesuffix('.') if took else said}{took}{tail}")
         self._show()
 
     def _rest(self) -> str:

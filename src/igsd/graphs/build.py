@@ -9,7 +9,9 @@ The rules for input:
 - self loops are dropped: every encoder and diffusion adds its own;
 - nodes without edges are kept; a graph without nodes is an error.
 
-The set's ``notes`` count what was changed.
+The set's ``notes`` count what was changed. That edges are given in one direction only is said if
+others are given in both: a file that gives each edge once is the usual way to write an undirected
+graph.
 """
 
 from collections.abc import Sequence
@@ -165,7 +167,7 @@ def _symmetric_unique(
     """Return (rows, columns, index of the given edge, whether it was given so, notes), sorted."""
     loops = source == target
     given = np.flatnonzero(~loops)
-    keys = source[given] * num_nodes + target[given]
+    keys = all_keys = source[given] * num_nodes + target[given]
     if not (keys[1:] > keys[:-1]).all():  # most files are sorted and repeat nothing
         keys, first = np.unique(keys, return_index=True)
         given = given[first]
@@ -173,7 +175,7 @@ def _symmetric_unique(
     if repeated and line_of is not None:
         repeated = len(np.unique(line_of[~loops])) - len(np.unique(line_of[given]))
     mirrored = keys % num_nodes * num_nodes + keys // num_nodes
-    missing, is_own = np.zeros(0, np.int64), np.ones(len(keys), bool)
+    missing, is_own, num_given = np.zeros(0, np.int64), np.ones(len(keys), bool), len(keys)
     if not np.array_equal(np.sort(mirrored), keys):
         # An edge's own line takes precedence over its mirror image: fill absent directions only.
         place = np.minimum(np.searchsorted(keys, mirrored), len(keys) - 1)
@@ -182,10 +184,14 @@ def _symmetric_unique(
         order = np.argsort(keys)
         keys, given = keys[order], np.concatenate([given, given[missing]])[order]
         is_own = order < len(is_own)
+    if repeated and line_of is None and not (directed and len(missing)):
+        repeated = _num_repeated(all_keys, num_nodes)
+    # Most undirected files give every edge once; if some are given twice, lines may be missing.
+    one_way = 0 if directed or len(missing) == num_given else len(missing)
     changes = (
         (int(loops.sum()), "self loop", "dropped"),
         (repeated, "repeated edge", "merged"),
-        (0 if directed else len(missing), "edge", ONE_WAY),
+        (one_way, "edge", ONE_WAY),
     )
     notes = tuple(f"{counted(count, noun)} {what}" for count, noun, what in changes if count)
     if directed and len(missing):
@@ -194,6 +200,18 @@ def _symmetric_unique(
             "directed='ignore', the default, makes them undirected, directed='both' keeps it",
         )
     return keys // num_nodes, keys % num_nodes, given, is_own, notes
+
+
+def _num_repeated(keys: np.ndarray, num_nodes: int) -> int:
+    """Return how often undirected edges are repeated; both directions of one count once."""
+    keys, counts = np.unique(keys, return_counts=True)
+    one, other = keys // num_nodes, keys % num_nodes
+    pairs, place = np.unique(
+        np.minimum(one, other) * num_nodes + np.maximum(one, other), return_inverse=True
+    )
+    most = np.zeros(len(pairs), np.int64)
+    np.maximum.at(most, place, counts - 1)
+    return int(most.sum())
 
 
 def _check_edges(source: np.ndarray, target: np.ndarray, node_ptr: np.ndarray, name: str) -> None:

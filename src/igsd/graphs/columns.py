@@ -102,11 +102,11 @@ def attribute_columns(
     for key in keys:
         values = [record.get(key) for record in records]
         missing = sum(value is None for value in values)
-        if kind == "edge" and key == WEIGHT and 0 < missing < len(values):
+        present = [value for value in values if value is not None]
+        if kind == "edge" and key == WEIGHT and missing and _are_single_numbers(present):
             values = [1.0 if value is None else value for value in values]
             notes.append(f"{counted(missing, 'edge')} without a weight: counted as 1")
             missing = 0
-        present = [value for value in values if value is not None]
         fault = _fault(present)
         if missing and not fault:
             count = counted(len(values), kind)
@@ -188,6 +188,13 @@ def _natural(key: Any) -> list[Any]:
 def lacks(count: int) -> str:
     """Return how the note about an attribute ends that ``count`` nodes or edges lack."""
     return "has none" if count == 1 else "have none"
+
+
+def _are_single_numbers(present: Sequence[Any]) -> bool:
+    """Return whether there are values, and all are numbers: no vectors, and not only booleans."""
+    if all(isinstance(value, _KINDS) for value in present):
+        return False
+    return all(isinstance(_scalar(value), Real | np.bool_) for value in present)
 
 
 def _is_even(present: Sequence[Any]) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from igsd.errors import DataError, did_you_mean
+from igsd.errors import DataError, did_you_mean, shortened
 from igsd.graphs.build import WEIGHT, check_edge_numbers, titled
 from igsd.graphs.graphset import GraphSet
 
@@ -43,10 +43,13 @@ def weight_name(graphs: GraphSet, asked: str) -> str:
             f"edge_weight={asked!r} is not an edge attribute of {graphs.name!r}; there are: "
             f"{there}. {did_you_mean(asked, names)}".rstrip()
         )
-    if graphs.edge_category_names and graphs.edge_category_names[names.index(asked)]:
+    values = graphs.edge_category_names and graphs.edge_category_names[names.index(asked)]
+    if values:
+        are_true = all(isinstance(value, bool) for value in values)
+        found = "true and false" if are_true else f"texts such as {shortened(repr(values[0]), 30)}"
         raise DataError(
-            f"The edge attribute {asked!r} of {graphs.name!r} holds texts, and weights are "
-            "numbers. Store numbers, or use edge_weight=None."
+            f"The edge attribute {asked!r} of {graphs.name!r} holds {found}, and weights are "
+            f"numbers. Store {'1 and 0' if are_true else 'numbers'}, or {_WITHOUT}."
         )
     return asked
 

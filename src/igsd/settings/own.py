@@ -46,8 +46,10 @@ _TYPED = "IGSD_OWN_PARTS"
 
 _OURS = ("igsd", "torch", "lightning_fabric", "torchmetrics")
 _LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "<frozen")
+_HERE = str(Path(__file__).parents[1]) + os.sep
 
 _PLACE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_FILE = re.compile(r"(.*[/\\])?(?P<module>[^/\\]+)\.py:(?P<path>.+)")
 
 
 def is_place(name: str) -> bool:
@@ -68,7 +70,12 @@ def offered(kind: str) -> dict[str, str]:
 
 
 def is_own(kind: str, name: Any) -> bool:
-    """Return whether a name that is not one of igsd's stands for something of a kind."""
+    """Return whether a name that is not one of igsd's stands for something of a kind.
+
+    Raises ``ConfigError`` for ``FILE.py:NAME``.
+    """
+    if isinstance(name, str):
+        _refuse_file(kind, name)
     return isinstance(name, str) and (is_place(name) or name in offered(kind))
 
 
@@ -90,6 +97,7 @@ def find(kind: str, name: str) -> Any:
     installed packages, then in the working folder. Raises ``ConfigError`` if there is none, if it
     cannot be imported, and for a part of a method that cannot be called.
     """
+    _refuse_file(kind, name)
     word, place = KINDS[kind], name if is_place(name) else offered(kind).get(name)
     if place is None:
         raise ConfigError(f"There is no {word} {name!r}. {nearest(name, offered(kind))}")
@@ -113,6 +121,16 @@ def find(kind: str, name: str) -> Any:
             f"{shortened(repr(found))}, of type {type(found).__name__}."
         )
     return found
+
+
+def _refuse_file(kind: str, name: str) -> None:
+    """Raise ``ConfigError`` for the path of a file where its module is meant."""
+    if meant := _FILE.fullmatch(name):
+        module, path = meant["module"], meant["path"]
+        raise ConfigError(
+            f"The {KINDS[kind]} {name!r} is named by its module, not by its file: write "
+            f"{module}:{path}, and run igsd in the folder that holds {module}.py."
+        )
 
 
 def _names_in(found: Any) -> list[str]:
@@ -218,7 +236,7 @@ def called(word: str, found: Any, rule: str) -> Iterator[None]:
         culprit = _layer_of_user(error) if found is None else found
         if culprit is None or is_out_of_memory(error):
             raise
-        fault = f"{rule}. {place_of(culprit)} raised {what_was_raised(error)}."
+        fault = f"{rule}. {place_of(culprit)} raised {what_was_raised(error, culprit)}."
         raise ParameterError(word, "IGSD", fault) from error
 
 
@@ -232,27 +250,42 @@ def _layer_of_user(error: BaseException) -> Any:
     return None
 
 
-def what_was_raised(error: BaseException) -> str:
+def what_was_raised(error: BaseException, found: Any = None) -> str:
     """Return an error of code that is not igsd's, and where it was raised, for a message.
 
-    With ``IGSD_TRACEBACK=1`` in the environment its traceback is printed as well.
+    ``found``: the function, class or layer that was called, whose definition is named if no line of
+    the user's led to the error, as with a wrong number of parameters. With ``IGSD_TRACEBACK=1`` in
+    the environment its traceback is printed as well.
     """
     if os.environ.get("IGSD_TRACEBACK", "0") not in ("", "0"):
         traceback.print_exception(error)
     reason = shortened(" ".join(str(error).split()), 300)
-    return f"{type(error).__name__}{': ' if reason else ''}{reason}{_where_raised(error)}"
+    where = _where_raised(error, found) or _where_defined(found)
+    return f"{type(error).__name__}{': ' if reason else ''}{reason}{where}"
 
 
-def _where_raised(error: BaseException) -> str:
-    """Return `` (FILE, line N)``, the last line outside igsd and libraries if there is one."""
-    frames = list(traceback.walk_tb(error.__traceback__))
-    is_users = [
-        not any(place in frame.f_code.co_filename for place in _LIBRARIES)
-        and frame.f_globals.get("__name__", "").partition(".")[0] != "igsd"
-        for frame, _ in frames
-    ]
-    chosen = [place for place, mine in zip(frames, is_users, strict=True) if mine] or frames
-    if not chosen:
+def _where_raised(error: BaseException, found: Any) -> str:
+    """Return `` (FILE, line N)`` of the last line of the user's, or of the package of ``found``."""
+    package = str(getattr(found, "__module__", None) or "").partition(".")[0]
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        top = frame.f_globals.get("__name__", "").partition(".")[0]
+        if top != "igsd" and (top == package or _is_users(frame.f_code.co_filename)):
+            return f" ({Path(frame.f_code.co_filename).name}, line {line})"
+    return ""
+
+
+def _where_defined(found: Any) -> str:
+    """Return `` (FILE, line N)`` of the definition of the user's function, class or layer."""
+    if not (inspect.isroutine(found) or inspect.isclass(found)):
+        kind = type(found)
+        found = kind.forward if hasattr(kind, "forward") else vars(kind).get("__call__")
+    try:
+        file, line = inspect.getfile(found), inspect.getsourcelines(found)[1]
+    except (TypeError, OSError):  # not written in Python, or in a notebook that is gone
         return ""
-    frame, line = chosen[-1]
-    return f" ({Path(frame.f_code.co_filename).name}, line {line})"
+    return f" ({Path(file).name}, line {line})" if _is_users(file) else ""
+
+
+def _is_users(file: str) -> bool:
+    """Return whether a file of code is neither igsd's nor that of a library."""
+    return not file.startswith(_HERE) and not any(place in file for place in _LIBRARIES)

@@ -347,7 +347,8 @@ def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -
             "encoder",
             "IGSD",
             f"must take the node features of {graphs.name!r}, batch.x [nodes, {features.dim}] "
-            f"({features.used}). {type(encoder).__qualname__} fails on them: {error}. Build it for "
+            f"({features.used}). {type(encoder).__qualname__} fails on them: "
+            f"{own.what_was_raised(error, encoder)}. Build it for "
             f"{features.dim} columns, or choose others with node_features.",
         ) from error
     except Exception:

@@ -145,9 +145,9 @@ def _warn_of_others(folder: Path, files: list[Path]) -> None:
     ]
     if names:
         warn_user(
-            f"Not read in {folder}: {enumerated(names)}. Read are files of networks "
-            f"({', '.join(endings())}; tables with the columns source and target), not folders "
-            "inside."
+            f"Not read in {folder}: {enumerated(names)}. Only files of networks "
+            f"are read ({', '.join(endings())}; tables with the columns source and target), and no "
+            "folders inside."
         )
 
 

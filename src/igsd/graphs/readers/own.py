@@ -39,7 +39,8 @@ def own_graphs(path: Path) -> Iterator[Any]:
     try:
         yield read(path)
     except Exception as error:
-        what = str(error) if isinstance(error, DataError) else f"{own.what_was_raised(error)}."
+        is_plain = isinstance(error, DataError)
+        what = str(error) if is_plain else f"{own.what_was_raised(error, read)}."
         raise DataError(
             f"The reader of .{name} files, {own.place_of(read)}, failed on {path}: {what} It must "
             "return graphs, such as a list of NetworkX graphs."
