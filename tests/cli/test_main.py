@@ -127,6 +127,23 @@ def test_output_that_cannot_be_written(
     assert done.stderr == (lost if reason else "")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("embed molecules - -o v.csv <&-", "Cannot read from standard input: it is closed"),
+        ("embed molecules m.csv -o - --quiet >&-", "Cannot write to standard output: it is closed"),
+    ],
+)
+def test_closed_streams_that_are_needed(arguments: str, reason: str, tmp_path: Path) -> None:
+    """The first was a traceback, the second wrote nothing and reported success."""
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.csv").write_text("smiles\nCCO\n")
+    command = f"{shlex.quote(sys.executable)} -m igsd {arguments}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, reason in done.stderr) == (2, True), done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.csv"]
+
+
 def test_is_a_module_too(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "igsd", "--version"],

@@ -148,3 +148,13 @@ def test_a_plain_batch_is_refused() -> None:
     layer = GINELayer(batch.x.shape[1], DIM, batch_norm=True, links=links)
     with pytest.raises(ConfigError, match="MoleculeBatch"):
         layer(batch.x, Batch(batch.x, batch.ptr, batch.adjacency))
+
+
+@pytest.mark.parametrize("view", ["edge-drop", "node-drop", "attribute-mask", "subgraph", "ppr"])
+def test_graphs_without_edges_train(view: str) -> None:
+    """The gradient of no categories at all was a stack of nothing, and a traceback."""
+    none = np.zeros(0, np.int64)
+    labels = np.array([0, 1, 0, 1, 1, 0, 0, 1], np.int32)
+    graphs = from_edges([1, 2, 2, 3], none, none, node_labels=labels, node_label_names=("C", "N"))
+    model = IGSD(**TINY, encoder="gine", view=view, random_state=0).fit(graphs)
+    assert np.isfinite(model.transform(graphs)).all()

@@ -74,6 +74,7 @@ def write_materials(attack: Attack) -> Path:
 def write_networks(folder: Path) -> None:
     """Write a small weighted, directed graph with attributes in every format of networks."""
     import networkx as nx
+    from scipy import sparse
 
     folder.mkdir()
     graph = nx.DiGraph([(0, 1, {"weight": 2.0}), (1, 2, {"weight": 0.5}), (2, 0, {"weight": 1.0})])
@@ -85,6 +86,9 @@ def write_networks(folder: Path) -> None:
     nx.write_pajek(nx.DiGraph(graph.edges), folder / "a.net")
     (folder / "a.json").write_text(json.dumps(nx.node_link_data(graph, edges="links")))
     nx.write_weighted_edgelist(graph, folder / "a.edgelist")
+    matrix = sparse.coo_array(nx.to_numpy_array(graph))
+    for form in ("csr", "coo"):
+        sparse.save_npz(folder / f"{form}.npz", matrix.asformat(form))
 
 
 def sdf_of(smiles: tuple[str, ...]) -> str:

@@ -174,6 +174,20 @@ def mutate_zip(content: bytes, rng: Rng) -> bytes:
     return packed.getvalue()
 
 
+def mutate_npz(content: bytes, rng: Rng) -> bytes:
+    """Mutate an archive of NumPy, or the numbers of one of its arrays."""
+    if rng.random() < 0.3:
+        return mutate_bytes(content, rng)
+    with np.load(io.BytesIO(content)) as archive:
+        arrays = {name: archive[name].copy() for name in archive.files}
+    array = arrays[str(rng.choice([name for name in arrays if arrays[name].ndim]))]
+    number = rng.choice([-1, 0, 1, 5, 99, 2**20, 2**31 - 1, -(2**31)])
+    array[int(rng.integers(len(array)))] = number
+    packed = io.BytesIO()
+    np.savez(packed, **arrays)
+    return packed.getvalue()
+
+
 # What reads a mutant
 
 
@@ -249,6 +263,10 @@ KINDS = (
     *(
         Kind(f"networks, .{suffix}", f"networks/a.{suffix}", mutate_text, ("data show {it}",))
         for suffix in ("graphml", "gml", "gexf", "net", "json", "edgelist")
+    ),
+    *(
+        Kind(f"matrices, {form}", f"networks/{form}.npz", mutate_npz, ("data show {it}",))
+        for form in ("csr", "coo")
     ),
     Kind("structures, .sdf", "molecules.sdf", mutate_text, ("data show {it}",)),
     Kind("tables", "molecules.csv", mutate_text, ("data show {it}",)),

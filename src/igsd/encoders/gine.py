@@ -105,6 +105,7 @@ class _AddedMessages(torch.autograd.Function):
         (sent,), links, gradient = ctx.saved_tensors, ctx.links, gradients[0].contiguous()
         arrived = links.arrive_back.to(sent.dtype) @ gradient
         arrived = torch.ops.aten.threshold_backward(arrived, sent, 0)
-        to_vectors = torch.stack([rows.sum(0) for rows in arrived.split(links.counts)])
+        sums = [rows.sum(0) for rows in arrived.split(links.counts)]
+        to_vectors = torch.stack(sums) if sums else arrived.new_zeros(0, arrived.shape[1])
         to_x = torch.addmm(gradient, links.send_back.to(sent.dtype), arrived)
         return to_x, to_vectors, None

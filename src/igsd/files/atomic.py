@@ -40,6 +40,8 @@ def output_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
     elif path == STANDARD_OUTPUT:
         sys.stdout.flush()
+        if getattr(sys.stdout, "is_closed", False):  # what stands for it would drop everything
+            raise StorageError("Cannot write to standard output: it is closed. Use -o FILE.")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:

@@ -103,6 +103,8 @@ def check_members(path: Path, entries: list[zipfile.ZipInfo], weight: int = 4) -
 
 def read_standard_input(weight: int = 4) -> bytes:
     """Return what standard input holds, bounded as a file that is not packed."""
+    if sys.stdin is None:
+        raise DataError("Cannot read from standard input: it is closed. Name a file instead of -.")
     reader = BoundedReader(Path("standard input"), weight, packed=float("inf"))
     return reader.read(sys.stdin.buffer)
 

@@ -339,6 +339,36 @@ def test_matrices_in_python() -> None:
         matrix_graph(np.zeros((2, 2), complex))
 
 
+@pytest.mark.parametrize(
+    ("form", "arrays"),
+    [
+        ("csr", {"indices": [0, 1], "indptr": [0, 5, 2, 2]}),
+        ("csr", {"indices": [-1, 1], "indptr": [0, 1, 2, 2]}),
+        ("csc", {"indices": [0, 1], "indptr": [0, 1 << 30, 2, 2]}),
+        ("bsr", {"indices": [0, 7], "indptr": [0, 9, 2, 2], "data": np.ones((2, 1, 1))}),
+        ("coo", {"row": [0, -1], "col": [0, 1]}),
+        ("coo", {"row": [0, 9], "col": [0, 1]}),
+        ("coo", {"row": [0, 1], "col": [0, 1], "shape": [10**12, 10**12]}),
+        ("dia", {"offsets": [0], "data": np.ones((1, 2)), "shape": [10**12, 10**12]}),
+    ],
+)
+def test_sparse_matrices_that_lie(form: str, arrays: dict[str, Any], tmp_path: Path) -> None:
+    """Pointers that fall ended the process: SciPy follows them unchecked."""
+    whole = {"format": np.array(form.encode()), "shape": [3, 3], "data": np.ones(2)} | arrays
+    keys = ("indices", "indptr", "row", "col", "offsets")
+    whole |= {key: np.array(arrays[key], np.int32) for key in keys if key in arrays}
+    np.savez(tmp_path / "a.npz", **whole)
+    with pytest.raises(DataError):
+        open_data(tmp_path / "a.npz")
+
+
+def test_a_sparse_matrix_that_lies_in_python() -> None:
+    matrix = sparse.csr_array(np.ones((3, 3)))
+    matrix.indptr[1] = 500_000
+    with pytest.raises(DataError, match="contradicts itself"):
+        open_data([matrix])
+
+
 def test_objects_are_never_unpickled(tmp_path: Path) -> None:
     np.save(tmp_path / "bad.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
     with pytest.raises((DataError, StorageError), match="pickle"):

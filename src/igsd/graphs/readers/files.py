@@ -54,6 +54,9 @@ _COLUMNS = {
 """The names that the columns of an edge list may have."""
 
 
+_MOST_ROWS = 10_000_000
+"""The most rows of a sparse matrix whose file may say any number of rows."""
+
 _READER_VERSION = 5
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
 
@@ -411,6 +414,7 @@ def matrix_graph(matrix: Any) -> Any:
         raise DataError(f"An adjacency matrix must be square. Got shape {list(shape)}.")
     if matrix.dtype.kind not in "biuf":
         raise DataError(f"An adjacency matrix must hold numbers. Got {matrix.dtype}.")
+    _check_sparse(matrix)
     matrix = sparse.csr_array(matrix)
     is_symmetric = (abs(matrix - matrix.T)).nnz == 0
     graph = nx.Graph() if is_symmetric else nx.DiGraph()
@@ -423,6 +427,30 @@ def matrix_graph(matrix: Any) -> Any:
     else:
         graph.add_weighted_edges_from(edges)
     return graph
+
+
+def _check_sparse(matrix: Any) -> None:
+    """Raise ``DataError`` if pointers or indices of a SciPy matrix lead out of its arrays.
+
+    SciPy's compiled code follows them unchecked: they may come from a file.
+    """
+    if not sparse.issparse(matrix):
+        return
+    try:
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix.check_format(full_check=True)
+            return
+        if matrix.format == "coo":  # which checks its indices when it is made
+            matrix = sparse.coo_array((matrix.data, matrix.coords), shape=matrix.shape)
+    except (ValueError, IndexError) as error:
+        raise DataError(
+            f"A sparse adjacency matrix contradicts itself: {error}. Save it again."
+        ) from error
+    if matrix.shape[0] > _MOST_ROWS:  # a number that the size of the file does not confirm
+        raise DataError(
+            f"A sparse adjacency matrix in the format {matrix.format} may have at most "
+            f"{_MOST_ROWS:,} rows. Got {matrix.shape[0]:,}. Convert it with tocsr() if it is so."
+        )
 
 
 def from_matrices(matrices: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
