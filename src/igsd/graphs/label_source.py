@@ -14,7 +14,13 @@ from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.readers import table as tables
-from igsd.graphs.readers.cells import Commas, comma_notes, names_rows, with_point
+from igsd.graphs.readers.cells import (
+    Commas,
+    comma_notes,
+    may_be_name,
+    names_rows,
+    with_point,
+)
 from igsd.graphs.readers.text_table import is_table, read_text_table
 
 _CLASS_WORDS = ("class", "classes", "label", "labels", "y")
@@ -42,7 +48,7 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
     check_one_column(path, graphs.graph_names)
     is_array = path.suffix.lower() == ".npy"
     lines = _lines(path, is_array)
-    has_name = not is_array and _may_be_name(lines)
+    has_name = not is_array and may_be_name(lines)
     num_graphs = num_rows = len(graphs)
     rows = list(range(num_graphs))
     if is_table(data) and graphs.lines is not None:
@@ -132,13 +138,6 @@ def _unquoted(text: str) -> str:
     """Return a line without the quotes that programs put around texts and empty cells."""
     is_quoted = len(text) > 1 and text[0] == text[-1] == '"'
     return text[1:-1].replace('""', '"') if is_quoted else text
-
-
-def _may_be_name(lines: list[str]) -> bool:
-    """Return whether the first line may be a column's name: no number, and not repeated below."""
-    is_number = labels.number_of(with_point(lines[0])) is not None
-    is_value = is_number or lines[0].lower() in ("", *labels.MARKERS)
-    return not is_value and lines[0] not in lines[1:]
 
 
 def find_labels(
