@@ -143,8 +143,23 @@ def test_a_name_where_a_label_is_missing(labels: Path) -> None:
     labels.write_text("NA\n1\n0\n1\n")
     assert read_label_file(labels, make_graphs(4), "MUTAG").texts == [["NA", "1", "0", "1"]]
     labels.write_text("kind\na\nb\na\n")
-    with pytest.warns(IGSDWarning, match="'kind', the first line .* is taken as the label"):
-        assert read_label_file(labels, make_graphs(4), "MUTAG").texts[0][0] == "kind"
+    with pytest.raises(
+        DataError, match=r"'kind', does not recur\. .*write NA .*in a line above it"
+    ):
+        read_label_file(labels, make_graphs(4), "MUTAG")
+    labels.write_text("kind\nrare\na\nb\na\n")
+    assert read_label_file(labels, make_graphs(4), "MUTAG").texts[0][0] == "rare"
+    labels.write_text("a\nb\nc\nd\n")
+    with pytest.warns(IGSDWarning, match="'a', the first line .* is taken as the label"):
+        assert read_label_file(labels, make_graphs(4), "MUTAG").texts[0][0] == "a"
+
+
+def test_labels_of_molecules_or_of_rows_cut_short(labels: Path) -> None:
+    """Empty lines cut off the end of a file for all rows made it one for the molecules alone."""
+    data, graphs = table(labels.parent, bad=(1, 4))
+    labels.write_text("a\nb\na\nb\na\n")
+    with pytest.warns(IGSDWarning, match=r"one label per molecule: 5 for the 7 rows .* write NA"):
+        assert read_label_file(labels, graphs, data).texts == [list("ababa")]
 
 
 def test_decimal_commas_in_a_file(labels: Path) -> None:

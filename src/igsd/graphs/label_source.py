@@ -66,6 +66,12 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
         if first == 0 or (first == 1 and has_name):
             if first == 0 and has_name:
                 _check_first(path, lines)
+            if expected < num_rows and not is_array:
+                warn_user(
+                    f"{path} is read as one label per molecule: {num_graphs} for the {num_rows} "
+                    f"rows of {data}. If it is meant to have one per row, empty lines at its end "
+                    "are missing: write NA in them."
+                )
             numbers = [first + place + 1 for place in places]
             texts = _with_points([lines[n - 1] for n in numbers], path)
             return labels.LabelTexts((path.stem,), [texts], numbers)
@@ -116,7 +122,7 @@ def _with_points(texts: list[str], path: Path) -> list[str]:
 
 
 def _check_first(path: Path, lines: list[str]) -> None:
-    """Refuse a first line that must be a name where a label was expected; warn if it may be one.
+    """Refuse a first line that may be a name where a label was expected; warn if none recurs.
 
     A program that cuts empty lines at the end of a file would move all labels by one graph.
     """
@@ -127,6 +133,12 @@ def _check_first(path: Path, lines: list[str]) -> None:
             f"{path} has as many lines as there are labels to give, but the first one, "
             f"{lines[0]!r}, is not a number as the others are. If it is the name of the column, a "
             f"label is missing. {last}"
+        )
+    if len(set(known)) < len(known):
+        raise DataError(
+            f"{path} has as many lines as there are labels to give, but the first one, "
+            f"{lines[0]!r}, does not recur. If it is the name of the column, a label is missing. "
+            f"{last} If it is a label, write the name of the column in a line above it."
         )
     warn_user(
         f"{lines[0]!r}, the first line of {path}, is taken as the label of the first graph, since "
