@@ -85,11 +85,28 @@ def test_folds_leave_rows_without_a_label_out(igsd: Run, table: Path, method: st
     assert "6 of 48 graphs of 't+active' have no label: the score is of the other 42." in err
 
 
-def test_embeddings_of_all_rows(igsd: Run, table: Path, tmp_path: Path) -> None:
-    np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(48, 3)))
-    code, _, err = igsd("evaluate", "v.npy", table, "--labels", "active", *QUICK)
-    assert code == 0, err
-    assert "the other 42" in err
+def test_embeddings_of_all_rows_or_of_those_with_a_label(
+    igsd: Run, table: Path, tmp_path: Path
+) -> None:
+    """`igsd compare` refused the vectors of all rows, `igsd evaluate` those of the labelled."""
+    whole = np.random.default_rng(0).normal(size=(48, 3))
+    known = [bool(line.split(",")[1]) for line in table.read_text().splitlines()[1:]]
+    np.save(tmp_path / "all.npy", whole)
+    np.save(tmp_path / "some.npy", whole[known])
+    common = ("--labels", "active", *QUICK, "--seeds", 1, "--json", "-")
+    shown = []
+    for file in ("all", "some"):
+        code, out, err = igsd("evaluate", f"{file}.npy", table, *common)
+        assert code == 0, err
+        assert "the other 42" in err
+        rows = {row["method"]: row for row in json.loads(out)["rows"]}
+        shown.append(rows["vectors"]["mean"])
+        command = ("compare", table, "--methods", "majority", "--vectors", f"{file}.npy")
+        code, out, err = igsd(*command, *common)
+        assert code == 0, err
+        rows = {row["method"]: row["rows"] for row in json.loads(out)["methods"]}
+        shown.append(rows[file]["nested"]["mean"])
+    assert len(set(shown)) == 1
 
 
 @pytest.mark.parametrize(

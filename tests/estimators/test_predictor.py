@@ -49,6 +49,15 @@ def test_numbers_have_intervals() -> None:
         model.predict_interval(MOLECULES, 1.5)
 
 
+def test_equal_numbers_have_no_r2() -> None:
+    """It was 1.000, although there was nothing to explain."""
+    y = np.column_stack([np.full(40, 1.5), LENGTH[:40]])
+    with pytest.warns(IGSDWarning, match="nothing to learn"):
+        model = MoleculeRegressor(models="linear").fit(MOLECULES[:40], y)
+    assert {row["R2"] for row in model.summary(0)} == {"-"}
+    assert isinstance(model.summary(1)[0]["R2"], float)
+
+
 def test_a_file_gives_the_same_predictions(tmp_path: Path) -> None:
     for model, y in ((MoleculeClassifier(), IS_RING), (MoleculeRegressor(**QUICK), LENGTH)):
         model.fit(MOLECULES[:40], y[:40]).save(tmp_path / "model")

@@ -143,8 +143,23 @@ def test_a_name_where_a_label_is_missing(labels: Path) -> None:
     labels.write_text("NA\n1\n0\n1\n")
     assert read_label_file(labels, make_graphs(4), "MUTAG").texts == [["NA", "1", "0", "1"]]
     labels.write_text("kind\na\nb\na\n")
-    with pytest.warns(IGSDWarning, match="'kind', the first line .* is taken as the label"):
-        assert read_label_file(labels, make_graphs(4), "MUTAG").texts[0][0] == "kind"
+    with pytest.raises(
+        DataError, match=r"'kind', does not recur\. .*write NA .*in a line above it"
+    ):
+        read_label_file(labels, make_graphs(4), "MUTAG")
+    labels.write_text("kind\nrare\na\nb\na\n")
+    assert read_label_file(labels, make_graphs(4), "MUTAG").texts[0][0] == "rare"
+    labels.write_text("a\nb\nc\nd\n")
+    with pytest.warns(IGSDWarning, match="'a', the first line .* is taken as the label"):
+        assert read_label_file(labels, make_graphs(4), "MUTAG").texts[0][0] == "a"
+
+
+def test_labels_of_molecules_or_of_rows_cut_short(labels: Path) -> None:
+    """Empty lines cut off the end of a file for all rows made it one for the molecules alone."""
+    data, graphs = table(labels.parent, bad=(1, 4))
+    labels.write_text("a\nb\na\nb\na\n")
+    with pytest.warns(IGSDWarning, match=r"one label per molecule: 5 for the 7 rows .* write NA"):
+        assert read_label_file(labels, graphs, data).texts == [list("ababa")]
 
 
 def test_decimal_commas_in_a_file(labels: Path) -> None:
@@ -393,3 +408,52 @@ def test_quotes_around_labels_are_not_part_of_them(tmp_path: Path) -> None:
     path.write_text('y\n"a"\n""\n"b"\n"a"\n')
     graphs = make_graphs(4)
     assert find_labels(graphs, "toy", str(path), "auto", warn=False).y == ["a", None, "b", "a"]
+
+
+def with_ids(count: int, first: int = 1) -> GraphSet:
+    ids = tuple(str(number) for number in range(first, first + count))
+    return replace(make_graphs(count), ids=ids, graph_names=tuple("ABCDEFGH"[:count]))
+
+
+def test_a_first_line_of_numbers_names_no_columns(tmp_path: Path) -> None:
+    """Where its id was unknown, the first row was dropped as if it named the columns."""
+    path = tmp_path / "y.csv"
+    for text in ("0,0\n1,1\n2,0\n3,1\n", "x,a\n1,b\n2,a\n3,b\n"):
+        path.write_text(text)
+        with pytest.raises(DataError, match=r"The first line of .*Write file,label above it"):
+            find_labels(with_ids(4), "toy", str(path))
+    path.write_text(",0\n1,b\n2,a\n3,b\n4,a\n")  # as pandas writes a Series
+    assert find_labels(with_ids(4), "toy", str(path)).y == ["b", "a", "b", "a"]
+
+
+def test_two_columns_that_may_both_name_graphs(tmp_path: Path) -> None:
+    """With one unknown id the column of labels was taken for the ids, without a word."""
+    path = tmp_path / "y.csv"
+    path.write_text("mol,rank\n1,4\n2,3\n3,2\n9,1\n")
+    with pytest.raises(DataError, match=r"Both columns of .*, mol and rank, may name the graphs"):
+        find_labels(with_ids(4), "toy", str(path))
+    path.write_text("rank,id\n4,1\n3,2\n2,3\n1,4\n")
+    assert find_labels(with_ids(4), "toy", str(path)).y == ["4", "3", "2", "1"]
+
+
+def test_a_label_table_with_a_column_twice(tmp_path: Path) -> None:
+    """The first of two columns called label was read, silently."""
+    (tmp_path / "y.csv").write_text("file,label,label\n1,a,b\n2,b,a\n")
+    with pytest.raises(DataError, match="has several columns called label"):
+        find_labels(with_ids(2), "toy", str(tmp_path / "y.csv"))
+
+
+@pytest.mark.parametrize(
+    "text", ["1,0\n2,1\n3,0\n", "1 0\n2 1\n3 0\n", "7\t0\n9\t1\n8\t0\n", "no y\n1 0\n2 1\n3 0\n"]
+)
+def test_a_text_of_two_columns_of_numbers(labels: Path, text: str) -> None:
+    """Lines were read as numbers with decimal commas, or as classes such as '1 0'."""
+    labels.write_text(text)
+    with pytest.raises(DataError, match=r"is a table with the columns .* one label per line"):
+        find_labels(make_graphs(3), "toy", str(labels))
+
+
+def test_decimal_commas_are_no_separators(labels: Path) -> None:
+    labels.write_text("1,5\n2,1\n7,0\n")
+    with pytest.warns(IGSDWarning, match="decimal commas"):
+        assert find_labels(make_graphs(3), "toy", str(labels)).y.tolist() == [1.5, 2.1, 7.0]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from igsd.errors import DataError
+from igsd.errors import DataError, IGSDWarning
 from igsd.graphs.labels import (
     MARKERS,
     GraphLabels,
@@ -157,3 +157,14 @@ def test_names_with_underscores_are_no_numbers() -> None:
     assert class_of_text("2020_01") == "2020_01"
     found = read_labels(LabelTexts(("batch",), [texts]), "auto", warn=True)
     assert (found.are_classes, found.y) == (True, texts)
+
+
+def test_classes_that_differ_in_case_or_blanks_are_told() -> None:
+    """They became several classes without a word."""
+    values = ["yes", "Yes", "YES ", "no", "na", "NA", None, 1, "1e3", "1E3"]
+    with pytest.warns(IGSDWarning) as caught:
+        found = drop_missing(values, "active")
+    assert found[:4] == values[:4]
+    (text,) = [str(w.message) for w in caught if "upper and lower case" in str(w.message)]
+    assert "'active'" in text
+    assert "different classes: 'yes' and 'Yes' and 'YES '. If" in text

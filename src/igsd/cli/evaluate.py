@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from igsd.baselines.references.vectors import covered
 from igsd.baselines.registry import configure
 from igsd.cli import compare_splits, evaluate_splits, options, running
 from igsd.cli.compare import compare
@@ -19,7 +20,13 @@ from igsd.experiments.environment import num_processes
 from igsd.experiments.records import Record, data_summary
 from igsd.experiments.run import Run, known_part
 from igsd.experiments.run_folder import RunFolder, SeedFolders, new_run_folder
-from igsd.experiments.scoring import TWINS_REMOVED, Scoring, score_seeds, source_vectors
+from igsd.experiments.scoring import (
+    TWINS_REMOVED,
+    Scoring,
+    is_vector_file,
+    score_seeds,
+    source_vectors,
+)
 from igsd.graphs.graphset import GraphSet
 from igsd.report.scores import row_order, score_table, scores_to_dict
 from igsd.report.summary import is_good, row_notes, unsaved_records
@@ -177,8 +184,9 @@ def _score_model(args: Namespace) -> int:
     graphs = known_part(whole)
     jobs = running.spread_out(args, 1, graphs)[1].get("fold_jobs", 1)
     scoring = replace(running.scoring_of(args, graphs), jobs=jobs)
-    vectors, notes = source_vectors(source, whole, args.protocol, verbose=not args.quiet)
-    if len(graphs) < len(whole):
+    given = covered(source, whole, graphs) if is_vector_file(source) else whole
+    vectors, notes = source_vectors(source, given, args.protocol, verbose=not args.quiet)
+    if len(graphs) < len(given):
         rows = np.flatnonzero(np.asarray(whole.classes) >= 0)
         vectors = {name: one.taken(rows) for name, one in vectors.items()}
     per_seed = score_seeds(vectors, graphs, scoring, range(args.seeds), verbose=not args.quiet)

@@ -193,15 +193,17 @@ def first_run(args: Namespace, graphs: GraphSet, name: str, recipe: str, **kwarg
 
 def vector_runs(args: Namespace, graphs: GraphSet, **kwargs: Any) -> list[Run]:
     """Return the runs that score the files of ``--vectors``; checks that they fit the graphs."""
-    from igsd.baselines.references.vectors import checksum_of, vectors_for
+    from igsd.baselines.references.vectors import checksum_of, covered, vectors_for
 
     found: dict[str, Run] = {}
     for path in getattr(args, "vectors", ()):
-        stem, whole = plain_name(Path(path).stem), plain_name(Path(path).name)
-        name = whole if stem in found or stem in METHODS else stem
+        stem, full = plain_name(Path(path).stem), plain_name(Path(path).name)
+        name = full if stem in found or stem in METHODS else stem
         if name in found:
             raise ConfigError(f"Two files of --vectors are called {name}: rename one of them.")
-        vectors_for(path, graphs)
+        # Under --splits graphs without a label are among the graphs.
+        whole = graphs if args.splits is not None else open_graphs(args.data, args, gaps=True)
+        vectors_for(path, covered(path, whole, graphs))
         place, recipe = str(Path(path).expanduser()), options.choose_recipe(args.recipe, graphs)
         fixed = (("vectors_path", place), ("vectors_checksum", checksum_of(path)))
         more: Any = {"changes": (("file", name),), "fixed": fixed, **kwargs}

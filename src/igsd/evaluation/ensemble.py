@@ -65,13 +65,15 @@ class Ensemble:
     def summary(self, scale: float = 1.0) -> list[dict[str, object]]:
         """Return the rows of a table: the ensemble, then the models it is made of, best first.
 
-        ``scale``: the unit of a number. Columns: ROC-AUC or accuracy, and log loss, for classes;
-        MAE, in units of the target, and R2 for numbers; the weight.
+        ``scale``: the unit of a number, 0 if all known ones are equal: then there is no R2.
+        Columns: ROC-AUC or accuracy, and log loss, for classes; MAE, in units of the target, and
+        R2 for numbers; the weight.
         """
 
         def row(title: str, score: float, own: float, weight: float) -> dict[str, object]:
             names = (self.metric, "log loss") if self.is_class else ("MAE", "R2")
-            values = (score, own) if self.is_class else (score * scale, 1 - own)
+            explained = 1 - own if scale else "-"  # equal numbers have no variance to explain
+            values = (score, own) if self.is_class else (score * scale, explained)
             shown = values if self.is_judged else ("-", "-")
             return {"model": title, **dict(zip(names, shown, strict=True)), "weight": weight}
 

@@ -98,6 +98,7 @@ class Index:
     ) -> Self:
         """Write the index of ``data`` to ``path``, whole or not at all, and return it.
 
+        A file that is there is replaced, as by ``GraphSet.save``; `igsd index` asks for --force.
         ``data``: graphs that ``model``, fitted or the path of a saved one, embeds; or vectors
         [G, d], which may be mapped into memory. ``source``: where the model is, to be found again
         from the file. ``jobs``: threads that build an index of more than ``EXACT`` vectors; several

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from igsd.baselines.references.vectors import covered
 from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError, warn_user
 from igsd.evaluation import SPLITS, shown_with
@@ -170,6 +171,16 @@ class Run:
     def graphs(self) -> GraphSet:
         """Return the graphs, which stay open for the next runs of this process."""
         return opened(self.source or self.data, self.labels, protocol=self.protocol)
+
+    def fitted_graphs(self, graphs: GraphSet) -> GraphSet:
+        """Return the graphs that the method is fitted on, if those with a label are ``graphs``.
+
+        A file may have vectors of the whole set, which the graphs without a label belong to.
+        """
+        if self.method != "vectors":
+            return graphs
+        whole = opened(self.source or self.data, self.labels)
+        return covered(self.config().vectors_path, whole, graphs)
 
     def uses_twins(self, graphs: GraphSet) -> bool:
         """Whether graphs are also scored with twins removed from training."""

@@ -206,6 +206,12 @@ def delivered(estimator: Any, graphs: GraphSet, protocol: str) -> Vectors:
     return Vectors(values, kernel, registry.head_of(estimator))
 
 
+def is_vector_file(source: str | os.PathLike[str]) -> bool:
+    """Return whether embeddings are meant: a model file may have any name, even one of those."""
+    path = Path(source).expanduser()
+    return not path.is_dir() and path.suffix.lower() in SUFFIXES and read_header(path) is None
+
+
 def source_vectors(
     source: str | os.PathLike[str], graphs: GraphSet, protocol: str, *, verbose: bool = False
 ) -> tuple[dict[str, Vectors], list[str]]:
@@ -215,11 +221,8 @@ def source_vectors(
     models without one, models trained with labels and embeddings from a file have no such row.
     Raises ``DataError`` if the number of rows is wrong.
     """
-    path = Path(source).expanduser()
     histogram = {"histogram": Vectors(registry.make_method("histogram").fit_transform(graphs))}
-    # A model file may have any name, even one of embeddings.
-    is_table = not path.is_dir() and path.suffix.lower() in SUFFIXES and read_header(path) is None
-    if not is_table:
+    if not is_vector_file(source):
         model = registry.load_model(source)
         rows, notes = _model_vectors(model, graphs, protocol, verbose=verbose)
         return histogram | rows, notes

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+import numpy as np
+
 from igsd import processes
 from igsd.baselines import registry
 from igsd.errors import ConfigError
@@ -214,9 +216,15 @@ class VectorProtocol(Protocol):
         limits: dict[str, Any] = self.limits(options)
         if limits["memory_gib"] is None:
             limits["memory_gib"] = _SHARE_OF_FREE * free_memory() / GIB
-        arguments = (graphs.without_labels(), run.method, run.config(), self.name)
+        whole = run.fitted_graphs(graphs)
+        arguments = (whole.without_labels(), run.method, run.config(), self.name)
         modules = registry.method(run.method).modules()
-        return processes.run_measured(scoring.represent, *arguments, **limits, modules=modules)
+        measured = processes.run_measured(scoring.represent, *arguments, **limits, modules=modules)
+        if len(whole) > len(graphs):
+            vectors, record = measured.value
+            rows = np.flatnonzero(np.asarray(whole.classes) >= 0)
+            return measured._replace(value=(vectors.taken(rows), record))
+        return measured
 
 
 class SplitProtocol(Protocol):

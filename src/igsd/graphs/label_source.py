@@ -14,7 +14,13 @@ from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import Fields, GraphSet
 from igsd.graphs.readers import table as tables
-from igsd.graphs.readers.cells import Commas, comma_notes, names_rows, with_point
+from igsd.graphs.readers.cells import (
+    Commas,
+    comma_notes,
+    may_be_name,
+    names_rows,
+    with_point,
+)
 from igsd.graphs.readers.text_table import is_table, read_text_table
 
 _CLASS_WORDS = ("class", "classes", "label", "labels", "y")
@@ -42,7 +48,7 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
     check_one_column(path, graphs.graph_names)
     is_array = path.suffix.lower() == ".npy"
     lines = _lines(path, is_array)
-    has_name = not is_array and _may_be_name(lines)
+    has_name = not is_array and may_be_name(lines)
     num_graphs = num_rows = len(graphs)
     rows = list(range(num_graphs))
     if is_table(data) and graphs.lines is not None:
@@ -60,6 +66,12 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
         if first == 0 or (first == 1 and has_name):
             if first == 0 and has_name:
                 _check_first(path, lines)
+            if expected < num_rows and not is_array:
+                warn_user(
+                    f"{path} is read as one label per molecule: {num_graphs} for the {num_rows} "
+                    f"rows of {data}. If it is meant to have one per row, empty lines at its end "
+                    "are missing: write NA in them."
+                )
             numbers = [first + place + 1 for place in places]
             texts = _with_points([lines[n - 1] for n in numbers], path)
             return labels.LabelTexts((path.stem,), [texts], numbers)
@@ -110,7 +122,7 @@ def _with_points(texts: list[str], path: Path) -> list[str]:
 
 
 def _check_first(path: Path, lines: list[str]) -> None:
-    """Refuse a first line that must be a name where a label was expected; warn if it may be one.
+    """Refuse a first line that may be a name where a label was expected; warn if none recurs.
 
     A program that cuts empty lines at the end of a file would move all labels by one graph.
     """
@@ -122,6 +134,12 @@ def _check_first(path: Path, lines: list[str]) -> None:
             f"{lines[0]!r}, is not a number as the others are. If it is the name of the column, a "
             f"label is missing. {last}"
         )
+    if len(set(known)) < len(known):
+        raise DataError(
+            f"{path} has as many lines as there are labels to give, but the first one, "
+            f"{lines[0]!r}, does not recur. If it is the name of the column, a label is missing. "
+            f"{last} If it is a label, write the name of the column in a line above it."
+        )
     warn_user(
         f"{lines[0]!r}, the first line of {path}, is taken as the label of the first graph, since "
         f"there is a line for each. If it is the name of the column, a label is missing. {last}"
@@ -132,13 +150,6 @@ def _unquoted(text: str) -> str:
     """Return a line without the quotes that programs put around texts and empty cells."""
     is_quoted = len(text) > 1 and text[0] == text[-1] == '"'
     return text[1:-1].replace('""', '"') if is_quoted else text
-
-
-def _may_be_name(lines: list[str]) -> bool:
-    """Return whether the first line may be a column's name: no number, and not repeated below."""
-    is_number = labels.number_of(with_point(lines[0])) is not None
-    is_value = is_number or lines[0].lower() in ("", *labels.MARKERS)
-    return not is_value and lines[0] not in lines[1:]
 
 
 def find_labels(

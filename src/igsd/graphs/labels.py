@@ -35,8 +35,8 @@ def drop_missing(values: Sequence[Any], name: str, *, warn: bool = True) -> list
     text, for which -1 has no such meaning.
 
     ``warn``: an ``IGSDWarning`` says what in ``name`` is taken as missing and how often, since a
-    class may be called like a marker; and that -1 is taken as a class, unless None marks what is
-    missing.
+    class may be called like a marker; that -1 is taken as a class, unless None marks what is
+    missing; and which texts stay classes apart that differ only in case or blanks around them.
     """
     filled = [value for value in values if value not in (None, "")]
     markers = {value for value in filled if isinstance(value, str) and value.lower() in MARKERS}
@@ -60,7 +60,24 @@ def drop_missing(values: Sequence[Any], name: str, *, warn: bool = True) -> list
             "two or more other classes that are all whole numbers >= 0. Leave missing labels "
             "empty (None or NaN in Python)."
         )
+    if warn and (alike := _alike(filled)):
+        warn_user(
+            f"Classes in {name!r} that differ only in upper and lower case, or in blanks around "
+            f"them, are different classes: {enumerated(alike, 3)}. If they are one, write it the "
+            "same way everywhere."
+        )
     return [None if value in (None, "") or value in missing else value for value in values]
+
+
+def _alike(values: Sequence[Any]) -> list[str]:
+    """Return the texts, no numbers, that are the same but for case and blanks around them."""
+    groups: dict[str, list[str]] = {}
+    for text in dict.fromkeys(value for value in values if isinstance(value, str)):
+        groups.setdefault(text.strip().casefold(), []).append(text)
+    several = [group for word, group in groups.items() if len(group) > 1 and word not in MARKERS]
+    return [
+        " and ".join(map(repr, group)) for group in several if number_of(group[0].strip()) is None
+    ]
 
 
 def is_minus_one(value: object) -> bool:

@@ -90,6 +90,13 @@ def vectors_for(path: str | os.PathLike[str], graphs: GraphSet) -> np.ndarray:
     return vectors if rows is None else vectors[rows]
 
 
+def covered(path: str | os.PathLike[str], whole: GraphSet, known: GraphSet) -> GraphSet:
+    """Return which graphs a file has vectors of: the whole set, or those with a label alone."""
+    if len(known) < len(whole) and len(read_vectors(path)) == len(known):
+        return known
+    return whole
+
+
 def _refuse_known_columns(path: str | os.PathLike[str], graphs: GraphSet) -> None:
     """Raise ``DataError`` for columns of the graphs' own table: a label would predict itself."""
     columns = feature_columns(path)

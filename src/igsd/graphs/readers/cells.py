@@ -2,12 +2,12 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from igsd.errors import DataError, enumerated
-from igsd.graphs.labels import MARKERS
+from igsd.graphs.labels import MARKERS, number_of
 
 _BOUND = r"[<>=~≤≥]{0,2} ?"
 _DECIMAL = re.compile(rf"{_BOUND}[+-]?(\d+|[1-9]\d{{0,2}}(\.\d{{3}})+),\d+([eE][+-]?\d+)?")
@@ -22,6 +22,13 @@ _NAMING = re.compile(rf"|id|index|no|nr|row|cid|name|title( of the record)?|{_IT
 def names_rows(column: str) -> bool:
     """Return whether a column only names the rows, by its own name: id, index, mol_id, ..."""
     return _NAMING.fullmatch(column.lower().strip(". #")) is not None
+
+
+def may_be_name(cells: Sequence[str]) -> bool:
+    """Return whether the first cell may name the others: a text that is not one of them."""
+    is_number = number_of(with_point(cells[0])) is not None
+    is_value = is_number or cells[0].lower() in ("", *MARKERS)
+    return not is_value and cells[0] not in cells[1:]
 
 
 @dataclass

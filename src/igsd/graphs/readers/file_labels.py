@@ -7,7 +7,8 @@ from pathlib import Path
 
 from igsd.errors import DataError, counted, enumerated, shortened, warn_user
 from igsd.files.bounded import read_bounded
-from igsd.graphs.readers.cells import rows_of_text
+from igsd.graphs.labels import number_of
+from igsd.graphs.readers.cells import may_be_name, names_rows, rows_of_text
 from igsd.settings.own import offered
 
 SUFFIXES = (
@@ -84,19 +85,14 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
     rows = _rows(path)
     header = [cell.lower() for cell in rows[0]] if rows else []
     if {"file", "label"} <= set(header):
+        if twice := [cell for cell in ("file", "label") if header.count(cell) > 1]:
+            raise DataError(
+                f"{path} has several columns called {twice[0]}. Give them different names."
+            )
         file, label = header.index("file"), header.index("label")
     elif len(header) == 2 and not any(_names_graph(cell, names) for cell in rows[0]):
-        # Graphs may be called 0 and 1 as classes are, but names are different from each other.
-        first, second = (
-            (hits, len({row[place] for row in rows[1:] if place < len(row)}))
-            for place, hits in enumerate(_hits(rows, names))
-        )
-        if first == second:
-            raise DataError(
-                f"Both columns of {path}, {rows[0][0]} and {rows[0][1]}, may name the graphs. Call "
-                "the one that does file and the other one label."
-            )
-        file, label = (1, 0) if second > first else (0, 1)
+        file = _naming_column(rows, names, path)
+        label = 1 - file
     else:
         raise DataError(
             f"{path} must have the columns file and label, named in its first line, or two columns "
@@ -155,11 +151,23 @@ def has_file_column(path: Path, names: Sequence[str]) -> bool:
 
 
 def check_one_column(path: Path, names: Sequence[str] | None) -> None:
-    """Raise ``DataError`` for a table whose columns do not name the graphs: no lines of labels."""
-    if Path(path.name.lower().removesuffix(".gz")).suffix not in (".csv", ".tsv"):
+    """Raise ``DataError`` for a table whose columns do not name the graphs: no lines of labels.
+
+    Such is a .csv or .tsv file, and any other text with several numbers in every line, unless these
+    may be numbers with decimal commas.
+    """
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix == ".npy":
         return
-    rows = _rows(path)
+    try:
+        rows = _rows(path)
+    except DataError:
+        if suffix in (".csv", ".tsv"):
+            raise
+        return
     if not rows or len(rows[0]) < 2 or len({*map(len, rows)}) > 1:
+        return
+    if suffix not in (".csv", ".tsv") and not _are_columns_of_numbers(rows, path):
         return
     called = "have no names"
     if names:
@@ -169,6 +177,52 @@ def check_one_column(path: Path, names: Sequence[str] | None) -> None:
         f"graphs, which {called}. Give a table with the columns file and label, where file names "
         "the graphs, or a file with nothing but one label per line, in their order."
     )
+
+
+def _are_columns_of_numbers(rows: list[list[str]], path: Path) -> bool:
+    """Return whether cells are numbers, and no whole numbers and decimals of one label.
+
+    Where commas separate them, they are columns if the first one counts the rows.
+    """
+    body = rows if all(number_of(cell) is not None for cell in rows[0]) else rows[1:]
+    if not body or any(number_of(cell) is None for row in body for cell in row):
+        return False
+    if "," not in read_bounded(path).decode("utf-8-sig"):
+        return True
+    first = [row[0] for row in body]
+    return first in ([*map(str, range(start, start + len(body)))] for start in (0, 1))
+
+
+def _naming_column(rows: list[list[str]], names: Sequence[str], path: Path) -> int:
+    """Return which of two columns names the graphs, the other one holding their labels.
+
+    Graphs may be called 0 and 1 as classes are, but names are different from each other. Raises
+    ``DataError`` if both columns may name them, or if the first line does not name the columns.
+    """
+    columns = [[row[place] for row in rows if place < len(row)] for place in (0, 1)]
+    hits, count = _hits(rows, names), len(rows) - 1
+    distinct = [len(set(column[1:])) for column in columns]
+    often = [place for place in (0, 1) if 2 * hits[place] > count]
+    named = [place for place in (0, 1) if _is_name_of_names(rows[0][place])]
+    if len(named) == 1 and named[0] in often:
+        return named[0]
+    is_either = len(often) == 2 and distinct == [count, count]
+    if is_either or (hits[0], distinct[0]) == (hits[1], distinct[1]):
+        raise DataError(
+            f"Both columns of {path}, {rows[0][0]} and {rows[0][1]}, may name the graphs. Call "
+            "the one that does file and the other one label."
+        )
+    if not all(map(may_be_name, columns)):
+        raise DataError(
+            f"The first line of {path}, {', '.join(rows[0])}, seems to hold a label rather than "
+            "the names of the columns. Write file,label above it, or call the columns so if it "
+            "names them."
+        )
+    return int((hits[1], distinct[1]) > (hits[0], distinct[0]))
+
+
+def _is_name_of_names(cell: str) -> bool:
+    return cell.lower() in ("file", "graph") or names_rows(cell)
 
 
 def _hits(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
