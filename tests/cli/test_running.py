@@ -65,6 +65,8 @@ def test_invalid_options(arguments: list[str], text: str) -> None:
 def test_where_the_table_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(StorageError, match="is a folder"):
         check_running(parsed("--json", str(tmp_path)))
+    with pytest.raises(StorageError, match=r"Use one of \.json"):  # vectors were replaced
+        check_running(parsed("--json", str(tmp_path / "v.npy")))
     table = Table("A title", (Column("b"),), (Row("c", ("1",)),))
     printed = []
     for arguments in ([], ["--json", "-"], ["--json", str(tmp_path / "t.json")]):

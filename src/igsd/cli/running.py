@@ -21,7 +21,7 @@ from igsd.experiments.records import Record, make_records_folder, plain_name
 from igsd.experiments.run import Options, Run, opened
 from igsd.experiments.scoring import Scoring, default_jobs, has_many_twins
 from igsd.experiments.work import Batch, Estimates, Work, batch_title, plan_runs
-from igsd.files.atomic import write_json
+from igsd.files.atomic import STANDARD_OUTPUT, known_suffix, write_json
 from igsd.files.bounded import STANDARD_INPUT
 from igsd.graphs.datasets import check_is_here
 from igsd.graphs.graphset import GraphSet
@@ -117,6 +117,8 @@ def check_running(args: Namespace) -> None:
     for option in ("json", "plot"):
         if path := vars(args).get(option):
             options.prepare_output(path, *options.input_paths(args), option=f"--{option}")
+            if option == "json" and path != STANDARD_OUTPUT:
+                known_suffix(path, (".json",), "the table as JSON")
 
 
 def written_changes(args: Namespace) -> Changes:

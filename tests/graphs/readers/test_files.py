@@ -260,6 +260,14 @@ def test_one_file_with_a_column_of_graphs(suffix: str, tmp_path: Path) -> None:
     assert "1 edge without a weight: counted as 1" in graphs.notes
 
 
+def test_a_direction_that_is_no_boolean(tmp_path: Path) -> None:
+    """The text "false" made a graph directed."""
+    text = '{"directed": "false", "nodes": [{"id": 0}, {"id": 1}], "links": []}'
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(DataError, match="'directed' must be true or false. Got 'false'"):
+        open_data(tmp_path / "a.json")
+
+
 def test_several_graphs_in_one_json(tmp_path: Path) -> None:
     path = tmp_path / "two.json"
     path.write_text(json.dumps([nx.node_link_data(network(n), edges="edges") for n in (4, 5)]))

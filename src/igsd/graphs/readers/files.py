@@ -286,6 +286,8 @@ def _node_link(content: bytes) -> list[Any]:
         if key is None or not isinstance(parts.get("nodes"), list):
             raise DataError("node-link JSON has lists 'nodes' and 'links' (or 'edges').")
         check_links(item["nodes"], item[key])
+        if not isinstance(item.get("directed", False), bool):
+            raise DataError(f"'directed' must be true or false. Got {item['directed']!r:.40}.")
         # Repeated links are merged as everywhere; a plain graph would keep the last one alone.
         item = {"directed": False, "graph": {}} | item | {"multigraph": True}
         graphs.append(nx.node_link_graph(item, edges=key))
