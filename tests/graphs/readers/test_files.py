@@ -264,7 +264,7 @@ def test_a_direction_that_is_no_boolean(tmp_path: Path) -> None:
     """The text "false" made a graph directed."""
     text = '{"directed": "false", "nodes": [{"id": 0}, {"id": 1}], "links": []}'
     (tmp_path / "a.json").write_text(text)
-    with pytest.raises(DataError, match="'directed' must be true or false. Got 'false'"):
+    with pytest.raises(DataError, match=r"'directed' must be true or false\. Got 'false'"):
         open_data(tmp_path / "a.json")
 
 
