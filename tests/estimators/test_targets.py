@@ -10,12 +10,22 @@ from igsd.estimators.targets import (
     TargetScale,
     accuracy,
     check_known,
+    class_array,
     codes_of,
     encode_classes,
     read_targets,
 )
 
 NAN = float("nan")
+
+
+def test_large_whole_numbers_stay_exact() -> None:
+    """NumPy makes floats of these, which were equal to each other."""
+    y = [7, 2**63 + 1, 2**63 + 3] * 2
+    codes, classes = encode_classes(y, 6)
+    assert classes.tolist() == y[:3]
+    assert codes_of(y, classes, 6).tolist() == codes.tolist() == [0, 1, 2, 0, 1, 2]
+    assert class_array(classes.tolist()).tolist() == y[:3]
 
 
 @pytest.mark.parametrize(

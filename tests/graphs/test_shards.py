@@ -141,6 +141,8 @@ def test_a_manifest_that_lies(folder: Path) -> None:
         folder, graphs=27, shards=[entries[0] | {"graphs": entries[0]["graphs"] + 1}, *entries[1:]]
     )
     expect(folder, "part-0001.graphs is not the shard .* its graphs should be 8, but it is 7")
+    change(folder, graphs=26, shards=[entries[0] | {"more": 2}, *entries[1:]])  # was a KeyError
+    expect(folder, "part-0001.graphs is not the shard .* its more should be 2, but it is None")
     change(folder, graphs=26, shards=[entries[0] | {"file": "../x"}, *entries[1:]])
     expect(folder, "which is not a file beside it")
     change(folder, shards=[entries[0] | {"file": "a" * 5000}, *entries[1:]])

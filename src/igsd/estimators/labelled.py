@@ -17,6 +17,7 @@ from igsd.estimators.targets import (
     accuracy,
     are_binary,
     check_known,
+    class_array,
     codes_of,
     encode_classes,
     read_targets,
@@ -186,7 +187,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         return {"classes": self.classes_.tolist()} | known
 
     def _labels_from_json(self, value: Header) -> None:
-        self.classes_, self.calibration_ = np.array(value["classes"]), value.get("calibration")
+        self.classes_, self.calibration_ = class_array(value["classes"]), value.get("calibration")
 
 
 class GraphRegressor(RegressorMixin, LabelEstimator):

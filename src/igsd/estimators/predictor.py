@@ -19,6 +19,7 @@ from igsd.estimators.targets import (
     accuracy,
     are_binary,
     check_known,
+    class_array,
     codes_of,
     encode_classes,
     read_targets,
@@ -313,7 +314,7 @@ class MoleculeClassifier(ClassifierMixin, MoleculePredictor):
         return {"classes": self.classes_.tolist()}
 
     def _targets_from_json(self, value: Header) -> None:
-        self.classes_ = np.array(value["classes"])
+        self.classes_ = class_array(value["classes"])
 
 
 @settings_as_parameters(PredictorConfig)

@@ -49,12 +49,21 @@ def encode_classes(y: Any, num_graphs: int) -> tuple[np.ndarray, np.ndarray]:
             f"{counted(len(single), 'class has', 'classes have')} a single labelled graph: "
             f"{enumerated(single)}. A model cannot learn from one graph what they have in common."
         )
-    return codes, np.array(classes)
+    return codes, class_array(classes)
+
+
+def class_array(classes: list[Any]) -> np.ndarray:
+    """Return classes, whole numbers or texts, as an array.
+
+    NumPy makes floats, which round, of whole numbers on both sides of 2^63.
+    """
+    array = np.array(classes)
+    return np.array(classes, dtype=object) if array.dtype.kind == "f" else array
 
 
 def codes_of(y: Any, classes: np.ndarray, num_graphs: int) -> np.ndarray:
     """Return the codes [G] int64 of labels, -1 if missing; ``DataError`` for an unknown class."""
-    table = {value.item(): code for code, value in enumerate(classes)}
+    table = {value: code for code, value in enumerate(classes.tolist())}
     values = _plain_labels(y, num_graphs)
     # A marker that is not a class of the model can only mean a missing label.
     markers = {v for v in values if v == "" or is_minus_one(v) or str(v).lower() in MARKERS}

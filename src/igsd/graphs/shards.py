@@ -100,10 +100,11 @@ def open_shards(path: str | os.PathLike[str]) -> GraphSet:
         file = folder / shard["file"]
         layout = read_layout(file, "graph set", SHARD_VERSION)
         if (found := _described(file, layout)) != shard:
-            key = next(key for key, value in shard.items() if found.get(key) != value)
+            is_so, listed = dict(found), dict(shard)
+            key = next(k for k in (*is_so, *listed) if is_so.get(k) != listed.get(k))
             raise StorageError(
                 f"{file} is not the shard that {folder / MANIFEST} lists: its {key} should be "
-                f"{shard[key]}, but it is {found[key]}. {_AGAIN}"  # type: ignore[literal-required]
+                f"{listed.get(key)}, but it is {is_so.get(key)}. {_AGAIN}"
             )
         if layouts and _common(layout) != _common(layouts[0]):
             raise StorageError(
