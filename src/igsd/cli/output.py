@@ -65,15 +65,16 @@ def reading_of(args: Namespace, stored: Mapping[str, Any] | None = None) -> dict
     }
 
 
-def open_for_model(args: Namespace, *, quiet: bool = False) -> GraphSet:
-    """Open DATA for MODEL: molecules are standardised as those that the model was trained on.
+def open_for_model(args: Namespace, model: Any, *, quiet: bool = False) -> GraphSet:
+    """Open DATA for ``model``: molecules are standardised as those that it was trained on.
 
     Prints a note where that is done, and where it is not and the two differ.
     """
     stored = (RunFolder(args.model).metrics() or {}).get("data")
-    if stored is None:
+    if stored is None and not model.standardised_:
         return open_graphs(args.data, quiet=quiet, **reading_of(args))
-    trained = stored.get("standardised", "")
+    # A model file of an earlier version does not say how its molecules were read.
+    trained = model.standardised_ or (stored or {}).get("standardised", "")
     as_trained = not args.standardise and is_table(local_path(args.data))
     found = {"standardised": trained} if as_trained else {}
     graphs = open_graphs(args.data, quiet=quiet, **reading_of(args, found))
