@@ -15,6 +15,7 @@ from typing import NamedTuple
 from igsd.errors import ConfigError, IGSDError, ParameterError, TrainingError, shortened
 
 GIB = 2.0**30
+MIB = 2**20
 
 
 class LimitError(IGSDError):

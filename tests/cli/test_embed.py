@@ -199,7 +199,17 @@ def test_a_model_of_standardised_molecules(igsd: Run, tmp_path: Path) -> None:
     code, out, err = igsd("embed", "r", "m.csv", "-o", "-", "--quiet")
     assert code == 0
     assert out.splitlines()[1].startswith("0,2,CC(=O)O,")
-    assert "molecules are standardised (neutral), as those of the model's training were" in err
+    note = "molecules are standardised (neutral), as those of the model's training were"
+    assert note in err
+    # The file of the model alone, or without metrics.json, gave salts other vectors, silently.
+    (tmp_path / "r" / "metrics.json").unlink()
+    for model in ("r/model.safetensors", "r"):
+        assert igsd("embed", model, "m.csv", "-o", "-", "--quiet")[1] == out
+        assert note in igsd("index", model, "m.csv", "-o", "i", "--quiet", "--force")[2]
+        assert note in igsd("neighbors", model, "m.csv", "--query", "0")[2]
+    (tmp_path / "classes.csv").write_text("smiles,c\n" + "CCO,a\nC[NH3+].[Cl-],b\n" * 10)
+    out = igsd("evaluate", "r", "classes.csv", "--labels", "c", "--seeds", "1")[1]
+    assert "trained on molecules that were standardised (neutral), and those of classes" in out
     assert igsd("train", "m.csv", "-o", "p", *histogram)[0] == 0
     code, out, err = igsd("embed", "p", "m.csv", "-o", "v.csv", "--quiet", "--standardise")
     assert (code, "those of m.csv are standardised (neutral): their vectors are not" in err) == (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -85,13 +86,18 @@ def test_stop_and_resume(
     assert code == 2
     assert "--labels class --task classes -o cut --resume` finishes it" in err
     assert igsd("train", toy, *LABELS, "-o", "cut")[0] == 2  # an unfinished run is in the way
-    code, _, err = igsd("train", toy, *LABELS, "-o", "cut", "--resume")
+    # It was accepted and ignored.
+    code, _, err = igsd("train", toy, *LABELS, "-o", "cut", "--resume", "--calibration", 0)
+    assert (code, "is a run with --calibration 3, and 0 was given" in err) == (2, True)
+    code, _, err = igsd("train", toy, *LABELS, "-o", "cut", "--resume", "--calibration", 3)
     assert code == 0, err
     whole, cut = (tmp_path / n / "model.safetensors" for n in ("whole", "cut"))
     assert whole.read_bytes() == cut.read_bytes()
     code, out, _ = igsd("train", toy, *LABELS, "-o", "cut", "--resume")
     assert code == 0
     assert "nothing to do" in out
+    code, _, err = igsd("train", toy, *LABELS, "-o", "cut", "--resume", "--calibration", 2)
+    assert (code, "is a run with --calibration 3, and 2 was given" in err) == (2, True)
     code, _, err = igsd("train", toy, *LABELS, "--set=epochs=9", "-o", "cut", "--resume")
     assert code == 2
     assert "epochs 2" in err
@@ -259,6 +265,29 @@ def test_options_of_labels_without_labels(igsd: Run, toy: Path) -> None:
     for option in (("--label-rate", 0.5), ("--task", "numbers"), ("--calibration", 3)):
         code, _, err = igsd("train", toy, *option)
         assert (code, "are for training with labels: give --labels" in err) == (2, True)
+
+
+def test_a_finished_run_whose_labels_or_reading_are_others(igsd: Run, tmp_path: Path) -> None:
+    """It was called finished without a word, whatever the labels were by then."""
+    pytest.importorskip("rdkit")
+    rows = [f"{'C' * n}{'ON'[n % 2]},{'C' * n}F" for n in range(1, 17)]
+    (tmp_path / "t.csv").write_text("\n".join(["smiles,other", *rows]) + "\n")
+    (tmp_path / "labels.txt").write_text("a\nb\n" * 8)
+    train = ("train", "t.csv", "--labels", "labels.txt", "-o", "r", "--resume", "--quiet")
+    assert igsd(*train, "--standardise")[0] == 0
+    named = (("--standardise",), (), ("--smiles-column", "smiles"))
+    for options in named:
+        assert igsd(*train, *options) == (0, "r is finished: nothing to do.\n", "")
+    for options, text in (
+        (("--standardise", "tautomer"), "--standardise 'neutral', and 'tautomer' was given"),
+        (("--smiles-column", "other"), "other graphs than t.csv read from the column 'other'"),
+        (("--calibration", 3), "--calibration 0, and 3 was given"),
+    ):
+        code, _, err = igsd(*train, *options)
+        assert (code, text in err) == (2, True), err
+    (tmp_path / "labels.txt").write_text("b\na\n" * 8)
+    os.utime(tmp_path / "labels.txt", (2e9, 2e9))
+    assert "labels.txt was changed after that; --force trains again" in igsd(*train)[2]
 
 
 def test_calibration_is_refused_where_it_would_change_nothing(igsd: Run, tmp_path: Path) -> None:

@@ -33,6 +33,20 @@ def test_classes_with_few_labels() -> None:
     assert np.allclose(p.sum(axis=1), 1)
 
 
+def test_how_molecules_were_standardised_is_kept(tmp_path: Path) -> None:
+    """A model file lost it, and predicted salts as other molecules than its run folder did."""
+    graphs = igsd.open_data([f"{text}.Cl" for text in MOLECULES[:40]], standardise=True)
+    y, salts = IS_RING[:40], ["c1ccccc1CC[NH3+].[Cl-]", "CC(=O)[O-].[Na+]"]
+    expected = igsd.open_data(salts, standardise=True)
+    for model in (MoleculeClassifier(**QUICK), igsd.IGSDClassifier()):
+        model.fit(graphs, y).save(tmp_path / "model")
+        for each in (model, igsd.load_model(tmp_path / "model")):
+            assert each.standardised_ == "neutral"
+            assert np.array_equal(each.predict_proba(salts), model.predict_proba(expected))
+            assert np.array_equal(each.transform(salts), model.transform(expected))
+            assert each.score(salts, ["ring", "chain"]) in (0, 0.5, 1)
+
+
 def test_numbers_have_intervals() -> None:
     y = np.column_stack([LENGTH, -LENGTH])
     hidden = np.random.default_rng(0).permutation(len(y))[:40]

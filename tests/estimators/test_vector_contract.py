@@ -24,6 +24,7 @@ from igsd.baselines.registry import METHODS, has_kernel, load_model, make_method
 from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.files.arrays import read_arrays, write_arrays
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open import open_data
 from tests.estimators.contract import SKLEARN_CHECKS, networkx_graphs
 from tests.small_graphs import TINY, make_graphs
 
@@ -217,6 +218,26 @@ class TestFiles:
         assert (tmp_path / "again").read_bytes() == path.read_bytes()
         vectors = fitted.transform(new)
         np.testing.assert_array_equal(loaded.fit(make_graphs()).transform(new), vectors)
+
+    def test_how_molecules_were_standardised_is_kept(self, name: str, tmp_path: Path) -> None:
+        """A model file lost it, and gave salts other vectors than its run folder, silently."""
+        pytest.importorskip("rdkit")
+        molecules = ["[Na+].CC(=O)[O-]", "CCO", "CCN", "CCC", "C[NH3+].[Cl-]", "C[N-]C", "CCF"]
+        graphs, path = open_data(molecules, standardise=True), tmp_path / "model"
+        fitted = small(name).fit(graphs)
+        fitted.save(path)
+        loaded = load_model(path)
+        assert loaded.standardised_ == fitted.standardised_ == "neutral"
+        np.testing.assert_array_equal(loaded.transform(molecules), fitted.transform(graphs))
+        if has_kernel(fitted):
+            expected = fitted.kernel(graphs[:2], graphs)
+            np.testing.assert_array_equal(loaded.kernel(molecules[:2], molecules), expected)
+        arrays, header = read_arrays(path, "model")
+        copies = {key: np.array(array) for key, array in arrays.items()}
+        write_arrays(path, copies, header | {"standardised": "thoroughly"})
+        with pytest.raises(StorageError, match="another version: standardised must be one of"):
+            load_model(path)
+        assert fitted.fit(open_data(molecules)).standardised_ == ""
 
     def test_files_that_are_no_model_of_it(
         self, fitted: Any, graphs: GraphSet, tmp_path: Path

@@ -269,6 +269,15 @@ def test_data_written_after_a_run(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("")
     os.utime(tmp_path / "run" / "metrics.json", (9.0, 9.0))
     folder = RunFolder(tmp_path / "run")
-    assert folder.is_older_than(str(tmp_path / "t.csv"))
-    assert not folder.is_older_than(str(tmp_path))
-    assert not folder.is_older_than("MUTAG")
+    assert folder.older_than(str(tmp_path / "t.csv"))
+    assert not folder.older_than(str(tmp_path))
+    assert not folder.older_than("MUTAG")
+    (tmp_path / "nets").mkdir()
+    for name in ("a.edgelist", "b.edgelist", "notes.log"):
+        (tmp_path / "nets" / name).write_text("0 1\n")
+        os.utime(tmp_path / "nets" / name, (8.0, 8.0))
+        assert folder.older_than(str(tmp_path / "nets")) is None
+    (tmp_path / "nets" / "notes.log").touch()  # is not read
+    assert folder.older_than(str(tmp_path / "nets")) is None
+    (tmp_path / "nets" / "b.edgelist").touch()
+    assert folder.older_than(str(tmp_path / "nets")) == tmp_path / "nets" / "b.edgelist"

@@ -83,6 +83,7 @@ class OwnMethod(ConfiguredEstimator[Any]):
         needs_labels = _needs_labels(model.fit)
         self._call(model, "fit", graphs, *([None] if needs_labels else []))
         self.config_, self.model_, self._width = config, model, None
+        self.standardised_ = graphs.standardised
         return self
 
     def _say_what_is_left_out(self, graphs: GraphSet) -> None:
@@ -98,7 +99,7 @@ class OwnMethod(ConfiguredEstimator[Any]):
     def transform(self, X: Any) -> np.ndarray:
         """Return one row of numbers per graph, [G, d] float32."""
         check_is_fitted(self, "model_")
-        graphs = as_graphset(X).without_labels()
+        graphs = self._read(X).without_labels()
         rows = self._call(self.model_, "transform", graphs)
         checked = self._checked(rows, "transform", len(graphs))
         with np.errstate(over="ignore"):
@@ -135,6 +136,7 @@ class OwnMethod(ConfiguredEstimator[Any]):
             "state": plain,
             "left_out": left_out,
             "width": self._width,
+            **self._reading_to_json(),
         }
         tensors = {k: torch.from_numpy(np.ascontiguousarray(v)) for k, v in arrays.items()}
         models.write_model(path, {} if left_out else tensors, header)
@@ -164,6 +166,7 @@ class OwnMethod(ConfiguredEstimator[Any]):
             vars(estimator.model_).update(header["state"])
             vars(estimator.model_).update({k: v.numpy() for k, v in tensors.items()})
             estimator._width = header["width"]
+            estimator._reading_from_json(header)
         return estimator
 
     def _made(self, config: Any) -> Any:
@@ -214,7 +217,7 @@ class OwnKernel(OwnMethod):
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
         """Return the kernel of the graphs X with the graphs Y (with X), [n, m] float64."""
         check_is_fitted(self, "model_")
-        sets = [as_graphset(graphs).without_labels() for graphs in (X, Y) if graphs is not None]
+        sets = [self._read(graphs).without_labels() for graphs in (X, Y) if graphs is not None]
         K = self._checked(self._call(self.model_, "kernel", *sets), "kernel", len(sets[0]))
         if K.shape[1] != len(sets[-1]):
             raise TrainingError(

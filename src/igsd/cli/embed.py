@@ -52,7 +52,8 @@ def run(args: Namespace) -> int:
     written = prepare_output(args.output, args.model, args.data)
     from igsd.experiments.shards import vectors_by_shards
 
-    model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
+    model = open_model(args.model)
+    graphs = open_for_model(args, model, quiet=args.quiet)
     columns = [str(name) for name in model.get_feature_names_out()]
     shape = (len(graphs), len(columns))
     verbose = not args.quiet

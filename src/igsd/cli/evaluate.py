@@ -12,7 +12,7 @@ from igsd.baselines.references.vectors import covered
 from igsd.baselines.registry import configure
 from igsd.cli import compare_splits, evaluate_splits, options, running
 from igsd.cli.compare import compare
-from igsd.cli.train import write_run
+from igsd.cli.output import write_run
 from igsd.errors import ConfigError, StorageError, counted
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments import SPLIT_PROTOCOLS as _OFFERED

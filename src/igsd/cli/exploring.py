@@ -129,7 +129,8 @@ def check_options(args: Namespace, what: str) -> None:
 def open_vectors(args: Namespace) -> Vectors:
     """Return the vectors that the options name; raises ``DataError`` if they do not fit DATA."""
     if args.vectors is None:
-        model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
+        model = open_model(args.model)
+        graphs = open_for_model(args, model, quiet=args.quiet)
         graphs, numbers = _labelled(graphs, args)  # reports a wrong name before any work is done
         if "verbose" in model.get_params(deep=False):
             model.set_params(verbose=not args.quiet)

@@ -45,7 +45,8 @@ def run(args: Namespace) -> int:
         raise ConfigError(f"--jobs must be at least 1. Got {args.jobs}.")
     written = prepare_output(args.output, args.model, args.data)
     with only_writer(Path(args.output), may_replace=args.force):
-        model, graphs = open_model(args.model), open_for_model(args, quiet=args.quiet)
+        model = open_model(args.model)
+        graphs = open_for_model(args, model, quiet=args.quiet)
         kwargs = {"source": args.model, "jobs": args.jobs, "verbose": not args.quiet}
         index = Index.build(graphs, args.output, model=model, **kwargs)
     written()

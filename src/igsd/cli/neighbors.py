@@ -145,7 +145,7 @@ def _searched(args: Namespace) -> _Searched:
     """Open DATA or the index. The model of an index is opened when a query has to be embedded."""
     if args.index is None:
         model = open_model(args.model)
-        return _Searched(open_for_model(args), lambda: model)
+        return _Searched(open_for_model(args, model), lambda: model)
     index = Index.load(args.index)
     if args.model is None:
         return _Searched(index, lambda: _model_of(index))

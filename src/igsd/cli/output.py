@@ -1,4 +1,4 @@
-"""What commands print besides their result: notes, and progress while inputs are opened."""
+"""What commands print besides their result, and the files that they leave in a run folder."""
 
 import contextlib
 import os
@@ -12,9 +12,11 @@ import numpy as np
 
 from igsd.baselines.registry import load_model, note_on_vectors
 from igsd.errors import counted, warn_user
-from igsd.experiments.run_folder import RunFolder
+from igsd.experiments import trained as training
+from igsd.experiments.run_folder import HELD_OUT, RunFolder
 from igsd.experiments.trained import Trained
 from igsd.files.atomic import STANDARD_OUTPUT
+from igsd.files.columns import write_columns
 from igsd.files.remote import local_path
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
@@ -65,15 +67,16 @@ def reading_of(args: Namespace, stored: Mapping[str, Any] | None = None) -> dict
     }
 
 
-def open_for_model(args: Namespace, *, quiet: bool = False) -> GraphSet:
-    """Open DATA for MODEL: molecules are standardised as those that the model was trained on.
+def open_for_model(args: Namespace, model: Any, *, quiet: bool = False) -> GraphSet:
+    """Open DATA for ``model``: molecules are standardised as those that it was trained on.
 
     Prints a note where that is done, and where it is not and the two differ.
     """
     stored = (RunFolder(args.model).metrics() or {}).get("data")
-    if stored is None:
+    if stored is None and not model.standardised_:
         return open_graphs(args.data, quiet=quiet, **reading_of(args))
-    trained = stored.get("standardised", "")
+    # A model file of an earlier version does not say how its molecules were read.
+    trained = model.standardised_ or (stored or {}).get("standardised", "")
     as_trained = not args.standardise and is_table(local_path(args.data))
     found = {"standardised": trained} if as_trained else {}
     graphs = open_graphs(args.data, quiet=quiet, **reading_of(args, found))
@@ -177,3 +180,23 @@ def draw_embedding(
         values = labels.y.reshape(len(graphs), -1)[:, 0]
         plot = number_plot(trained.vectors, values, labels.names[0], title)
     plot.save(path)
+
+
+def write_run(
+    folder: RunFolder, trained: Trained, graphs: GraphSet, labels: GraphLabels | None = None
+) -> None:
+    """Write model, embeddings, history and pictures of a training, and its pseudo-labels if any."""
+    folder.write_model(trained.model, trained.vectors)
+    if labels is not None and (held := training.held_out_columns(trained.model, graphs, labels)):
+        write_columns(folder / HELD_OUT, held)
+    draw_embedding(folder / "embedding.png", trained, graphs, labels)
+    if not len(getattr(trained.model, "pseudo_labels_", ())):
+        return
+    from igsd.report.plots import pseudo_label_plot
+
+    columns = training.pseudo_label_columns(trained.model, graphs, labels)
+    write_columns(folder / "pseudo_labels.csv", columns)
+    pairs = zip(columns["true"], columns["class"], strict=True)
+    right = [None if true is None else true == guess for true, guess in pairs]
+    plot = pseudo_label_plot([*columns["round"]], right, f"{graphs.name}, self-training")
+    plot.save(folder / "pseudo_labels.png")

@@ -44,7 +44,8 @@ def run(args: Namespace) -> int:
     from igsd.estimators.predictions import given_columns
     from igsd.experiments.shards import predictions_by_shards
 
-    model, graphs = load_model(args.model), open_for_model(args, quiet=args.quiet)
+    model = load_model(args.model)
+    graphs = open_for_model(args, model, quiet=args.quiet)
     verbose = not args.quiet
     columns = predictions_by_shards(
         model, args.model, graphs, workers, data=args.data, verbose=verbose

@@ -11,13 +11,13 @@ from igsd.baselines.registry import METHODS, configure, defaults, method_names
 from igsd.cli import options
 from igsd.cli.options import OURS, PRETRAINED, RUNS, choose_recipe, is_auto
 from igsd.cli.output import (
-    draw_embedding,
     open_graphs,
     print_hidden,
     print_quality,
     reading_of,
     say_note,
     seen_line,
+    write_run,
 )
 from igsd.errors import ConfigError, counted, warn_user
 from igsd.experiments import trained as training
@@ -25,17 +25,13 @@ from igsd.experiments.environment import is_main_process, num_processes, num_thr
 from igsd.experiments.records import data_summary
 from igsd.experiments.run_folder import (
     CHECKPOINT,
-    HELD_OUT,
     RunFolder,
     latest_run_folder,
     new_run_folder,
 )
-from igsd.experiments.trained import Trained
-from igsd.files.columns import write_columns
 from igsd.files.models import RunMetrics, is_same_source, resume_command
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.labels import GraphLabels, check_enough
-from igsd.report.plots import pseudo_label_plot
 from igsd.settings.fields import Settings, Values
 from igsd.settings.groups import warn_without_effect
 from igsd.settings.text import read_settings, recipe_names
@@ -107,8 +103,9 @@ def run(args: Namespace) -> int:
         job = find_job(args, held)
         if not isinstance(job, TrainJob):
             print(f"{job.path} is finished: nothing to do.")
-            if job.is_older_than(args.data):
-                say_note(f"{args.data} was changed after that; --force trains again.")
+            for source in (args.data, *([args.labels] if args.labels else [])):
+                if (changed := job.older_than(source)) is not None:
+                    say_note(f"{changed} was changed after that; --force trains again.")
         elif job.folder is not None:
             _train(args, job, job.folder)
         else:
@@ -260,15 +257,23 @@ def _rest_of(
     recipe = metrics.get("recipe") or (None if is_auto(args.recipe) else args.recipe)
     task = metrics["labels"].get("task", "classes") if "labels" in metrics else "vectors"
     config = _stored_config(folder, method, task, recipe, changes)
+    if args.calibration is not None and not _is_shared(config):
+        calibration = metrics.get("labels", {}).get("calibration", 0)
+        if args.calibration != calibration:
+            raise _conflict(folder, "--calibration", calibration, args.calibration)
     is_finished = folder.state == "finished"
-    if is_finished and is_same_source(data.get("source", ""), args.data):
+    # The column that is named may be the one that was found before.
+    is_named = args.smiles_column not in (None, data.get("smiles_column"))
+    if is_finished and not is_named and is_same_source(data.get("source", ""), args.data):
         return folder
     graphs = graphs or open_graphs(args.data, quiet=args.quiet, **reading_of(args, data))
     if data.get("checksum") not in (None, graphs.checksum):
+        column = f" read from the column {args.smiles_column!r}" if is_named else ""
         raise ConfigError(
-            f"{folder.path} is a run on other graphs than {args.data}: it was trained on "
+            f"{folder.path} is a run on other graphs than {args.data}{column}: it was trained on "
             f"{data.get('name')!r}. Give the same data, or another folder with -o."
         )
+    args.smiles_column = args.smiles_column or data.get("smiles_column")
     if is_finished:
         return folder
     labels, recipe = _read_labels(args, graphs, task), recipe or choose_recipe(args.recipe, graphs)
@@ -285,8 +290,12 @@ def _rest_of(
 
 
 def _check_same_run(args: Namespace, folder: RunFolder, metrics: RunMetrics) -> None:
-    """Raise ``ConfigError`` if method, recipe or labels differ; ``module:Class`` must be given."""
+    """Raise ``ConfigError`` if method, recipe, labels or how a table is read differ.
+
+    A method ``module:Class`` must be given.
+    """
     labels, method = metrics.get("labels", {}), metrics.get("method", OURS)
+    data = metrics.get("data")
     if args.labels is not None and not labels:
         raise ConfigError(
             f"The run in {folder.path} was started without --labels. Leave it out to continue that "
@@ -300,6 +309,11 @@ def _check_same_run(args: Namespace, folder: RunFolder, metrics: RunMetrics) -> 
         "--labels": (source, source if is_same else args.labels or "no file or column"),
         "--label-rate": (rate, args.label_rate),
         "--task": (task, None if args.task == "auto" else args.task),
+        "--smiles-column": ((data or {}).get("smiles_column"), args.smiles_column),
+        "--standardise": (
+            None if data is None else data.get("standardised", "none"),
+            args.standardise or None,
+        ),
     }
     for key, (stored, requested) in pairs.items():
         if None not in (stored, requested) and stored != requested:
@@ -370,7 +384,7 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     """Train in the process that writes, and leave a finished run folder."""
     if not job.is_new:  # a run goes on as it was started, also one that knew no calibration
         args.calibration = (folder.metrics() or {}).get("labels", {}).get("calibration", 0)
-    if num_processes() > 1 or getattr(job.config, "devices", 1) != 1:
+    if _is_shared(job.config):
         if job.labels is not None and job.labels.task == "classes" and args.calibration:
             say_note("several processes train one model: its probabilities are not calibrated.")
         args.calibration = 0
@@ -397,6 +411,11 @@ def _train(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     if job.config.to_json().get("epochs") == 0:
         result = "not trained, since epochs is 0: the encoder keeps its random weights"
     print(f"{result}: {folder.path}")
+
+
+def _is_shared(config: Settings) -> bool:
+    """Return whether several processes train one model, which is then not calibrated."""
+    return num_processes() > 1 or getattr(config, "devices", 1) != 1
 
 
 def _header(args: Namespace, job: TrainJob) -> RunMetrics:
@@ -427,21 +446,3 @@ def _announce(args: Namespace, job: TrainJob, folder: RunFolder) -> None:
     parts += [f"recipe {job.recipe}{chosen}"] if job.config.recipes is not None else []
     parts.append(f"run folder {folder.path}")
     print(f"{job.graphs.name}: {', '.join(parts)}{seen_line(job.graphs, job.config)}")
-
-
-def write_run(
-    folder: RunFolder, trained: Trained, graphs: GraphSet, labels: GraphLabels | None = None
-) -> None:
-    """Write model, embeddings, history and pictures of a training, and its pseudo-labels if any."""
-    folder.write_model(trained.model, trained.vectors)
-    if labels is not None and (held := training.held_out_columns(trained.model, graphs, labels)):
-        write_columns(folder / HELD_OUT, held)
-    draw_embedding(folder / "embedding.png", trained, graphs, labels)
-    if not len(getattr(trained.model, "pseudo_labels_", ())):
-        return
-    columns = training.pseudo_label_columns(trained.model, graphs, labels)
-    write_columns(folder / "pseudo_labels.csv", columns)
-    pairs = zip(columns["true"], columns["class"], strict=True)
-    right = [None if true is None else true == guess for true, guess in pairs]
-    plot = pseudo_label_plot([*columns["round"]], right, f"{graphs.name}, self-training")
-    plot.save(folder / "pseudo_labels.png")

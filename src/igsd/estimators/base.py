@@ -10,6 +10,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state, validation
 
 from igsd.errors import ParameterError
+from igsd.files.arrays import Header
+from igsd.graphs.graphset import GraphSet
+from igsd.graphs.open import as_graphset
+from igsd.graphs.readers.standard import LEVELS
 from igsd.progress import html_facts, listed
 from igsd.settings.fields import Settings, Values, type_name
 
@@ -21,11 +25,13 @@ _SEED_SOURCE = np.random.RandomState | np.random.Generator | None
 class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
     """Base of estimators of graphs whose parameters are the settings of ``config_class``.
 
-    Learned: ``config_``, the settings of ``fit``, and ``n_features_out_``, the width of a vector.
+    Learned: ``config_``, the settings of ``fit``, ``standardised_``, how its molecules were
+    standardised (empty if they were not), and ``n_features_out_``, the width of a vector.
     """
 
     config_class: type[C]
     config_: C
+    standardised_: str = ""
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags: the input is graphs or strings, which igsd validates itself."""
@@ -86,6 +92,21 @@ class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
         for suffix in ("classifier", "regressor", "kernel"):
             method = method.removesuffix(suffix)
         return np.array([f"{method}{i}" for i in range(self.n_features_out_)], dtype=object)
+
+    def _read(self, X: Any) -> GraphSet:
+        """Return graphs for a fitted model; SMILES are standardised as the molecules of ``fit``."""
+        return as_graphset(X, standardise=self.standardised_)
+
+    def _reading_to_json(self) -> Values:
+        """Return the entry of a model file that says how molecules are read, if specially."""
+        return {"standardised": self.standardised_} if self.standardised_ else {}
+
+    def _reading_from_json(self, header: Header) -> None:
+        """Restore what ``_reading_to_json`` returned; raises ``ValueError`` for other levels."""
+        level = header.get("standardised", "")
+        if level not in ("", *LEVELS):
+            raise ValueError(f"standardised must be one of {', '.join(LEVELS)}, not {level!r}")
+        self.standardised_ = level
 
     def _config_of_fit(self) -> C:
         """Return the settings, with a new seed unless ``random_state`` is a number."""

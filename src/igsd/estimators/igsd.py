@@ -93,7 +93,7 @@ class HandsOver(NeuralEstimator):
     def _adopt(self, predictor: Any) -> Self:
         """Take over what a fitted predictor learned."""
         self.predictor_ = predictor
-        for name in ("classes_", "scale_", "config_", "notes_"):
+        for name in ("classes_", "scale_", "config_", "notes_", "standardised_"):
             if hasattr(predictor, name):
                 setattr(self, name, getattr(predictor, name))
         return self

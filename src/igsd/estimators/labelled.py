@@ -128,7 +128,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         from igsd.evaluation.ensemble import calibrating_power, powered
 
         check_is_fitted(self, "network_")
-        graphs, seed = as_graphset(X), self.config_.seed
+        graphs, seed = self._read(X), self.config_.seed
         codes = codes_of(y, self.classes_, len(graphs))
         known = np.flatnonzero(codes >= 0)
         counts = np.bincount(codes[known], minlength=len(self.classes_))
@@ -175,7 +175,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
         Raises ``DataError`` for a class that the model does not know, and if there are no labels.
         """
         check_is_fitted(self, "network_")
-        graphs = as_graphset(X)
+        graphs = self._read(X)
         codes = codes_of(y, self.classes_, len(graphs))
         return accuracy(codes, self._outputs(graphs), sample_weight)
 
@@ -236,7 +236,7 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean R^2 over the targets; graphs with an unknown target are left out."""
         check_is_fitted(self, "network_")
-        graphs = as_graphset(X)
+        graphs = self._read(X)
         return self.scale_.score(y, self.predict(graphs), sample_weight)
 
     def _num_outputs(self) -> int:

@@ -64,7 +64,9 @@ class MoleculeEncoder(NeuralEstimator):
                 workers=Workers(config.processes),
                 advance=advance,
             )
-        return self.fit_corpus(corpus)
+        self.fit_corpus(corpus)
+        self.standardised_ = X.standardised if isinstance(X, GraphSet) else ""
+        return self
 
     def fit_corpus(self, corpus: Corpus, start: "MoleculeEncoder | None" = None) -> Self:
         """Train on a corpus that is read already, and return self.

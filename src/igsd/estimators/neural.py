@@ -79,7 +79,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     def chunk_ranges(self, X: Any, *, is_embedding: bool = True) -> Iterator[tuple[int, int]]:
         """Yield (start, stop) of graphs that are computed together; rounding depends on these."""
         check_is_fitted(self, "network_")
-        graphs, network = as_graphset(X), self.network_
+        graphs, network = self._read(X), self.network_
         is_distinct = is_embedding and network.embeds_distinct(self.features_)
         several = DISTINCT_CHUNK_NODES if self.features_.links is None else LINKED_CHUNK_NODES
         yield from chunks(graphs.node_ptr, several if is_distinct else CHUNK_NODES)
@@ -108,6 +108,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             "config": self._fitted_config().to_json(),
             "own_encoder": self.own_encoder_,
             **({"own_parts": self.own_parts_} if self.own_parts_ else {}),
+            **self._reading_to_json(),
             "features": self.features_.to_json(),
             "history": self.history_,
         }
@@ -156,6 +157,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             estimator.set_params(encoder=given)
         with models.whole_model(path):
             estimator._set_state(tensors, header)
+            estimator._reading_from_json(header)
             with RandomStream(config.seed):
                 dims = Dims(features, estimator._num_outputs(), encoder)
                 network = build_network(cls.network_class, config, dims)
@@ -198,6 +200,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
         except ParameterError as error:
             raise error.of_estimator(type(self).__name__) from error
         warn_of_unused(fitted.features, graphs)
+        self.standardised_ = graphs.standardised
         return self._set_fitted(config, own, fitted)
 
     def _set_fitted(self, config: Any, own: Mapping[str, Any], fitted: Fitted) -> Self:
@@ -214,7 +217,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     def _chunks(
         self, X: Any, compute: Callable[[Step], torch.Tensor], title: str
     ) -> Iterator[np.ndarray]:
-        graphs, network = as_graphset(X), self.network_.eval()
+        graphs, network = self._read(X), self.network_.eval()
         warn_of_unseen(self.features_, graphs)
         config, device = network.settings, next(network.parameters()).device
         ranges = self.chunk_ranges(graphs, is_embedding=title == "embedding")

@@ -92,7 +92,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         self._vectors = np.asarray(vectors, np.float32)
         about = labelled.ids if labelled.ids is not None else labelled.graph_names
         self._names = [str(name) for name in about or ()]
-        self.config_ = config
+        self.config_, self.standardised_ = config, graphs.standardised
         unused = len(graphs) - len(rows)
         self.notes_ = ()
         if unused:
@@ -110,7 +110,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
     def transform(self, X: Any) -> np.ndarray:
         """Return the vectors [G, d] of the encoder."""
         check_is_fitted(self, "config_")
-        return self.encoder_.set_params(verbose=self._shown()).transform(X)
+        return self.encoder_.set_params(verbose=self._shown()).transform(self._read(X))
 
     @property
     def n_features_out_(self) -> int:
@@ -161,7 +161,9 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             for part in parts_of(each.candidates[place].inputs)
             if part in self._scale.centre
         }
-        raw = raw_inputs(molecules_of(X), sorted(used), self.encoder_, shown=self._shown())
+        raw = raw_inputs(
+            molecules_of(self._read(X)), sorted(used), self.encoder_, shown=self._shown()
+        )
         scaled = self._scale.apply(raw)
         return [each.outputs(scaled) for each in self.ensembles_]
 
@@ -180,6 +182,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         header = {
             "estimator": type(self).__name__,
             "config": self.config_.to_json(),
+            **self._reading_to_json(),
             "encoder": encoder,
             "ensembles": [each.to_json() for each in self.ensembles_],
             "names": self._names,
@@ -211,6 +214,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
                 for number, entry in enumerate(header["ensembles"])
             ]
             predictor._targets_from_json(header["targets"])
+            predictor._reading_from_json(header)
             predictor._check_whole()
             predictor.config_ = predictor.config()
         return predictor
@@ -303,7 +307,7 @@ class MoleculeClassifier(ClassifierMixin, MoleculePredictor):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on the molecules that have a label."""
-        graphs = molecules_of(X)
+        graphs = molecules_of(self._read(X))
         codes = codes_of(y, self.classes_, len(graphs))
         return accuracy(codes, self.predict_proba(graphs), sample_weight)
 
@@ -398,7 +402,7 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean R^2 over the targets, over molecules whose target is known."""
-        graphs = molecules_of(X)
+        graphs = molecules_of(self._read(X))
         return self.scale_.score(y, self.predict(graphs), sample_weight)
 
     def _shapes(self) -> list[tuple[int, int]]:

@@ -258,7 +258,7 @@ def _chunks_of(
                 f"model. Got shape {vectors.shape} of {vectors.dtype}."
             )
         return None, _blocks(vectors), len(vectors)
-    graphs = as_graphset(data)
+    graphs = as_graphset(data, standardise=getattr(model, "standardised_", ""))
     if not hasattr(model, "transform_chunks"):
         return graphs, iter([np.asarray(model.transform(graphs))]), len(graphs)
     if "verbose" in model.get_params(deep=False):

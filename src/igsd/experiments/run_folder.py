@@ -13,6 +13,7 @@ from igsd.errors import StorageError
 from igsd.experiments import environment, records
 from igsd.experiments.trained import Trained
 from igsd.files.atomic import atomic_file, check_writable, write_json, write_text
+from igsd.files.bounded import split_sheet
 from igsd.files.columns import write_npy
 from igsd.files.locks import owned
 from igsd.files.models import CHECKPOINT, FILE_NAME, KIND, RunMetrics, read_metrics, stored_metrics
@@ -67,12 +68,12 @@ class RunFolder:
         """Whether the folder holds a run, finished or not."""
         return self.metrics() is not None
 
-    def is_older_than(self, path: str) -> bool:
-        """Return whether a file was written after this run was finished."""
+    def older_than(self, source: str) -> Path | None:
+        """Return a file of DATA or labels that was written after this run was finished, or None."""
         with contextlib.suppress(OSError):
-            written = os.path.getmtime(path) if os.path.isfile(path) else 0.0
-            return written > os.path.getmtime(self / FILES[0])
-        return False
+            finished = os.path.getmtime(self / FILES[0])
+            return next((f for f in _files_of(source) if os.path.getmtime(f) > finished), None)
+        return None
 
     def check(self) -> None:
         """Raise ``StorageError`` if no run can be written here, before any work is done."""
@@ -188,6 +189,19 @@ class RunFolder:
         for name in FILES:
             for path in self.path.glob(f".{name}.*"):
                 path.unlink(missing_ok=True)
+
+
+def _files_of(source: str) -> list[Path]:
+    """Return the file that a source names, or those that are read of a folder of graphs."""
+    path = split_sheet(source)[0]
+    if not os.path.isdir(path):
+        return [path] if os.path.isfile(path) else []
+    from igsd.graphs.readers.files import LABELS, network_files  # not needed to train
+
+    if networks := network_files(path):
+        return [file for file in (*networks, path / LABELS) if file.is_file()]
+    # Of a TU folder, or a set in shards; others may keep their results there.
+    return [file for file in sorted(path.rglob("*")) if file.suffix in (".txt", ".graphs")]
 
 
 def new_run_folder(parent: str | os.PathLike[str], data: str, recipe: str) -> RunFolder:

@@ -248,6 +248,12 @@ def _model_vectors(
             "the model was trained with labels; its score on graphs whose labels it has seen is "
             "optimistic: use --protocol semi"
         )
+    if model.standardised_ and model.standardised_ != graphs.standardised:
+        notes.append(
+            f"the model was trained on molecules that were standardised ({model.standardised_}), "
+            f"and those of {graphs.name} were not standardised so: give a file written by `igsd "
+            f"data import TABLE --standardise {model.standardised_} -o FILE`"
+        )
     if not isinstance(model, NeuralEstimator) or isinstance(model, LabelEstimator):
         notes.insert(0, "there is no untrained network to compare with")
         return {name: delivered(model, graphs, protocol)}, notes

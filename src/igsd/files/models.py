@@ -247,6 +247,7 @@ class _LabelHeader(TypedDict, total=False):
 class _ModelHeader(TypedDict, total=False):
     estimator: str
     config: dict[str, Any]
+    standardised: str
     features: _FeatureHeader
     labels: _LabelHeader
     history: _History

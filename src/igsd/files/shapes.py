@@ -1,6 +1,7 @@
 """``read_json`` and ``fault``: JSON files, and whether they are what a ``TypedDict`` describes."""
 
 import json
+import stat
 import sys
 import types
 from collections.abc import Callable, Collection, Mapping
@@ -9,9 +10,13 @@ from pathlib import Path
 from typing import Any, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from igsd.errors import StorageError
+from igsd.limits import MIB
 
 _Found = tuple[str, str] | None
 """Where a value breaks which rule, None if it breaks none."""
+
+MAX_MIB = 32
+"""The size of the largest JSON file that is read; records have less than one."""
 
 _DEEPEST = 20
 _NUMBERS: dict[Any, tuple[tuple[type, ...], float, str]] = {
@@ -24,16 +29,25 @@ _WORDS = {str: "a text", bool: "true or false", type(None): "null"}
 def read_json(path: Path, what: str, way_out: str = "") -> Any:
     """Return the content of a JSON file that should be ``what``; raises ``StorageError``.
 
-    The error names the file and the reason, and ends in the ``way_out``.
+    The error names the file and the reason, and ends in the ``way_out``. Devices and pipes, which
+    may never end, and files of more than ``MAX_MIB`` are refused.
     """
+    cause: Exception | None = None
+    reason = "is not a regular file, as it must be"
     try:
-        return json.loads(path.read_bytes())
+        if stat.S_ISREG(path.stat().st_mode):
+            with open(path, "rb") as file:
+                content = file.read(MAX_MIB * MIB + 1)
+            if len(content) <= MAX_MIB * MIB:
+                return json.loads(content)
+            reason = f"has more than {MAX_MIB} MiB, the most that is read"
     except OSError as error:
         raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
         reason = "is nested too deeply" if isinstance(error, RecursionError) else "is not JSON"
         reason = "has bytes that are not UTF-8" if isinstance(error, UnicodeError) else reason
-        raise StorageError(f"{path} is not {what}: it {reason}. {way_out}".rstrip()) from error
+        cause = error
+    raise StorageError(f"{path} is not {what}: it {reason}. {way_out}".rstrip()) from cause
 
 
 def fault(value: object, shape: Any, required: Collection[str] = ()) -> str | None:

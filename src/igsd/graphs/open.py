@@ -15,7 +15,6 @@ from igsd.graphs.datasets import find_entry, load_dataset
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, GraphSet
 from igsd.graphs.readers.file_labels import endings
-from igsd.graphs.readers.smiles import from_smiles
 from igsd.graphs.readers.standard import check_standardised, level_of
 from igsd.graphs.readers.table import guess_smiles, read_smiles_table
 from igsd.graphs.readers.text_table import frame_table, is_frame, is_table
@@ -27,7 +26,7 @@ _ACCEPTED = (
     "RDKit molecules, of paths of files of networks or of parts of a GraphSet."
 )
 
-_SMILES = "SMILES string"
+_SMILES, _RDKIT = _MOLECULES = ("SMILES string", "RDKit molecule")
 
 _READERS = {
     "GraphSet": "build:join_sets",
@@ -38,17 +37,18 @@ _READERS = {
     "igraph graph": "readers.networkx:from_igraph",
     "DGL graph": "readers.networkx:from_dgl",
     "matrix": "readers.files:from_matrices",
-    "RDKit molecule": "readers.smiles:from_molecules",
+    _RDKIT: "readers.smiles:from_molecules",
 }
 """What turns a list of one kind of graph into a set, imported on first use."""
 
 
-def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
+def as_graphset(graphs: Any, *, name: str = UNNAMED, standardise: str = "") -> GraphSet:
     """Return ``graphs`` as a set: a ``GraphSet`` unchanged, a list of one kind of graph converted.
 
     Accepts lists, tuples, arrays, generators, PyG data sets, PyG batches and lists of parts of one
     ``GraphSet``. Raises ``DataError`` for an empty list, a single graph, mixed kinds, and anything
-    else.
+    else. ``standardise``: the level for SMILES strings and RDKit molecules; other graphs are taken
+    as they are.
     """
     if isinstance(graphs, GraphSet):
         return graphs
@@ -99,7 +99,9 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED) -> GraphSet:
                 f"{place} is {found}. {_ACCEPTED}"
             )
     module, function = _READERS[first].split(":")
-    return getattr(importlib.import_module(f"igsd.graphs.{module}"), function)(items, name=name)
+    kwargs = {"standardise": standardise} if standardise and first in _MOLECULES else {}
+    read = getattr(importlib.import_module(f"igsd.graphs.{module}"), function)
+    return read(items, name=name, **kwargs)
 
 
 def _is_gap(item: Any) -> bool:
@@ -117,7 +119,7 @@ def _kind(item: Any) -> str | None:
             return "path of a file of networks"
         return _SMILES if isinstance(item, str) else None
     if hasattr(item, "GetNumAtoms") and hasattr(item, "GetBonds"):
-        return "RDKit molecule"
+        return _RDKIT
     if hasattr(item, "is_directed") and hasattr(item, "add_nodes_from"):
         return "NetworkX graph"
     if hasattr(item, "get_edgelist") and hasattr(item, "vs"):
@@ -170,10 +172,8 @@ def _open(data: Any, smiles_column: str | None, level: str, progress: Progress |
             f"smiles_column={smiles_column!r} names a column of a table, but the graphs do not "
             "come from a table. Leave it out."
         )
-    if level and isinstance(data, list | tuple) and data and _kind(data[0]) == _SMILES:
-        return from_smiles(data, standardise=level)
     if not isinstance(data, str | os.PathLike):
-        return check_standardised(as_graphset(data), level)
+        return check_standardised(as_graphset(data, standardise=level), level)
     return check_standardised(_open_path(data, progress), level)
 
 

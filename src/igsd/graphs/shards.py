@@ -60,6 +60,8 @@ def is_sharded(path: str | os.PathLike[str]) -> bool:
     if (folder / shard_name(1)).exists():
         return True
     try:
+        if not (folder / MANIFEST).is_file():  # opening a pipe would wait for ever
+            return False
         with open(folder / MANIFEST, "rb") as file:
             return _KIND.encode() in file.read(1000)  # other programs write manifests, too
     except OSError:

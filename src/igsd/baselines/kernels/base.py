@@ -45,6 +45,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         """Learn from graphs and return self; ``y`` is accepted for pipelines and never read."""
         config, graphs = self._config_of_fit(), as_graphset(X).without_labels()
         self.config_, self.state_, self.notes_ = config, {}, ()
+        self.standardised_ = graphs.standardised
         try:
             self._fit(graphs)
         except BaseException:
@@ -60,7 +61,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
     def transform(self, X: Any) -> np.ndarray:
         """Return one row of features per graph, [G, d] float32."""
         check_is_fitted(self, "config_")
-        graphs = as_graphset(X)
+        graphs = self._read(X)
         rows = np.asarray(self._transform(graphs), dtype=np.float32)
         if rows.size and not rows.any():  # no column at all: fit has warned already
             warn_user(
@@ -78,6 +79,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
             "settings": self.from_config(self.config_).get_params(deep=False),
             "state": {k: v for k, v in self.state_.items() if k not in arrays},
             "notes": list(self.notes_),
+            **self._reading_to_json(),
         }
         tensors = {k: torch.from_numpy(np.ascontiguousarray(v)) for k, v in arrays.items()}
         write_model(path, tensors, header)
@@ -96,6 +98,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
             arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
             estimator.state_ = {**stored["state"], **arrays}
             estimator.notes_ = tuple(stored["notes"])
+            estimator._reading_from_json(header)
         return estimator
 
     @staticmethod
@@ -154,8 +157,8 @@ class KernelEstimator(ShallowEstimator):
         value depends only on its two graphs, which may be new, and on ``fit``.
         """
         check_is_fitted(self, "config_")
-        a = self._represent(as_graphset(X))
-        b = None if Y is None else self._represent(as_graphset(Y))
+        a = self._represent(self._read(X))
+        b = None if Y is None else self._represent(self._read(Y))
         K = self._products(a, b)
         if self.config_.normalise:
             left = _inverse_root(self._squares(a))

@@ -82,12 +82,15 @@ def from_smiles(
     return replace(found.graphs, notes=notes)
 
 
-def from_molecules(molecules: Sequence[Any], *, name: str = "molecules") -> GraphSet:
+def from_molecules(
+    molecules: Sequence[Any], *, name: str = "molecules", standardise: str = ""
+) -> GraphSet:
     """Return the graphs of molecules of RDKit, whose names (``_Name``), if any, become ids."""
     need("chem", "rdkit", "Reading molecules of RDKit")
     from rdkit import Chem
 
-    graphs = from_smiles([Chem.MolToSmiles(molecule) for molecule in molecules], name=name)
+    strings = [Chem.MolToSmiles(molecule) for molecule in molecules]
+    graphs = from_smiles(strings, name=name, standardise=standardise)
     names = [m.GetProp("_Name") if m.HasProp("_Name") else "" for m in molecules]
     return replace(graphs, ids=tuple(names)) if any(names) else graphs
 
