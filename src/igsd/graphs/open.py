@@ -36,7 +36,7 @@ _READERS = {
     "path of a file of networks": "readers.files:from_network_files",
     "igraph graph": "readers.networkx:from_igraph",
     "DGL graph": "readers.networkx:from_dgl",
-    "matrix": "readers.files:from_matrices",
+    "matrix": "readers.matrices:from_matrices",
     _RDKIT: "readers.smiles:from_molecules",
 }
 """What turns a list of one kind of graph into a set, imported on first use."""

@@ -18,7 +18,7 @@ from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.open import as_graphset, open_data
 from igsd.graphs.readers import file_labels, files
-from igsd.graphs.readers.files import matrix_graph
+from igsd.graphs.readers.matrices import matrix_graph
 from tests.small_graphs import make_graphs
 
 

@@ -25,9 +25,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from igsd.errors import DataError, enumerated, warn_user
 from igsd.files.arrays import refuse_pickle
 from igsd.files.bounded import read_bounded
@@ -39,6 +36,7 @@ from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.readers.cells import rows_of_text
 from igsd.graphs.readers.file_labels import endings, file_and_stem, read_file_labels
+from igsd.graphs.readers.matrices import read_npy, read_npz
 from igsd.graphs.readers.networkx import check_links, from_networkx
 from igsd.graphs.readers.own import own_reader, read_by_package, reader_checksum
 from igsd.progress import readable_name
@@ -53,9 +51,6 @@ _COLUMNS = {
 }
 """The names that the columns of an edge list may have."""
 
-
-_MOST_ROWS = 10_000_000
-"""The most rows of a sparse matrix whose file may say any number of rows."""
 
 _READER_VERSION = 5
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
@@ -352,21 +347,6 @@ def _value(text: str) -> Any:
         return text or None
 
 
-def _matrices(content: bytes) -> list[Any]:
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        if "format" not in arrays:  # SciPy's have one
-            return [graph for name in arrays.files for graph in _of_array(arrays[name])]
-    return [matrix_graph(sparse.load_npz(io.BytesIO(content)))]
-
-
-def _dense_matrix(content: bytes) -> list[Any]:
-    return _of_array(np.load(io.BytesIO(content), allow_pickle=False))
-
-
-def _of_array(array: np.ndarray) -> list[Any]:
-    return [matrix_graph(part) for part in (array if array.ndim == 3 else [array])]
-
-
 _PARSERS: dict[str, tuple[str, Callable[[bytes], list[Any]]]] = {
     ".graphml": ("GraphML", _graphml),
     ".gml": ("GML", _gml),
@@ -378,8 +358,8 @@ _PARSERS: dict[str, tuple[str, Callable[[bytes], list[Any]]]] = {
     ".edges": ("an edge list", _edge_list),
     ".csv": ("an edge list", _edge_list),
     ".tsv": ("an edge list", _edge_list),
-    ".npz": ("matrices of SciPy or NumPy", _matrices),
-    ".npy": ("adjacency matrices of NumPy", _dense_matrix),
+    ".npz": ("matrices of SciPy or NumPy", read_npz),
+    ".npy": ("adjacency matrices of NumPy", read_npy),
 }
 
 
@@ -402,59 +382,3 @@ def _drop_names(graphs: list[Any]) -> tuple[str, ...]:
 
 def _natural(text: str) -> list[Any]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
-
-
-def matrix_graph(matrix: Any) -> Any:
-    """Return an adjacency matrix as a NetworkX graph, directed if it is not symmetric.
-
-    Entries other than 0 are edges with that weight. Raises ``DataError`` if it is not square.
-    """
-    import networkx as nx
-
-    shape: tuple[int, ...] = getattr(matrix, "shape", ())
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise DataError(f"An adjacency matrix must be square. Got shape {list(shape)}.")
-    if matrix.dtype.kind not in "biuf":
-        raise DataError(f"An adjacency matrix must hold numbers. Got {matrix.dtype}.")
-    _check_sparse(matrix)
-    matrix = sparse.csr_array(matrix)
-    is_symmetric = (abs(matrix - matrix.T)).nnz == 0
-    graph = nx.Graph() if is_symmetric else nx.DiGraph()
-    graph.add_nodes_from(range(shape[0]))
-    values = matrix.tocoo()
-    ends = zip(values.row.tolist(), values.col.tolist(), values.data.tolist(), strict=True)
-    edges = ((u, v, float(w)) for u, v, w in ends if w)
-    if (values.data[values.data != 0] == 1).all():
-        graph.add_edges_from((u, v) for u, v, _ in edges)
-    else:
-        graph.add_weighted_edges_from(edges)
-    return graph
-
-
-def _check_sparse(matrix: Any) -> None:
-    """Raise ``DataError`` if pointers or indices of a SciPy matrix lead out of its arrays.
-
-    SciPy's compiled code follows them unchecked: they may come from a file.
-    """
-    if not sparse.issparse(matrix):
-        return
-    try:
-        if matrix.format in ("csr", "csc", "bsr"):
-            matrix.check_format(full_check=True)
-            return
-        if matrix.format == "coo":  # which checks its indices when it is made
-            matrix = sparse.coo_array((matrix.data, matrix.coords), shape=matrix.shape)
-    except (ValueError, IndexError) as error:
-        raise DataError(
-            f"A sparse adjacency matrix contradicts itself: {error}. Save it again."
-        ) from error
-    if matrix.shape[0] > _MOST_ROWS:  # a number that the size of the file does not confirm
-        raise DataError(
-            f"A sparse adjacency matrix in the format {matrix.format} may have at most "
-            f"{_MOST_ROWS:,} rows. Got {matrix.shape[0]:,}. Convert it with tocsr() if it is so."
-        )
-
-
-def from_matrices(matrices: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
-    """Return the set of these adjacency matrices, of SciPy or NumPy; see ``matrix_graph``."""
-    return from_networkx([matrix_graph(matrix) for matrix in matrices], name=name)
