@@ -112,7 +112,8 @@ def test_a_folder_below_a_file_is_refused_before_the_data_are_read(
 
 
 def test_resume_without_anything_to_continue_starts(igsd: Run, toy: Path, trained: Path) -> None:
-    assert igsd("train", toy, "-o", "r", "--resume", "--quiet", *SETTINGS)[0] == 0
+    code, _, err = igsd("train", toy, "-o", "r", "--resume", "--quiet", *SETTINGS)
+    assert (code, "no run to continue in r: training starts from the beginning" in err) == (0, True)
     assert model_bytes(Path("r")) == model_bytes(trained)
     begin = time.perf_counter()
     code, out, _ = igsd("train", toy, "-o", "r", "--resume")

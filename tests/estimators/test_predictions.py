@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from igsd import open_data
+from igsd.baselines.few_labels.gin import GINRegressor
 from igsd.estimators.predictions import given_columns, prediction_columns
 from igsd.estimators.predictor import MoleculeRegressor
 from tests.small_graphs import make_graphs
@@ -49,3 +50,15 @@ def test_a_target_called_like_another_column(name: str) -> None:
     columns = prediction_columns(model, graphs)
     assert columns[f"predicted_{name}"] == model.predict(graphs).reshape(-1).tolist()
     assert name != "distance" or columns["distance"] == [0.0] * len(smiles)
+
+
+def test_targets_called_like_the_titles_of_others() -> None:
+    """The predictions of ``num_low`` were replaced by those of ``predicted_num_low``."""
+    names = ["num", "num_low", "predicted_num_low"]
+    graphs = make_graphs(8)
+    y = np.random.default_rng(0).normal(size=(8, 3))
+    model = GINRegressor(epochs=1, label_batch_size=4, hidden_dim=4, random_state=0)
+    columns = prediction_columns(model.fit(graphs, y, target_names=names), graphs)
+    expected = model.predict(graphs)
+    titles = ["num", "predicted_predicted_num_low", "predicted_num_low"]
+    np.testing.assert_array_equal(np.transpose([columns[title] for title in titles]), expected)

@@ -118,6 +118,15 @@ def test_an_interrupted_import_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
         import_tables([str(source)], target)
     assert not target.exists()
     folder = parts_folder(target)
+
+    def full(*others: object) -> None:
+        raise StorageError("The disk is full.") from OSError()
+
+    # The error said that nothing was changed, so that its reader might choose another folder.
+    monkeypatch.setattr(importing, "write_part", full)
+    with pytest.raises(StorageError, match=r"keeps 2 parts of the import: the same command"):
+        import_tables([str(source)], target)
+    monkeypatch.setattr(importing, "write_part", write)
     assert len(list(folder.iterdir())) == 2
     (folder / "part-000002").write_bytes(b"damaged")
     written.append("again")

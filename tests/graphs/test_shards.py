@@ -127,6 +127,12 @@ def test_a_shard_of_another_version_or_set(folder: Path, tmp_path: Path) -> None
     expect(folder, "part-0002.graphs is not the shard that .* lists: its")
 
 
+def test_a_shard_that_is_not_listed(folder: Path) -> None:
+    """Only the next number was looked for."""
+    shutil.copy(folder / "part-0001.graphs", folder / "part-0099.graphs")
+    expect(folder, "holds part-0099.graphs, which .* does not list")
+
+
 def test_a_shard_listed_twice(folder: Path) -> None:
     entries = listed(folder)
     change(folder, shards=[*entries, entries[0]])

@@ -201,6 +201,8 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
         return _rest_of(args, folder, changes, graphs)
     if folder is not None:
         folder.claim(force=args.force, way_out="--resume continues it, --force replaces it.")
+        if args.resume:
+            say_note(f"no run to continue in {folder.path}: training starts from the beginning.")
     checkpoint = None if folder is None else folder / CHECKPOINT
     return TrainJob(graphs, method, recipe, config, labels, used, folder, checkpoint, is_new=True)
 

@@ -48,7 +48,9 @@ def prediction_columns(
     taken = {*columns, *near, "given", *(f"given_{name}" for name in targets)}
     taken |= {f"{name}_{end}" for name in targets for end in ("low", "high", "probability")}
     for name, column, width in zip(targets, values.T, widths, strict=True):
-        title = f"predicted_{name}" if name in taken else name
+        title = name
+        while title in taken or (title != name and title in targets):
+            title = f"predicted_{title}"
         is_probability = width is not None and math.isnan(width)
         columns[f"{title}_probability" if is_probability else title] = column.tolist()
         if width is not None and not is_probability:

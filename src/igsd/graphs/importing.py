@@ -6,10 +6,11 @@ columns of all parts are joined into one file, byte for byte what ``GraphSet.sav
 same molecules, or, for more than ``SHARD`` molecules, into a folder of shards.
 """
 
+import contextlib
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -140,16 +141,34 @@ def import_tables(
 
         on_cluster = workers.scheduler is not None
         work = sent_part if on_cluster else write_part
-        with workers.pool() as pool:
-            ahead = pool.size if on_cluster else 0
-            for (path, part, _), sent in run_tasks(work, left(), pool, in_order=False, ahead=ahead):
-                if sent is not None:
-                    with atomic_file(path) as file:
-                        file.write(sent)
-                advance(len(part.rows))
-        imported = _join(keys, target, table, reading)
+        with _kept(keys):
+            with workers.pool() as pool:
+                ahead = pool.size if on_cluster else 0
+                tasks = run_tasks(work, left(), pool, in_order=False, ahead=ahead)
+                for (path, part, _), sent in tasks:
+                    if sent is not None:
+                        with atomic_file(path) as file:
+                            file.write(sent)
+                    advance(len(part.rows))
+            imported = _join(keys, target, table, reading)
         remove_parts(folder)
     return imported
+
+
+@contextlib.contextmanager
+def _kept(parts: Collection[Path]) -> Iterator[None]:
+    """Say after an error of the system, such as a full disk, which parts need not be read again."""
+    try:
+        yield
+    except StorageError as error:
+        there = sum(path.exists() for path in parts)
+        if there and error.__cause__ is not None:
+            folder = next(iter(parts)).parent
+            raise StorageError(
+                f"{error} The folder {folder} keeps {counted(there, 'part')} of the import: the "
+                "same command continues from there."
+            ) from error
+        raise
 
 
 def refuse_existing(target: Path) -> None:

@@ -165,8 +165,9 @@ def _read_manifest(folder: Path) -> _Manifest:
                 f"{path} lists {shortened(name)!r} where {shard_name(place + 1)!r} must stand. "
                 f"{_AGAIN}"
             )
-    if (more := folder / shard_name(len(names) + 1)).exists():
-        raise StorageError(f"{folder} holds {more.name}, which {path} does not list. {_AGAIN}")
+    shards = sorted(file.name for file in folder.glob(shard_name(0).replace("0000", "[0-9]*")))
+    if more := [name for name in shards if name not in set(names)]:
+        raise StorageError(f"{folder} holds {more[0]}, which {path} does not list. {_AGAIN}")
     if missing := [name for name in names if not (folder / name).is_file()]:
         raise StorageError(
             f"{folder} lacks {counted(len(missing), 'shard')} of its {len(names)}: {missing[0]!r} "

@@ -150,7 +150,7 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
             raise ConfigError(
                 f"The Dask scheduler at {scheduler} has ended, or cannot be reached any more. "
                 "Restart it, and give the same command again: finished runs and parts of an import "
-                "are kept."
+                "are kept, shards of other commands are computed again."
             ) from error
 
 

@@ -77,9 +77,13 @@ class Predictions:
         unnamed = [f"value{i}" for i in range(len(self.labels.names))]
         names = zip(self.labels.names, unnamed, strict=True)
         columns = self.columns or {}
-        choices = [(f"predicted_{name}", name, other, "value") for name, other in names]
-        ended = [[f"{choice}{end}" for choice in some for end in _ENDS] for some in choices]
-        return [next((c for c in some if c in columns), "") for some in ended]
+        found = []
+        for name, other in names:
+            renamed = [f"predicted_predicted_{name}", f"predicted_{name}"]
+            own = [title for title in renamed if title not in self.labels.names]
+            titles = [f"{title}{end}" for title in (*own, name, other, "value") for end in _ENDS]
+            found.append(next((title for title in titles if title in columns), ""))
+        return found
 
     @cached_property
     def is_event(self) -> bool:
