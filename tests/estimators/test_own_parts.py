@@ -274,7 +274,7 @@ def test_a_place_in_the_settings_is_not_imported(write_module: Write, graphs: Gr
 
 def linked_graphs(graphs: GraphSet) -> GraphSet:
     """Return graphs whose edges have the kinds a and b."""
-    kinds = np.arange(graphs.num_edges, dtype=np.int32) % 2
+    kinds = np.tile(np.arange(graphs.num_edges, dtype=np.int32) % 2, 2)  # one way, then the other
     return make_graphs(classes=True, edge_labels=kinds, edge_label_names=("a", "b"))
 
 

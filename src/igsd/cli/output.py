@@ -24,7 +24,6 @@ from igsd.graphs.labels import GraphLabels
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.text_table import is_table
 from igsd.progress import Advance, printable, progress_bar, raw
-from igsd.report.aligned import print_rows
 
 
 def say_note(text: str) -> None:
@@ -138,6 +137,8 @@ def print_quality(model: Any) -> None:
     """Print how a predictor did on labels that were held out, beside the models it is made of."""
     if not hasattr(model, "ensembles_"):
         return
+    from igsd.report.aligned import print_rows
+
     for number in range(len(model.ensembles_)):
         rows = model.summary(number)
         names = getattr(getattr(model, "scale_", None), "names", ())
