@@ -33,6 +33,16 @@ def test_neighbours_as_json_and_as_a_table(igsd: Run, trained: Path, toy: Path) 
     assert len(out.splitlines()) == 2 + 7
 
 
+def test_quiet_is_accepted_as_by_the_other_commands(igsd: Run, trained: Path, toy: Path) -> None:
+    """It was an unknown argument, which stopped scripts that give it to every command."""
+    for name in ("neighbors", "map", "cluster", "outliers"):
+        query = ("--query-file", toy) if name == "neighbors" else ()
+        assert igsd(name, trained, toy, *query, "-o", f"{name}.csv", "--quiet")[0] == 0
+    assert igsd("index", trained, toy, "-o", "t.index", "--quiet")[0] == 0
+    code, out, _ = igsd("neighbors", "--index", "t.index", "--query", 0, "--quiet")
+    assert (code, out.startswith("nearest to graph 0")) == (0, True)
+
+
 def test_text_stands_flush_left(igsd: Run, trained: Path, tmp_path: Path) -> None:
     names = ("a", "long name", "b", "c")
     make_graphs(4, node_label_names=(0, 1, 2), graph_names=names).save(tmp_path / "g")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -21,6 +22,7 @@ from igsd.estimators import IGSD
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.neural import NeuralEstimator
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.readers.networkx import from_networkx
 from igsd.model.network import Dims, Network, Step
 from igsd.settings.groups import RANDOM_VIEWS, Batches, Encoder, Features, Training
 from igsd.training.task import Task, epoch_batches
@@ -164,6 +166,20 @@ def test_any_random_view(method: Any, graphs: GraphSet, view: str) -> None:
 def test_attributes_alone(method: Any) -> None:
     plain = make_graphs(labels=False, attributes=3)
     assert np.isfinite(tiny(method, epochs=1).fit_transform(plain)).all()
+
+
+def test_the_width_for_an_encoder_of_ones_own_counts_the_strength_of_weighted_nodes() -> None:
+    """The documents took ``FeatureMap.fit``, without the weights and the recipe of IGSD."""
+    networks = [nx.path_graph(n) for n in range(4, 10)]
+    for graph in networks:
+        nx.set_edge_attributes(graph, {edge: 1.0 + sum(edge) for edge in graph.edges}, "weight")
+    weighted = from_networkx(networks)
+    features = IGSD(**TINY).features_for(weighted)
+    assert features.dim == 4  # degrees 0 to 2, and the strength
+    model = IGSD(**TINY, encoder=MeanEncoder(features.dim, 5)).fit(weighted)
+    assert model.features_ == features
+    star = from_networkx([nx.star_graph(n) for n in (4, 100)])
+    assert IGSD().features_for(star).dim == 101  # the recipe for such networks tells more degrees
 
 
 def own_encoder(method: Any, graphs: GraphSet, out_dim: int = 5) -> MeanEncoder:

@@ -73,6 +73,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     text = "write .csv or .parquet instead; - for standard output"
     parser.add_argument("-o", "--output", metavar="FILE", help=text)
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.set_defaults(takes_url=True)
 
 
@@ -145,7 +146,7 @@ def _searched(args: Namespace) -> _Searched:
     """Open DATA or the index. The model of an index is opened when a query has to be embedded."""
     if args.index is None:
         model = open_model(args.model)
-        return _Searched(open_for_model(args, model), lambda: model)
+        return _Searched(open_for_model(args, model, quiet=args.quiet), lambda: model)
     index = Index.load(args.index)
     if args.model is None:
         return _Searched(index, lambda: _model_of(index))
@@ -189,7 +190,7 @@ def _queries(args: Namespace, searched: _Searched) -> list[Query]:
         if column and is_table(args.query_file):
             found = column in read_text_table(args.query_file).places
             reading["smiles_column"] = column if found else None
-        listed = open_graphs(args.query_file, **reading)
+        listed = open_graphs(args.query_file, quiet=args.quiet, **reading)
     model: Any = None if asked is None and listed is None else searched.model()
     rows = iter([] if asked is None else model.transform(asked))
     queries: list[Query] = []

@@ -24,7 +24,7 @@ from igsd.progress import progress_bar
 from igsd.settings import fields, text
 from igsd.settings.groups import ENCODERS, Layers, warn_without_effect
 from igsd.settings.own import PARTS, called, is_place, offered, part, place_of
-from igsd.training.fit import Fitted, Pretrained, Watched, fit, view_of
+from igsd.training.fit import Fitted, Pretrained, Watched, fit, fit_features, view_of
 from igsd.training.loop import RandomStream
 from igsd.views.source import Source
 
@@ -65,6 +65,15 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on graphs and return self; ``y`` is accepted for pipelines and never read."""
         return self._fit(as_graphset(X))
+
+    def features_for(self, X: Any) -> FeatureMap:
+        """Return what ``fit`` would show of these graphs, without training.
+
+        Its ``dim`` is the width of the node features, which an encoder of one's own is built for.
+        """
+        graphs, unfitted = as_graphset(X), type(self)(**self.get_params(deep=False))
+        unfitted._choose_recipe(graphs)
+        return fit_features(graphs, unfitted._config_of_fit())
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the vectors [G, d] float32 of graphs, seen in training or not."""

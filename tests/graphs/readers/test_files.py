@@ -101,15 +101,30 @@ def test_labels_of_a_folder_follow_the_rules_of_all_labels(tmp_path: Path) -> No
     assert find_labels(graphs, str(tmp_path), "label").y.tolist()[3:] == [2.0, -1.0]
 
 
+def test_an_empty_label_counts_as_one_that_is_missing(tmp_path: Path) -> None:
+    """The note counted only the graphs without a row."""
+    for n in (4, 5, 6, 7):
+        nx.write_graphml(network(n), tmp_path / f"g{n}.graphml")
+    (tmp_path / "labels.csv").write_text("file,label\ng4,\ng5,x\n")
+    message = (
+        r"no row for g6\.graphml, g7\.graphml, and no label in the row of g4\.graphml; "
+        "3 graphs of 4 count as unlabelled"
+    )
+    with pytest.warns(IGSDWarning, match=message):
+        graphs = open_data(tmp_path)
+    assert graphs.classes is not None
+    assert graphs.classes.tolist() == [-1, 0, -1, -1]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("file,label\n", "has no row for any graph"),
-        ("file,label\ng4,b\ng5,a\ng7,a\n", "names g7, and there are no such files"),
+        ("file,label\ng4,b\ng5,a\ng7,a\n", "names g7, but there is no such file"),
         ("file,label\ng4,b\ng4,a\ng5,a\n", "gives the file g4 two labels"),
         ("name,class,age\ng4,b,1\n", "must have the columns file and label"),
         ("g4,b\ng5,a\n", "must have the columns file and label, named in its first line"),
-        ("file,label\ng4.gml,b\ng5,a\n", "names g4.gml, and there are no such files"),
+        ("file,label\ng4.gml,b\ng5,a\n", "names g4.gml, but there is no such file"),
         ("file,label\ng4\n", "a row of 1 cells"),
     ],
 )
@@ -133,7 +148,7 @@ def test_only_the_ending_is_left_out_of_a_name(tmp_path: Path) -> None:
         assert graphs.classes is not None
         assert [graphs.class_names[c] for c in graphs.classes] == list("abca")
     labels.write_text("file,label\nteam,a\n")
-    with pytest.raises(DataError, match="names team, and there are no such files"):
+    with pytest.raises(DataError, match="names team, but there is no such file"):
         open_data(tmp_path)
 
 
@@ -507,7 +522,7 @@ def test_labels_of_molecules_are_not_matched_by_a_part_of_their_smiles(tmp_path:
     """The slash of a double bond was taken for a folder: C/C=C/CO labelled methanol."""
     path = tmp_path / "labels.csv"
     path.write_text("smiles,label\nCC,y\nCCO,x\nC/C=C/CO,y\n")
-    with pytest.raises(DataError, match="C/C=C/CO, and there are no such graphs"):
+    with pytest.raises(DataError, match="C/C=C/CO, but there is no such graph"):
         file_labels.read_file_labels(path, ["CC", "CCO", "CO"])
 
 

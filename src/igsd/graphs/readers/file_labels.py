@@ -7,7 +7,7 @@ from pathlib import Path
 
 from igsd.errors import DataError, counted, enumerated, shortened, warn_user
 from igsd.files.bounded import read_bounded
-from igsd.graphs.labels import number_of
+from igsd.graphs.labels import drop_missing, number_of
 from igsd.graphs.readers.cells import may_be_name, names_rows, rows_of_text
 from igsd.settings.own import offered
 
@@ -80,7 +80,7 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
     The two columns of a table of two may have any names and any order. A file is named in full, or
     without its ending if no other has the same name. Raises ``DataError`` for other columns, a name
     that is ambiguous, repeated with another label or unknown. A graph with an empty cell has no
-    label, nor has one without a row; a note counts those.
+    label, nor has one without a row; if there are such, a note counts both.
     """
     rows = _rows(path)
     header = [cell.lower() for cell in rows[0]] if rows else []
@@ -121,15 +121,20 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
         if given.setdefault(asked, row[label]) != row[label]:
             raise DataError(f"{path} gives the file {row[file]} two labels.")
     if unknown:
-        what = "files" if plain("a/b") == "b" else "graphs"
-        raise DataError(f"{path} names {enumerated(unknown)}, and there are no such {what}.")
+        what = "file" if plain("a/b") == "b" else "graph"
+        there = f"is no such {what}" if len(unknown) == 1 else f"are no such {what}s"
+        raise DataError(f"{path} names {enumerated(unknown)}, but there {there}.")
     labels = [given.get(name, given.get(file_and_stem(name)[0])) for name in names]
     if missing := [name for name, found in zip(names, labels, strict=True) if found is None]:
         if len(missing) == len(names):
             raise DataError(f"{path} has no row for any graph. Add one for each that has a label.")
+        known = drop_missing(labels, path.name, warn=False)
+        pairs = list(zip(names, labels, known, strict=True))
+        empty = [name for name, cell, label in pairs if cell is not None and label is None]
+        also = f", and no label in the row of {enumerated(empty, 2)}" if empty else ""
         warn_user(
-            f"{path} has no row for {enumerated(missing, 2)}; "
-            f"{counted(len(missing), 'graph')} of {len(names)} count as unlabelled."
+            f"{path} has no row for {enumerated(missing, 2)}{also}; "
+            f"{counted(known.count(None), 'graph')} of {len(names)} count as unlabelled."
         )
     return [found or "" for found in labels]
 
