@@ -19,6 +19,7 @@ from benchmarks.billion import render_plan
 from benchmarks.record import SCALING, TORTURE, read_all
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
+from igsd.errors import counted
 from igsd.report.readme import read_page, replace_between, update_pages
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
@@ -54,7 +55,7 @@ def _run(record: dict[str, Any], name: str) -> str:
     return (
         f"{name.capitalize() + ', measured' if name else 'Measured'} on {record['date'][:10]}, "
         f"commit {source}{changed}: {machine['processor']}, {machine['cores']} cores, load {loads} "
-        f"before and after, {record['seconds'] / 60:.0f} minutes. {packages}."
+        f"before and after, {counted(round(record['seconds'] / 60), 'minute')}. {packages}."
     )
 
 

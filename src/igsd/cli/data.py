@@ -20,6 +20,7 @@ from igsd.cli.options import (
 from igsd.cli.output import open_graphs, reading_of, say_note
 from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.twins import count_twins
+from igsd.files.locks import refuse_existing
 from igsd.files.remote import is_remote
 from igsd.graphs.build import join_sets
 from igsd.graphs.datasets import aliases, data_sets, shown_names
@@ -29,7 +30,6 @@ from igsd.graphs.importing import (
     import_tables,
     is_long,
     parts_folder,
-    refuse_existing,
 )
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.files import is_network_file

@@ -132,8 +132,9 @@ _OTHER_PARAMETERS = {
     "recipe": (
         "str or None",
         "the shipped settings that fill in what is left at None, as on the command line. 'auto' "
-        "chooses them for the graphs: 'molecules' if nodes have labels or attributes, else "
-        "'social'. None: the general defaults, which are given with each parameter.",
+        "chooses them for the graphs: 'molecules' if nodes have labels, 'networks' if nodes or "
+        "edges carry more, else 'social'. None: the general defaults, which are given with each "
+        "parameter.",
     ),
     "random_state": (
         "int, RandomState, Generator or None",

@@ -21,6 +21,7 @@ from igsd.estimators.targets import (
     codes_of,
     encode_classes,
     read_targets,
+    target_names_of,
 )
 from igsd.files.arrays import Header
 from igsd.graphs.open import as_graphset
@@ -209,10 +210,8 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
         graphs = as_graphset(X)
         targets, is_single = read_targets(y, len(graphs))
         check_known(targets)
-        if target_names is None:
-            columns = [str(name) for name in getattr(y, "columns", ())]
-            target_names = columns if len(columns) == targets.shape[1] else ()
-        scale = TargetScale.fit(targets, is_single=is_single, names=tuple(target_names))
+        names = target_names_of(y, target_names, targets.shape[1])
+        scale = TargetScale.fit(targets, is_single=is_single, names=names)
         if (is_binary := are_binary(targets)).any():
             warn_user(
                 f"Only 0 and 1 occur in {scale.listed(is_binary)}, and a network learns several "

@@ -23,6 +23,7 @@ from igsd.estimators.targets import (
     codes_of,
     encode_classes,
     read_targets,
+    target_names_of,
 )
 from igsd.evaluation.ensemble import FEWEST_JUDGED, Ensemble, conformal_width, fit_ensemble
 from igsd.evaluation.neighbors import nearest
@@ -343,15 +344,13 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
         graphs = molecules_of(X)
         targets, is_single = read_targets(y, len(graphs))
         check_known(targets)
-        if target_names is None:
-            columns = [str(name) for name in getattr(y, "columns", ())]
-            target_names = columns if len(columns) == targets.shape[1] else ()
+        names = target_names_of(y, target_names, targets.shape[1])
         few = (~np.isnan(targets)).sum(axis=0)
         if few.min() < 3:
             raise DataError(
                 f"A predictor of numbers needs at least 3 labels of each target. Got {few.min()}."
             )
-        self.scale_ = TargetScale.fit(targets, is_single=is_single, names=tuple(target_names))
+        self.scale_ = TargetScale.fit(targets, is_single=is_single, names=names)
         is_binary = are_binary(targets)
         self.scale_ = self.scale_.unscaled(is_binary)
         pairs = zip(self.scale_.standardised(targets).T, is_binary, strict=True)

@@ -251,6 +251,14 @@ def _listed(names: tuple[str, ...], which: np.ndarray) -> str:
     return ", ".join(str(names[i]) if names else str(i) for i in np.flatnonzero(which))
 
 
+def target_names_of(y: Any, names: Any, count: int) -> tuple[str, ...]:
+    """Return the names of the targets: those that are given, or the columns of a data frame."""
+    if names is None:
+        columns = [str(name) for name in getattr(y, "columns", ())]
+        names = columns if len(columns) == count else ()
+    return tuple(names)
+
+
 def read_targets(y: Any, num_graphs: int) -> tuple[np.ndarray, bool]:
     """Return (targets [G, t] float64, NaN if unknown; whether there is one per graph).
 

@@ -239,10 +239,8 @@ def _model_vectors(
     from igsd.estimators.labelled import LabelEstimator
     from igsd.estimators.neural import NeuralEstimator
 
-    name, notes = (
-        registry.name_of(model) or "igsd",
-        [],
-    )  # models trained with labels are shown as IGSD
+    name = registry.name_of(model) or "igsd"  # models trained with labels are shown as IGSD
+    notes = []
     if isinstance(model, LabelEstimator):
         notes.append(
             "the model was trained with labels; its score on graphs whose labels it has seen is "

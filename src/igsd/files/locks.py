@@ -72,9 +72,15 @@ def only_writer(path: Path, *, may_replace: bool) -> Iterator[None]:
     replaced.
     """
     with _held(Lock(path.with_name(f".{path.name}.lock")), path, "name"):
-        if path.exists() and not may_replace:
-            raise StorageError(f"{path} exists. Choose another name, or replace it with --force.")
+        if not may_replace:
+            refuse_existing(path)
         yield
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise ``StorageError`` if there is a file or folder where a file is to be written."""
+    if path.exists():
+        raise StorageError(f"{path} exists. Choose another name, or replace it with --force.")
 
 
 @contextlib.contextmanager

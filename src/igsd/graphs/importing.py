@@ -21,7 +21,7 @@ from igsd.errors import DataError, StorageError, counted, enumerated, need, warn
 from igsd.files.arrays import Header, write_arrays
 from igsd.files.atomic import atomic_file, remove_abandoned
 from igsd.files.bounded import split_sheet
-from igsd.files.locks import owned
+from igsd.files.locks import owned, refuse_existing
 from igsd.graphs.build import encode_categories
 from igsd.graphs.joining import (
     KIND,
@@ -169,12 +169,6 @@ def _kept(parts: Collection[Path]) -> Iterator[None]:
                 "same command continues from there."
             ) from error
         raise
-
-
-def refuse_existing(target: Path) -> None:
-    """Raise ``StorageError`` if there is a file or folder where a set is to be written."""
-    if target.exists():
-        raise StorageError(f"{target} exists. Choose another name, or replace it with --force.")
 
 
 def parts_folder(target: Path) -> Path:
