@@ -44,6 +44,14 @@ def test_quiet_is_accepted_as_by_the_other_commands(igsd: Run, trained: Path, to
     assert (code, out.startswith("nearest to graph 0")) == (0, True)
 
 
+def test_a_query_without_a_class(igsd: Run, trained: Path) -> None:
+    """It was called ``class None``."""
+    graphs = make_graphs(4, node_label_names=(0, 1, 2), classes=True)
+    replace(graphs, classes=np.array([-1, 0, 1, 0])).save("g")
+    out = igsd("neighbors", trained, "g", "--query", 0)[1]
+    assert out.startswith("nearest to graph 0 (no class)\n")
+
+
 def test_text_stands_flush_left(igsd: Run, trained: Path, tmp_path: Path) -> None:
     names = ("a", "long name", "b", "c")
     make_graphs(4, node_label_names=(0, 1, 2), graph_names=names).save(tmp_path / "g")
