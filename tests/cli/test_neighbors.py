@@ -35,12 +35,21 @@ def test_neighbours_as_json_and_as_a_table(igsd: Run, trained: Path, toy: Path) 
 
 def test_quiet_is_accepted_as_by_the_other_commands(igsd: Run, trained: Path, toy: Path) -> None:
     """It was an unknown argument, which stopped scripts that give it to every command."""
-    for name in ("neighbors", "map", "cluster", "outliers"):
-        query = ("--query-file", toy) if name == "neighbors" else ()
-        assert igsd(name, trained, toy, *query, "-o", f"{name}.csv", "--quiet")[0] == 0
+    asked = {"neighbors": ("--query-file", toy), "map": (), "cluster": (), "outliers": ("-k", 2)}
+    for name, more in asked.items():
+        code, _, err = igsd(name, trained, toy, *more, "-o", f"{name}.csv", "--quiet")
+        assert code == 0, err
     assert igsd("index", trained, toy, "-o", "t.index", "--quiet")[0] == 0
     code, out, _ = igsd("neighbors", "--index", "t.index", "--query", 0, "--quiet")
     assert (code, out.startswith("nearest to graph 0")) == (0, True)
+
+
+def test_a_query_without_a_class(igsd: Run, trained: Path) -> None:
+    """It was called ``class None``."""
+    graphs = make_graphs(4, node_label_names=(0, 1, 2), classes=True)
+    replace(graphs, classes=np.array([-1, 0, 1, 0])).save("g")
+    out = igsd("neighbors", trained, "g", "--query", 0)[1]
+    assert out.startswith("nearest to graph 0 (no class)\n")
 
 
 def test_text_stands_flush_left(igsd: Run, trained: Path, tmp_path: Path) -> None:

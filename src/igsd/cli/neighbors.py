@@ -256,7 +256,9 @@ def _columns(queries: list[dict[str, Any]], rows: list[list[dict[str, Any]]]) ->
 def _print(queries: list[dict[str, Any]], rows: list[list[dict[str, Any]]]) -> None:
     """Print a table for each query."""
     for place, (query, found) in enumerate(zip(queries, rows, strict=True)):
-        title = "nearest to " + ", ".join(f"{key} {value}" for key, value in query.items())
+        parts = [f"{key} {value}" for key, value in query.items() if value is not None]
+        parts[0] += " (no class)" if query.get("class", "") is None else ""
+        title = "nearest to " + ", ".join(parts)
         if place:
             print()
         print_rows(found, title)

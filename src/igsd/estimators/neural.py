@@ -259,7 +259,7 @@ class NeuralEstimator(ConfiguredEstimator[Any]):
             raise ParameterError(
                 "encoder",
                 type(self).__name__,
-                f"must be an object, and {encoder.__name__} is a class. Call it with its "
+                f"must be an nn.Module object, but {encoder.__name__} is a class. Call it with its "
                 f"arguments: encoder={encoder.__name__}(...).",
             )
         if isinstance(given["encoder"], torch.nn.Module):

@@ -28,7 +28,8 @@ def prediction_columns(
     if not isinstance(model, GraphClassifier | GraphRegressor | MoleculePredictor):
         raise ConfigError(
             f"{source} is a model of {type(model).__name__}, which gives vectors and no "
-            "predictions. Train with labels: `igsd train DATA --labels COLUMN`."
+            "predictions. Train with labels, of a column of a table or in a file: `igsd train DATA "
+            "--labels COLUMN|FILE`."
         )
     model.set_params(verbose=verbose)
     columns = about_graphs(graphs)

@@ -87,7 +87,8 @@ def class_codes(graphs: GraphSet, *, gaps: bool = False) -> np.ndarray:
             f"{graphs.name!r} has no class labels, and a score needs them. A column of a table "
             "becomes the classes with --labels COLUMN of `igsd evaluate` and `igsd compare`, or "
             "permanently with `igsd data import TABLE --label-column COLUMN -o FILE`: then give "
-            "FILE as DATA. `igsd embed` writes the vectors without classes."
+            "FILE as DATA. For a folder of networks give a file with the columns file and label: "
+            "--labels FILE. `igsd embed` writes the vectors without classes."
         )
     return inputs.check_codes(graphs.classes, len(graphs), graphs.class_names, gaps=gaps)
 

@@ -84,7 +84,7 @@ def categories(
 
 
 def attribute_columns(
-    records: Sequence[Record], kind: str, known: Known, owner: str
+    records: Sequence[Record], kind: str, known: Known, owner: str, graph_of: Sequence[str] = ()
 ) -> tuple[Fields, tuple[str, ...]]:
     """Return (columns, notes): ``<kind>_attributes`` from every key except ``label``.
 
@@ -93,7 +93,7 @@ def attribute_columns(
     A key is left out, with a note, if its values are dates, or of different kinds. One that a
     record lacks is in the columns ``partial_<kind>_attributes``, NaN or -1 where it is missing, and
     in a note too. A missing weight of an edge is 1. Raises ``DataError`` for vectors of different
-    lengths.
+    lengths. ``graph_of``: the name of the graph of each record, for the notes.
     """
     keys = sorted({key for record in records for key in record if key != "label"}, key=_natural)
     parts: Parts = {}
@@ -107,11 +107,14 @@ def attribute_columns(
             values = [1.0 if value is None else value for value in values]
             notes.append(f"{counted(missing, 'edge')} without a weight: counted as 1")
             missing = 0
-        fault = _fault(present)
+        fault = _fault(values, graph_of)
         if missing and not fault:
             count = counted(len(values), kind)
+            place = next(place for place, value in enumerate(values) if value is None)
+            where = graph_of[place] if graph_of else ""
+            first = "" if not where else f", in {where}" if missing == 1 else f", first in {where}"
             notes.append(
-                f"{kind} attribute {key!r} not used: {missing} of {count} {lacks(missing)}"
+                f"{kind} attribute {key!r} not used: {missing} of {count} {lacks(missing)}{first}"
             )
             if not _is_even(present):
                 continue
@@ -204,18 +207,24 @@ def _is_even(present: Sequence[Any]) -> bool:
     return len({len(_vector(value)) for value in present}) == 1
 
 
-def _fault(present: Sequence[Any]) -> str:
+def _fault(values: Sequence[Any], graph_of: Sequence[str]) -> str:
     """Return why the values of an attribute cannot be used, an empty text if they can."""
+    present = [value for value in values if value is not None]
     if any(_is_date(value) for value in present[:_LOOKED_AT]) and all(map(_is_date, present)):
         return "dates are not turned into numbers; store e.g. the year, or days since a day"
     if all(isinstance(value, _KINDS) for value in present):
         return ""
     if all(_is_number(value) for value in present):
         return ""
-    odd = next(value for value in present if not _is_number(value))
+    place, odd = next(
+        (place, value)
+        for place, value in enumerate(values)
+        if value is not None and not _is_number(value)
+    )
+    where = f" (in {graph_of[place]})" if graph_of and graph_of[place] else ""
     if isinstance(odd, str) and any(_is_number(value) for value in present):
-        return f"numbers and texts such as {shortened(odd, 30)!r} are mixed"
-    return f"values of type {type(odd).__name__} are neither numbers nor texts"
+        return f"numbers and texts such as {shortened(odd, 30)!r}{where} are mixed"
+    return f"values of type {type(odd).__name__}{where} are neither numbers nor texts"
 
 
 _KINDS = (str, bool, np.bool_)

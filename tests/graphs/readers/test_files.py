@@ -252,6 +252,20 @@ def test_the_file_of_a_wrong_number_is_named(tmp_path: Path) -> None:
     FeatureMap.fit(graphs, attributes="none")
 
 
+def test_the_file_is_named_for_which_an_attribute_is_left_out(tmp_path: Path) -> None:
+    """One file of hundreds takes the attribute from all; nothing told which."""
+    for n, (age, size) in enumerate([(20, 1), ("old", 2), (30, None), (40, 3)]):
+        graph = nx.path_graph(3)
+        nx.set_node_attributes(graph, age, "age")
+        if size is not None:
+            nx.set_node_attributes(graph, size, "size")
+        nx.write_gml(graph, tmp_path / f"g{n}.gml")
+    assert [note for note in open_data(tmp_path).notes if "attribute" in note] == [
+        "node attribute 'age' not used: numbers and texts such as 'old' (in g1.gml) are mixed",
+        "node attribute 'size' not used: 3 of 12 nodes have none, first in g2.gml",
+    ]
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "edgelist", "csv.gz", "edges"])
 def test_one_file_with_a_column_of_graphs(suffix: str, tmp_path: Path) -> None:
     mark = "\t" if suffix == "tsv" else ","

@@ -164,12 +164,12 @@ def _rows_by_name(
     missing = [own[place] for place in np.flatnonzero(counts == 0)]
     repeated = [own[place] for place in np.flatnonzero(counts > 1)]
     if unknown or missing or repeated:
-        parts = {"others": unknown, "none for": missing, "several for": repeated}
-        what = [f"{words} ({enumerated(names, 3)})" for words, names in parts.items() if names]
+        parts = {"others:": unknown, "none for": missing, "several for": repeated}
+        what = [f"{words} {enumerated(names, 3)}" for words, names in parts.items() if names]
         raise DataError(
             f"The rows of {path} are matched by the column {key!r} with the names of the graphs of "
             f"{graphs.name!r}, such as {shortened(own[0])!r}: there must be one for each graph. "
-            f"There are {', '.join(what)}. Names of files may lack the ending; without the column, "
+            f"There are {'; '.join(what)}. Names of files may lack the ending; without the column, "
             "rows are taken in the order of the graphs."
         )
     return np.argsort(np.array(places, np.int64)).tolist()

@@ -43,6 +43,7 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
     known = tables.common_names(graph.graph.get(tables.NAMES_KEY) for graph in items) or {}
     nodes: list[tables.Record] = []
     edges: list[tables.Record] = []
+    graph_of: dict[str, list[str]] = {"node": [], "edge": []}
     ends: list[tuple[int, int, int]] = []  # of every line, and the edge that it is of
     for graph in items:
         index = {node: len(nodes) + place for place, node in enumerate(graph.nodes)}
@@ -55,13 +56,16 @@ def from_networkx(graphs: Iterable[Any], *, name: str = UNNAMED) -> GraphSet:
             if not graph.is_directed():
                 ends.append((index[v], index[u], len(edges)))
             edges.append(data)
+        title = str(graph.graph.get("name") or "") if len(items) > 1 else ""
+        for kind, rows in (("node", nodes), ("edge", edges)):
+            graph_of[kind] += [title] * (len(rows) - len(graph_of[kind]))
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 3)
     records = [graph.graph for graph in items]
     columns = tables.graph_columns(records, known, name)
     notes = tables.graph_notes(records)
     for kind, rows in (("node", nodes), ("edge", edges)):
         columns |= tables.label_columns(rows, kind, known)
-        attributes, left_out = tables.attribute_columns(rows, kind, known, name)
+        attributes, left_out = tables.attribute_columns(rows, kind, known, name, graph_of[kind])
         columns |= attributes
         notes += left_out
     counts = [graph.number_of_nodes() for graph in items]

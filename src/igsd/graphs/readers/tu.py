@@ -40,6 +40,7 @@ from igsd.files.bounded import BoundedReader, check_members, read_bounded
 from igsd.files.columns import parse_number
 from igsd.graphs.build import AS_FLOATS, ONE_WAY, encode_categories, first_not_finite, from_edges
 from igsd.graphs.graphset import Fields, GraphSet, placeholders
+from igsd.graphs.readers.file_labels import endings
 
 _ADJACENCY = "_A.txt"
 _COLUMNS = [f"{k}_{what}" for k in ("node", "edge", "graph") for what in ("labels", "attributes")]
@@ -98,9 +99,10 @@ def find_tu_files(path: Path) -> TUFiles:
     shown = {m: p for m, p in shown.items() if not any(part.startswith(hidden) for part in p.parts)}
     found = [member for member in shown if member.endswith(_ADJACENCY)]
     if not found:
+        others = f" A folder may also hold files of networks ({', '.join(endings())})."
         raise DataError(
             f"{path} holds no TU data set: a file whose name ends in {_ADJACENCY} was expected, "
-            f"found {enumerated(list(shown)) or 'nothing'}."
+            f"found {enumerated(list(shown)) or 'nothing'}.{others if path.is_dir() else ''}"
         )
     if len(found) > 1:
         raise DataError(
