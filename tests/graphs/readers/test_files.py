@@ -380,6 +380,7 @@ def test_matrices_in_python() -> None:
     ("form", "arrays"),
     [
         ("csr", {"indices": [0, 1], "indptr": [0, 5, 2, 2]}),
+        ("csr", {"indices": [0, 1], "indptr": [0, 1, 2, 0]}),
         ("csr", {"indices": [-1, 1], "indptr": [0, 1, 2, 2]}),
         ("csc", {"indices": [0, 1], "indptr": [0, 1 << 30, 2, 2]}),
         ("bsr", {"indices": [0, 7], "indptr": [0, 9, 2, 2], "data": np.ones((2, 1, 1))}),
