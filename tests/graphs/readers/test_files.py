@@ -266,6 +266,14 @@ def test_the_file_is_named_for_which_an_attribute_is_left_out(tmp_path: Path) ->
     ]
 
 
+def test_molecules_with_a_source_and_a_target(tmp_path: Path) -> None:
+    """Those of ChEMBL were read as one network, silently."""
+    pytest.importorskip("rdkit")
+    rows = "CCO,lab,kinase\nCCN,lab,kinase\nCCC,paper,kinase\n"
+    (tmp_path / "m.csv").write_text(f"smiles,source,target\n{rows}")
+    assert len(open_data(tmp_path / "m.csv")) == 3
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "edgelist", "csv.gz", "edges"])
 def test_one_file_with_a_column_of_graphs(suffix: str, tmp_path: Path) -> None:
     mark = "\t" if suffix == "tsv" else ","

@@ -330,8 +330,13 @@ def _edge_list(content: bytes) -> list[Any]:
 
 
 def _ends(header: list[str]) -> dict[str, int]:
-    """Return the places of the columns of an edge list in a header."""
+    """Return the places of the columns of an edge list in a header.
+
+    Tables of molecules may have a source and a target too, those of a measurement.
+    """
     names = [cell.lower() for cell in header]
+    if any(word in name for name in names for word in ("smiles", "inchi")):
+        return {}
     found = {key: [names.index(n) for n in known if n in names] for key, known in _COLUMNS.items()}
     places = {key: where[0] for key, where in found.items() if where}
     return places if {"source", "target"} <= set(places) else {}
