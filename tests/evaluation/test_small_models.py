@@ -7,7 +7,7 @@ import pytest
 from sklearn import ensemble, linear_model
 
 from igsd.evaluation.ensemble import Ensemble, conformal_width, fit_ensemble
-from igsd.evaluation.small_models import HEADS, Forest, SmallModel, held_out, loss
+from igsd.evaluation.small_models import HEADS, Forest, Kernel, SmallModel, held_out, loss
 
 
 def blobs(num: int = 60, classes: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -94,6 +94,41 @@ def test_a_held_out_label_is_not_seen() -> None:
         (other,) = HEADS["linear"].fit(X[5:], changed[5:], (value,), True, 0)
         assert not np.allclose(model(X), other(X))
     assert loss(first, Y, True) < np.log(3)
+
+
+def test_a_kernel_is_held_out_as_if_it_were_fitted_without_the_fold() -> None:
+    """One inverse serves all folds; the width is that of all rows."""
+    X, Y = blobs(50, 2)
+    folds, head = [np.arange(i, len(X), 5) for i in range(5)], HEADS["kernel"]
+    assert head.hold_out is not None
+    found = head.hold_out(X, Y, folds, head.grid, True, 0)
+    models = fitted("kernel", X, Y, is_class=True)
+    for outputs, model, (_, strength) in zip(found, models, head.grid, strict=True):
+        assert isinstance(model, Kernel)
+        table = np.exp(-model.gamma * np.square(X[:, None] - X[None]).sum(axis=2))
+        for fold in folds:
+            rest = np.setdiff1d(np.arange(len(X)), fold)
+            bias = Y[rest].mean(axis=0)
+            inner = table[np.ix_(rest, rest)] + strength * np.eye(len(rest))
+            weight = np.linalg.solve(inner, Y[rest] - bias)
+            wanted = table[np.ix_(fold, rest)] @ weight + bias
+            np.testing.assert_allclose(outputs[fold], wanted, atol=1e-7)
+
+
+def test_a_forest_is_held_out_by_the_trees_that_have_not_drawn_a_row() -> None:
+    X, Y = blobs(60, 2)
+    shuffled = np.eye(2)[np.random.default_rng(1).integers(2, size=60)]
+    head = HEADS["forest"]
+    assert head.hold_out is not None
+    own, noise = (head.hold_out(X, T, [], head.grid, True, 0)[0] for T in (Y, shuffled))
+    forest = ensemble.RandomForestClassifier(200, random_state=0, oob_score=True)
+    forest.fit(X.astype(np.float32), Y.argmax(axis=1))
+    np.testing.assert_allclose(own, forest.oob_decision_function_)
+    hits = [(p.argmax(1) == T.argmax(1)).mean() for p, T in ((own, Y), (noise, shuffled))]
+    assert hits[0] > 0.9
+    assert hits[1] < 0.7  # a fitted value would always be right
+    numbers = head.hold_out(X, X[:, :1], [], head.grid, False, 0)[0]
+    assert 0 < np.abs(numbers - X[:, :1]).mean() < X[:, 0].std()
 
 
 def ensemble_of(X: np.ndarray, Y: np.ndarray, *, is_class: bool) -> Ensemble:

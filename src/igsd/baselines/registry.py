@@ -160,7 +160,10 @@ METHODS: dict[str, Method] = {
     "infograph-star": _few_labels("InfoGraph*", f"{_INFOGRAPH}Star"),
     "gin": _few_labels("GIN (supervised only)", _GIN, settings=_OFF),
     "igsd-molecules": _few_labels(
-        "IGSD, pre-trained on molecules", "igsd.estimators.predictor:Molecule", stochastic=True
+        "IGSD, pre-trained on molecules",
+        "igsd.estimators.predictor:Molecule",
+        stochastic=True,
+        revision=1,
     ),
     "igsd-self": _few_labels("IGSD (Self-supp)", _IGSD, settings=_SELF | _OFF),
     "igsd-supcon": _few_labels("IGSD (SupCon)", _IGSD, settings=_SUPCON | _OFF, numbers=False),

@@ -21,14 +21,22 @@ def summed(x: Tensor) -> Tensor:
     return x if num_processes() == 1 else _Sum.apply(x)
 
 
-def gathered(rows: Tensor) -> tuple[Tensor, int]:
-    """Return (the rows of all processes, in order, with gradient; where ours begin)."""
+def lengths(rows: Tensor) -> list[int]:
+    """Return how many rows each process has."""
+    counts = torch.zeros(num_processes(), dtype=torch.int64, device=rows.device)
+    counts[distributed.get_rank()] = len(rows)
+    distributed.all_reduce(counts)
+    return [int(count) for count in counts]
+
+
+def gathered(rows: Tensor, counts: list[int] | None = None) -> tuple[Tensor, int]:
+    """Return (the rows of all processes, in order, with gradient; where ours begin).
+
+    ``counts``: the ``lengths`` of the rows, if they are known.
+    """
     if num_processes() == 1:
         return rows, 0
-    lengths = torch.zeros(num_processes(), dtype=torch.int64, device=rows.device)
-    lengths[distributed.get_rank()] = len(rows)
-    distributed.all_reduce(lengths)
-    counts = lengths.tolist()
+    counts = counts or lengths(rows)
     padding = rows.new_zeros(max(counts) - len(rows), *rows.shape[1:])
     parts = _Gather.apply(torch.cat([rows, padding]))
     joined = torch.cat([part[:count] for part, count in zip(parts, counts, strict=True)])

@@ -81,7 +81,7 @@ def fit_classes(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
         return pipeline.Pipeline([("columns", columns), ("model", model)]).fit(X, y)
     from igsd.evaluation.logistic import fit_logistic
 
-    rows, axes = _spanned(columns.transform(X))
+    rows, axes = spanned(columns.transform(X))
     parts = list(_parts(y, folds).split(y, y)) if folds > 1 else []
     return _Fitted(columns, axes, fit_logistic(rows, y, _STRENGTHS.tolist(), parts))
 
@@ -109,7 +109,7 @@ class _Fitted:
         return predicted
 
 
-def _spanned(rows: Any) -> tuple[Any, np.ndarray | None]:
+def spanned(rows: Any) -> tuple[Any, np.ndarray | None]:
     """Return rows [n, d] in the space that they span, and its axes [d, r]; d < n: as they are.
 
     Weights with the least norm lie in that space, so a linear model loses nothing there.

@@ -14,16 +14,20 @@ predictions. Rows are expected to have a squared norm of about 1.
 
 import itertools
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy import linalg
 from scipy.linalg import LinAlgWarning
 from scipy.special import softmax
 from sklearn import cross_decomposition, ensemble, linear_model
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
+
+from igsd.evaluation.heads import spanned
 
 _SMALLEST = 0.01
 """No probability of a regression on classes is below this, before they are calibrated."""
@@ -31,8 +35,6 @@ _ABSENT = -5.0
 """The logit of a class without a row."""
 _MOST_TRIED = 100
 """Columns that a split of a tree for numbers is chosen among."""
-_DIRECT = 800
-"""Rows from which a logistic regression works on the columns as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,16 +152,27 @@ Fit = Callable[[np.ndarray, np.ndarray, tuple[Any, ...], bool, int], list[SmallM
 
 Y: one column per class, 1 for the class of a row; or one column of standardised numbers."""
 
+HoldOut = Callable[
+    [np.ndarray, np.ndarray, list[np.ndarray], tuple[Any, ...], bool, int], np.ndarray
+]
+"""(X, Y, rows held out together, values of the grid, whether Y are classes, seed) -> outputs.
+
+[values, n, o]: for each row those of a model that has not seen its label."""
+
 
 @dataclass(frozen=True)
 class Head:
-    """A kind of small model; ``is_probability``: whether its outputs for classes are no logits."""
+    """A kind of small model; ``is_probability``: whether its outputs for classes are no logits.
+
+    ``hold_out``: a way to held-out outputs that takes less than a fit for every fold.
+    """
 
     model: type[SmallModel]
     fit: Fit
     grid: tuple[Any, ...]
     is_probability: bool = False
     classes_only: bool = False
+    hold_out: HoldOut | None = None
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """Return the probabilities of classes [n, C] for outputs."""
@@ -173,13 +186,9 @@ def _fit_linear(
     X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
 ) -> list[SmallModel]:
     centre = X.mean(axis=0)
-    rows, axes = X - centre, None
-    if len(X) <= _DIRECT:  # in the space of the rows, which holds every solution, columns are few
-        _, sizes, turned = np.linalg.svd(rows, full_matrices=False)
-        axes = turned[sizes > 1e-7 * max(sizes[0], 1e-12)].T
-        if not axes.shape[1]:  # all rows are equal: a column of zeros, so that the bias is learned
-            axes = np.zeros((X.shape[1], 1))
-        rows = rows @ axes
+    rows, axes = spanned(np.asarray(X - centre, np.float64))
+    if not rows.shape[1]:  # all rows are equal: a column of zeros, so that the bias is learned
+        rows, axes = np.zeros((len(X), 1)), np.zeros((X.shape[1], 1))
     models: list[SmallModel] = []
     for strength in values:
         if is_class:
@@ -246,44 +255,115 @@ def _fit_prototypes(
     return [Linear(value * means.T, value * offset) for value in values]
 
 
+def _kernels(X: np.ndarray, widths: Iterable[float]) -> Iterator[tuple[float, np.ndarray]]:
+    """Return gamma and exp(-gamma |x_i - x_j|^2) [n, n] for each width, in units of the median."""
+    squares = euclidean_distances(X, squared=True)
+    typical = np.median(squares[np.triu_indices(len(X), 1)]) if len(X) > 1 else 1.0
+    for width in widths:
+        gamma = width / max(typical, 1e-12)
+        yield gamma, np.exp(-gamma * squares)
+
+
 def _fit_kernel(
     X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
 ) -> list[SmallModel]:
-    squares = euclidean_distances(X, squared=True)
-    typical = np.median(squares[np.triu_indices(len(X), 1)]) if len(X) > 1 else 1.0
     bias = Y.mean(axis=0)
     models: list[SmallModel] = []
-    for width, group in itertools.groupby(values, key=lambda value: value[0]):
-        gamma = width / max(typical, 1e-12)
-        eigenvalues, axes = np.linalg.eigh(np.exp(-gamma * squares))
-        turned = axes.T @ (Y - bias)
-        for _, strength in group:
-            weight = axes @ (turned / (np.maximum(eigenvalues, 0)[:, None] + strength))
-            models.append(Kernel(X.astype(np.float32), np.array(gamma), weight, bias))
+    kernels = _kernels(X, (width for width, _ in values))
+    for (gamma, table), (_, strength) in zip(kernels, values, strict=True):
+        table[np.diag_indices_from(table)] += strength
+        weight = linalg.solve(table, Y - bias, assume_a="pos", overwrite_a=True)
+        models.append(Kernel(X.astype(np.float32), np.array(gamma), weight, bias))
     return models
+
+
+def _hold_out_kernel(
+    X: np.ndarray,
+    Y: np.ndarray,
+    folds: list[np.ndarray],
+    values: tuple[Any, ...],
+    is_class: bool,
+    seed: int,
+) -> np.ndarray:
+    """Return what the fits without each fold would give, from one inverse for each value.
+
+    With G = (K + strength I)^-1 and targets t, the fit to all rows but those of fold f predicts
+    t_f - (G_ff)^-1 (G t)_f there. Its bias is the mean of the rows that it sees.
+    """
+    found, place = np.empty((len(values), *Y.shape)), 0
+    biases = [(Y.sum(axis=0) - Y[fold].sum(axis=0)) / (len(Y) - len(fold)) for fold in folds]
+    both = np.column_stack([Y, np.ones(len(Y))])
+    widths = [(width, len([*group])) for width, group in itertools.groupby(v[0] for v in values)]
+    for (_, table), (_, count) in zip(
+        _kernels(X, (width for width, _ in widths)), widths, strict=True
+    ):
+        for _, strength in values[place : place + count]:
+            shifted = table.copy(order="F")
+            shifted[np.diag_indices_from(shifted)] += strength
+            factor, _ = linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)
+            inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+            solved = linalg.blas.dsymm(1.0, inverse, both, lower=1)
+            for fold, bias in zip(folds, biases, strict=True):
+                block = np.tril(inverse[np.ix_(fold, fold)])  # ascending, so this is its triangle
+                missed = solved[fold, :-1] - bias * solved[fold, -1:]
+                found[place, fold] = Y[fold] - linalg.solve(
+                    block, missed, assume_a="pos", lower=True, overwrite_a=True
+                )
+            place += 1
+    return found
+
+
+def _grown(X: np.ndarray, Y: np.ndarray, trees: int, is_class: bool, seed: int, **how: Any) -> Any:
+    """Return scikit-learn's forest on the columns of classes, or on one number."""
+    rows, most = X.astype(np.float32), min(len(X), 10_000)
+    if is_class:
+        forest = ensemble.RandomForestClassifier(trees, random_state=seed, max_samples=most, **how)
+        return forest.fit(rows, Y.argmax(axis=1))
+    tried = min(max(X.shape[1] // 3, 1), _MOST_TRIED)
+    numbers = ensemble.RandomForestRegressor(
+        trees, random_state=seed, max_samples=most, max_features=tried, **how
+    )
+    return numbers.fit(rows, Y[:, 0])
 
 
 def _fit_forest(
     X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
 ) -> list[SmallModel]:
-    rows, most = X.astype(np.float32), min(len(X), 10_000)
     models: list[SmallModel] = []
     for trees in values:
+        model = Forest.of(_grown(X, Y, trees, is_class, seed).estimators_)
         if is_class:
-            codes = Y.argmax(axis=1)
-            forest = ensemble.RandomForestClassifier(trees, random_state=seed, max_samples=most)
-            model = Forest.of(forest.fit(rows, codes).estimators_)
             value = np.zeros((len(model.value), Y.shape[1]), np.float32)
-            value[:, np.unique(codes)] = model.value / model.value.sum(axis=1, keepdims=True)
-            arrays = model.arrays("") | {"value": value}
-            models.append(Forest.from_arrays(arrays, ""))
-        else:
-            tried = min(max(X.shape[1] // 3, 1), _MOST_TRIED)
-            numbers = ensemble.RandomForestRegressor(
-                trees, random_state=seed, max_samples=most, max_features=tried
-            )
-            models.append(Forest.of(numbers.fit(rows, Y[:, 0]).estimators_))
+            seen = np.unique(Y.argmax(axis=1))
+            value[:, seen] = model.value / model.value.sum(axis=1, keepdims=True)
+            model = replace(model, value=value)
+        models.append(model)
     return models
+
+
+def _hold_out_forest(
+    X: np.ndarray,
+    Y: np.ndarray,
+    folds: list[np.ndarray],
+    values: tuple[Any, ...],
+    is_class: bool,
+    seed: int,
+) -> np.ndarray:
+    """Return for each row the mean of the trees that have not drawn it (out of bag)."""
+    found = np.empty((len(values), *Y.shape))
+    for outputs, trees in zip(found, values, strict=True):
+        outputs[:] = Y.mean(axis=0)  # of a row that every tree has drawn
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that there may be such rows
+            forest = _grown(X, Y, trees, is_class, seed, oob_score=True)
+        if is_class:
+            own = np.zeros_like(outputs)
+            own[:, np.unique(Y.argmax(axis=1))] = forest.oob_decision_function_
+        else:
+            own = forest.oob_prediction_[:, None]
+        known = np.isfinite(own).all(axis=1)
+        outputs[known] = own[known]
+    return found
 
 
 _STRENGTHS = tuple(float(value) for value in np.logspace(-2, 4, 7))
@@ -293,9 +373,13 @@ HEADS: dict[str, Head] = {
     "pls": Head(Linear, _fit_pls, (1, 2, 4, 8), is_probability=True),
     "prototypes": Head(Linear, _fit_prototypes, (1.0, 3.0, 10.0, 30.0), classes_only=True),
     "kernel": Head(
-        Kernel, _fit_kernel, tuple(itertools.product(_WIDTHS, _PENALTIES)), is_probability=True
+        Kernel,
+        _fit_kernel,
+        tuple(itertools.product(_WIDTHS, _PENALTIES)),
+        is_probability=True,
+        hold_out=_hold_out_kernel,
     ),
-    "forest": Head(Forest, _fit_forest, (200,), is_probability=True),
+    "forest": Head(Forest, _fit_forest, (200,), is_probability=True, hold_out=_hold_out_forest),
 }
 
 
@@ -304,19 +388,37 @@ def held_out(
 ) -> tuple[np.ndarray, Any]:
     """Return (outputs [n, o] of each row by a model that has not seen it, the best value).
 
-    ``folds``: the rows held out together. For classes the outputs are probabilities. The value of
-    the grid is the one with the lowest log loss or squared error over all held-out rows.
+    ``folds``: the rows held out together, ascending; of a forest each row alone. For classes the
+    outputs are probabilities. The value of the grid is the one with the lowest log loss or squared
+    error over all held-out rows.
     """
-    predicted = np.empty((len(head.grid), *Y.shape))
-    for fold in folds:
-        rest = np.setdiff1d(np.arange(len(X)), fold)
-        models = head.fit(X[rest], Y[rest], head.grid, is_class, seed)
-        for place, model in enumerate(models):
-            outputs = model(X[fold])
-            predicted[place, fold] = head.probabilities(outputs) if is_class else outputs
+    hold_out = head.hold_out or partial(_hold_out, head.fit)
+    predicted = hold_out(X, Y, folds, head.grid, is_class, seed)
+    if is_class:
+        predicted = np.stack([head.probabilities(outputs) for outputs in predicted])
     losses = [loss(outputs, Y, is_class) for outputs in predicted]
     best = int(np.argmin(losses))
     return predicted[best], head.grid[best]
+
+
+def _hold_out(
+    fit: Fit,
+    X: np.ndarray,
+    Y: np.ndarray,
+    folds: list[np.ndarray],
+    values: tuple[Any, ...],
+    is_class: bool,
+    seed: int,
+) -> np.ndarray:
+    """Return for each row the outputs of models that were fitted without its fold."""
+    found = np.empty((len(values), *Y.shape))
+    for fold in folds:
+        rest = np.setdiff1d(np.arange(len(X)), fold)
+        for outputs, model in zip(
+            found, fit(X[rest], Y[rest], values, is_class, seed), strict=True
+        ):
+            outputs[fold] = model(X[fold])
+    return found
 
 
 def loss(outputs: np.ndarray, Y: np.ndarray, is_class: bool) -> float:

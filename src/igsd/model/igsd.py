@@ -188,7 +188,7 @@ def paired(p: Tensor, z: Tensor, sizes: list[int]) -> list[Outputs]:
 
 def consistencies(step: Step, per_view: list[Outputs]) -> list[Tensor]:
     """Return Eq. con for all pairs of the joint batch, a table [B, B] for each view."""
-    return [consistency(*(step.joint(rows).float() for rows in view)) for view in per_view]
+    return [consistency(*(x.float() for x in step.joint_side_by_side(*view))) for view in per_view]
 
 
 def own_loss(function: Any, step: Step, view: Outputs) -> Tensor:

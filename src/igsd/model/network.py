@@ -11,7 +11,7 @@ from torch import Tensor, cat, device, nn, random
 from igsd.batches.batch import Batch
 from igsd.batches.distinct import DistinctBatch, distinct_batch
 from igsd.batches.features import FeatureMap
-from igsd.batches.joint import gathered, num_processes
+from igsd.batches.joint import gathered, lengths, num_processes
 from igsd.encoders.encoder import distinct_depth
 from igsd.limits import reserve
 from igsd.losses.labels import supervised
@@ -48,6 +48,7 @@ class Step:
         labels: StepLabels | None = None,
     ) -> None:
         self.source, self.pools, self.place, self._labels = source, pools, place, labels
+        self._counts: list[int] | None = None  # graphs of each process, once they are exchanged
 
     @cached_property
     def indices(self) -> np.ndarray:
@@ -89,11 +90,21 @@ class Step:
         """Return the rows of all processes in the order of the joint batch, with gradient."""
         if num_processes() == 1:
             return rows
+        if len(self.pools) == 1:
+            self._counts = self._counts or lengths(rows)
+            return gathered(rows, self._counts)[0]
         sizes, left = [], len(rows)
         for pool in self.pools:
             sizes.append(min(len(pool), left))
             left -= sizes[-1]
         return cat([gathered(part)[0] for part in rows.split(sizes)])
+
+    def joint_side_by_side(self, *columns: Tensor) -> tuple[Tensor, ...]:
+        """Return ``joint`` of several tensors of equally many rows [B, d], by one exchange."""
+        if num_processes() == 1:
+            return columns
+        joined = self.joint(cat([column.float() for column in columns], dim=1))
+        return joined.split([column.shape[1] for column in columns], dim=1)
 
     def supervised(self, outputs: Tensor, *, with_pseudo: bool = False) -> Tensor:
         """Return the supervised loss over the labels and, if asked for, the pseudo-labels.

@@ -299,10 +299,9 @@ def _one_step(
     with drawing:
         parts = task.losses(progress.epoch, progress.step)
     # The mean over processes: they share one history, and all stop if one loss is not finite.
-    values = {
-        name: float(fabric.all_reduce(value.detach(), reduce_op="mean"))  # type: ignore[arg-type]
-        for name, value in parts.items()
-    }
+    detached = torch.stack([value.detach() for value in parts.values()])
+    means: Any = fabric.all_reduce(detached, reduce_op="mean")
+    values = dict(zip(parts, means.tolist(), strict=True))
     if not all(math.isfinite(value) for value in values.values()):
         raise TrainingError(
             f"The loss is no longer finite at epoch {progress.epoch}, step {progress.step}: "

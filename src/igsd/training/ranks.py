@@ -34,11 +34,17 @@ def make_fabric(config: Training) -> Fabric:
 
     where: dict[str, Any] = {"accelerator": config.accelerator, "precision": config.precision}
     where |= _placed(config.devices)
-    # With labels, some weights may be unused in a step, e.g. a projector without views.
-    strategy = "auto"
+    strategy: Any = "auto"
     if num_ranks(config.devices) > 1:
-        may_skip = isinstance(config, FewLabels)
-        strategy = "ddp_find_unused_parameters_true" if may_skip else "ddp"
+        from lightning_fabric.strategies import DDPStrategy
+
+        # Each process keeps BatchNorm statistics of its own, so none are sent before a step.
+        # With labels, some weights may be unused in a step, e.g. a projector without views.
+        strategy = DDPStrategy(
+            broadcast_buffers=False,
+            gradient_as_bucket_view=True,
+            find_unused_parameters=isinstance(config, FewLabels),
+        )
     try:
         return Fabric(**where, strategy=strategy)
     except (ValueError, RuntimeError) as error:
