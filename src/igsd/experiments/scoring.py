@@ -1,7 +1,6 @@
 """Scoring vectors or kernels of graphs under the folds of a protocol, every method alike."""
 
 import os
-import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from igsd.errors import DataError, IGSDWarning
 from igsd.evaluation import inputs, protocols, shown_with
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
+from igsd.experiments.environment import Stopwatch
 from igsd.experiments.records import Record
 from igsd.files.arrays import read_header
 from igsd.files.columns import SUFFIXES
@@ -174,11 +174,6 @@ def majority_result(
     return protocols.cross_validate(X, codes, protocol=protocol, dataset=graphs.name, seed=seed)
 
 
-def cpu_seconds() -> float:
-    """Return the processor time of this process and of its child processes that have ended."""
-    return sum(os.times()[:4])
-
-
 def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> tuple[Vectors, Record]:
     """Return the vectors or kernel of a method fitted on ``graphs``, and its part of the record.
 
@@ -188,15 +183,15 @@ def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> tupl
     estimator = registry.build(method, config)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", IGSDWarning)
-        begin, used = time.perf_counter(), cpu_seconds()
+        watch = Stopwatch()
         estimator.fit(graphs)
-        middle = time.perf_counter()
+        watch.lap("train")
         vectors = delivered(estimator, graphs, protocol)
-        end, used = time.perf_counter(), cpu_seconds() - used
+        watch.lap("embed")
     texts = [str(w.message) for w in caught if issubclass(w.category, IGSDWarning)]
-    seconds = {"train": round(middle - begin, 3), "embed": round(end - middle, 3)}
     history = list(getattr(estimator, "history_", []))
-    record: Record = {"seconds": seconds, "cpu_seconds": round(used, 3), "history": history}
+    record: Record = {"seconds": watch.seconds, "cpu_seconds": watch.cpu_seconds}
+    record["history"] = history
     return vectors, record | {"notes": list(dict.fromkeys(texts))}
 
 
