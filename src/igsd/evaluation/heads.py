@@ -60,8 +60,8 @@ class Columns(base.TransformerMixin, base.BaseEstimator):
         return sparse.csr_matrix(X, dtype=np.float64) if self.is_sparse else X
 
 
-def _piped(model: Any, *, is_sparse: bool = False) -> Any:
-    return pipeline.make_pipeline(Columns(is_sparse), model)
+def _piped(model: Any) -> Any:
+    return pipeline.make_pipeline(Columns(), model)
 
 
 def fit_classes(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
