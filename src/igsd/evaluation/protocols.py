@@ -7,6 +7,7 @@
 | ``gckn`` | published with the data set | the fold's validation part |
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +87,7 @@ def cross_validate(
         parts = [(features, codes, fold, head) for fold in folds]
         outcomes = [(score, None) for score in map_folds(_score_head, parts, n_jobs)]
     elif protocol == "paper":
-        splits = [(sources, codes, [(fold.train, fold.test)], values) for fold in folds]
-        scores = np.concatenate(map_folds(svm.grid_scores, splits, n_jobs), axis=-1)
-        best, row = divmod(int(scores.mean(axis=-1).argmax()), len(values))
-        choice = svm.Choice(values[row], best, None)
-        outcomes = [(float(score), choice) for score in scores[best, row]]
+        outcomes = _score_by_tests(sources, codes, folds, values, n_jobs)
         chosen = "C and standardising" if len(sources) > 1 else "C"
         notes = (*notes, f"optimistic: {chosen} chosen by the test folds")
     else:
@@ -130,6 +127,17 @@ def inner_score(
 def gckn_grid(num_train: int) -> tuple[float, ...]:
     """Return the 60 values of C for a training part of this size, ascending."""
     return tuple(float(c) for c in np.logspace(-3, 4, 60) / num_train)
+
+
+def _score_by_tests(
+    sources: kernels.Sources, y: inputs.IntArray, folds: Sequence[Fold], grid: svm.Grid, n_jobs: int
+) -> list[Outcome]:
+    """Return the outcome of each fold with the one choice that has the best mean on all tests."""
+    splits = [(sources, y, [(fold.train, fold.test)], grid) for fold in folds]
+    scores = np.concatenate(map_folds(svm.grid_scores, splits, n_jobs), axis=-1)
+    best, row = divmod(int(scores.mean(axis=-1).argmax()), len(grid))
+    choice = svm.Choice(grid[row], best, None)
+    return [(float(score), choice) for score in scores[best, row]]
 
 
 def _score_fold(

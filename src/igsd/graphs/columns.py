@@ -110,9 +110,7 @@ def attribute_columns(
         fault = _fault(values, graph_of)
         if missing and not fault:
             count = counted(len(values), kind)
-            place = next(place for place, value in enumerate(values) if value is None)
-            where = graph_of[place] if graph_of else ""
-            first = "" if not where else f", in {where}" if missing == 1 else f", first in {where}"
+            first = _first_missing(values, missing, graph_of)
             notes.append(
                 f"{kind} attribute {key!r} not used: {missing} of {count} {lacks(missing)}{first}"
             )
@@ -181,6 +179,13 @@ def _stored_categories(known: Known, kind: str) -> dict[str, tuple[Any, ...]]:
     """Return the categories of each attribute that exported graphs carry."""
     names, values = known.get(f"{kind}_attributes", ()), known.get(f"{kind}_category_names", ())
     return {name: tuple(each) for name, each in zip(names, values, strict=False) if each}
+
+
+def _first_missing(values: Sequence[Any], missing: int, graph_of: Sequence[str]) -> str:
+    """Return in which graph the first value is missing, for the end of a note."""
+    place = next(place for place, value in enumerate(values) if value is None)
+    where = graph_of[place] if graph_of else ""
+    return "" if not where else f", in {where}" if missing == 1 else f", first in {where}"
 
 
 def natural_key(key: Any) -> list[Any]:
