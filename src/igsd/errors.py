@@ -76,7 +76,7 @@ def need(extra: str, module: str, what: str = "This") -> Any:
 
 
 class StorageError(IGSDError):
-    """A file that cannot be read or written as what it should be."""
+    """A file that cannot be written, or read as what it should be."""
 
 
 class TrainingError(IGSDError):

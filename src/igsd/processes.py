@@ -256,7 +256,7 @@ def _child(
 ) -> None:
     """Send the result of the function; igsd errors are sent as they are, others as text."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    sys.stdout = sys.stderr  # what a method prints is no part of a table or of JSON
+    sys.stdout = sys.stderr  # what a method prints must not end up in a table or in JSON
     try:
         for name in modules:
             with contextlib.suppress(ImportError):  # the method says which extra it misses

@@ -123,7 +123,7 @@ def printable(text: str) -> str:
 
 
 class Steady:
-    """A text stream that never ends the work because of what is printed.
+    """A text stream on which a failed print never stops the work.
 
     Control characters are escaped (a pipe may end at a terminal), and what the encoding lacks. What
     cannot be written, e.g. to a full disk, is dropped, and the error kept as ``lost``. With

@@ -108,7 +108,7 @@ def labelled_part(train: IntArray, y: np.ndarray, num_labels: int, *, classes: b
 
 
 def _turns(lists: Sequence[IntArray]) -> list[IntArray]:
-    """Return the first of each list, then the second of each: no class waits for another."""
+    """Return the first of each list, then the second of each, so that classes take turns."""
     return [np.array([one[i] for one in lists if i < len(one)]) for i in range(_FIRST_OF_CLASS)]
 
 

@@ -65,7 +65,7 @@ class SemiProtocol(base.SplitProtocol):
         return {"untrained": _untrained(run, self.task)} | _references(names, graphs)
 
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
-        """Return how many pseudo-labels each round gave, of known classes, and right ones."""
+        """Return by round how many pseudo-labels were given, could be checked, and were right."""
         found = getattr(estimator, "pseudo_labels_", None)
         if found is None:
             return {}

@@ -187,7 +187,7 @@ class Run:
         return scoring.has_many_twins(graphs) if self.twins is None else self.twins
 
     def identity(self, graphs: GraphSet) -> records.Identity:
-        """Return what a record must agree in to count as this run's."""
+        """Return what a record must match to count as this run's."""
         settings = self.rules.settings(self, twins=self.scores_vectors and self.uses_twins(graphs))
         version = records.algorithm_version(self.method)
         return records.Identity(self.config(), graphs.checksum, settings, version)

@@ -203,7 +203,7 @@ def delivered(estimator: Any, graphs: GraphSet, protocol: str) -> Vectors:
 
 
 def is_vector_file(source: str | os.PathLike[str]) -> bool:
-    """Return whether embeddings are meant: a model file may have any name, even one of those."""
+    """Return whether a path is a file of embeddings; a model file may have the same suffix."""
     path = Path(source).expanduser()
     return not path.is_dir() and path.suffix.lower() in SUFFIXES and read_header(path) is None
 

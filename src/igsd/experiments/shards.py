@@ -195,7 +195,7 @@ def _stored(data: str, pool: Pool) -> Stored | None:
 
 
 def stamp_of(path: str) -> str:
-    """Return what tells a stored set from others; empty if there is none.
+    """Return a fingerprint of a stored set; empty if there is none.
 
     That is the size and the header of a file of graphs, or the manifest of a folder of shards: both
     hold checksums of the data.

@@ -80,7 +80,7 @@ class Protocol(ABC):
         raise NotImplementedError
 
     def is_complete(self, run: Run, record: Record) -> bool:
-        """Whether a record of this run that ended well has all that is asked for."""
+        """Whether a successful record of this run holds everything that is requested."""
         return True
 
     def limits(self, options: Options) -> dict[str, float | None]:
@@ -253,7 +253,7 @@ class SplitProtocol(Protocol):
 
     @abstractmethod
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
-        """Return what else a record keeps of a run."""
+        """Return further entries of the record of a run."""
 
     def check(self, run: Run, graphs: GraphSet) -> None:
         """Raise for data that cannot be split, or trained on with these settings."""

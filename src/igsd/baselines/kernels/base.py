@@ -119,7 +119,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         return header
 
     def _fit(self, graphs: GraphSet) -> None:
-        """Fill ``state_``; nothing to learn unless a subclass says what."""
+        """Fill ``state_``; a subclass that has something to learn overrides it."""
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         """Return the features of graphs, [G, d]."""

@@ -165,10 +165,10 @@ def has_file_column(path: Path, names: Sequence[str]) -> bool:
 
 
 def check_one_column(path: Path, names: Sequence[str] | None) -> None:
-    """Raise ``DataError`` for a table whose columns do not name the graphs: no lines of labels.
+    """Raise ``DataError`` for a table with several columns where a label per line was expected.
 
-    Such is a .csv or .tsv file, and any other text with several numbers in every line, unless these
-    may be numbers with decimal commas.
+    A .csv or .tsv file is such a table, and so is any other text with several numbers in every
+    line, unless these may be numbers with decimal commas.
     """
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix == ".npy":
@@ -248,7 +248,7 @@ def _hits(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
 
 
 def _without_folder(names: Iterable[str]) -> Callable[[str], str]:
-    """Return what takes the folder off a path; names that are not files, as SMILES, have none."""
+    """Return a function that removes the folder from a path, if the names are those of files."""
     are_files = any(file_and_stem(name)[1] != name for name in names)
     return lambda text: Path(text).name if are_files else text
 

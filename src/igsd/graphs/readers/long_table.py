@@ -47,7 +47,7 @@ _HEAD = 1 << 16
 
 @dataclass
 class _Column:
-    """What all cells of a column have in common, as far as they were seen."""
+    """What the cells of a column seen so far have in common."""
 
     may_be_label: bool = False
     names_rows: bool = False
@@ -308,7 +308,7 @@ class _Seen(NamedTuple):
 
 
 def _state_of(source: str) -> tuple[int, ...]:
-    """Return what changes with a file; nothing for standard input, or if it is gone."""
+    """Return size, time and inode of a file; empty for standard input or a missing file."""
     try:
         status = split_sheet(source)[0].stat()
     except OSError:

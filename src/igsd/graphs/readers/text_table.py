@@ -8,8 +8,8 @@
 | ``.xlsx`` | a sheet of Excel: ``FILE.xlsx:SHEET`` if there are several (``igsd[excel]``) |
 | ``.parquet`` | columns of Arrow |
 
-``-`` is standard input: text, SMILES lines, or records of an SDF file. What was found out rather
-than told (another separator or encoding, decimal commas) is in the table's ``notes``.
+``-`` is standard input: text, SMILES lines, or records of an SDF file. What was detected
+(another separator or encoding, decimal commas) is in the table's ``notes``.
 """
 
 import csv

@@ -338,7 +338,7 @@ def draw_graphs(graphs: GraphSet, indices: Sequence[int]) -> list[Drawing | None
 
 
 def draw_molecule(graphs: GraphSet, index: int) -> Drawing | None:
-    """Return RDKit's drawing of a molecule, None for what is none or without RDKit."""
+    """Return RDKit's drawing of a molecule; None for other graphs, or without RDKit."""
     if graphs.graph_names is None or graphs.node_labels is None:
         return None
     try:
@@ -363,7 +363,7 @@ def draw_molecule(graphs: GraphSet, index: int) -> Drawing | None:
 
 
 def parts_of_svg(text: str) -> Drawing:
-    """Return lines, areas and letters of RDKit's SVG: nothing else of it comes into the page."""
+    """Return lines, areas and letters of RDKit's SVG: nothing else reaches the page."""
     lines: dict[str, list[str]] = {}
     areas, letters = [], []
     for element in ElementTree.fromstring(text).iter():
