@@ -12,9 +12,10 @@ import pytest
 
 from igsd import processes
 from igsd.errors import StorageError, TrainingError
-from igsd.evaluation.protocols import cross_validate
+from igsd.evaluation.cross_validation import cross_validate
 from igsd.experiments import ALGORITHM
 from igsd.experiments import run as running
+from igsd.experiments.protocol_base import VectorProtocol, _in_time
 from igsd.experiments.records import read_record, write_record
 from igsd.experiments.run import (
     DONE,
@@ -29,7 +30,6 @@ from igsd.experiments.run import (
     opened,
 )
 from igsd.experiments.scoring import ROW_ORDER, Scoring, Vectors, score_seeds
-from igsd.experiments.vector_protocols import VectorProtocol, _in_time
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import TimeLimitError

@@ -12,7 +12,7 @@ from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
 from igsd.evaluation.splits import TEST_SHARE
-from igsd.experiments.molecule_protocol import Labels, PartsProtocol, Subject, labels_of
+from igsd.experiments.parts_protocol import Labels, PartsProtocol, Subject, labels_of
 from igsd.experiments.records import Record, algorithm_version, data_summary
 from igsd.experiments.run import Run, changed_settings
 from igsd.experiments.scoring import source_vectors

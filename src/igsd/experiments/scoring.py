@@ -13,7 +13,7 @@ import numpy as np
 from igsd.baselines import registry
 from igsd.baselines.references.vectors import vectors_for
 from igsd.errors import DataError, IGSDWarning
-from igsd.evaluation import inputs, protocols, shown_with
+from igsd.evaluation import cross_validation, inputs, shown_with
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
 from igsd.experiments.environment import Stopwatch
@@ -144,7 +144,7 @@ def score_seeds(
                 is_plain = X.kernel != "precomputed" and X.head == "svm"
                 settings["standardise"] = scoring.standardise if is_plain else None
                 settings["twins"] = groups if without_twins else None
-                result = protocols.cross_validate(X.values, codes, **settings)
+                result = cross_validation.cross_validate(X.values, codes, **settings)
                 found[seed].append((title, result))
                 advance(1, name)
             if "majority" not in vectors:
@@ -171,7 +171,9 @@ def majority_result(
 ) -> ProtocolResult:
     """Return the majority class's score under the folds of the protocol."""
     X = np.zeros((len(codes), 0))
-    return protocols.cross_validate(X, codes, protocol=protocol, dataset=graphs.name, seed=seed)
+    return cross_validation.cross_validate(
+        X, codes, protocol=protocol, dataset=graphs.name, seed=seed
+    )
 
 
 def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> tuple[Vectors, Record]:

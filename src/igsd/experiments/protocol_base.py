@@ -14,7 +14,7 @@ import numpy as np
 from igsd import processes
 from igsd.baselines import registry
 from igsd.errors import ConfigError
-from igsd.evaluation import folds, protocols, result
+from igsd.evaluation import cross_validation, folds, result
 from igsd.experiments import scoring, trained
 from igsd.experiments.environment import Stopwatch
 from igsd.experiments.records import Record, RecordRow, fit_seconds, is_fresh, usable_record
@@ -319,7 +319,7 @@ class NestedTuning(Protocol):
         """Return the mean accuracy on the inner folds, for one fold seed."""
         vectors, y = trained.train_model(graphs, run.config()).vectors, scoring.class_codes(graphs)
         kwargs: Any = {"standardise": "yes", "n_jobs": options.fold_jobs}
-        return {"score": protocols.inner_score(vectors, y, run.seed, **kwargs)}
+        return {"score": cross_validation.inner_score(vectors, y, run.seed, **kwargs)}
 
 
 def _in_time(score: Callable[[], Any], taken: float, options: Options) -> Any:

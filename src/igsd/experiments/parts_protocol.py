@@ -20,8 +20,8 @@ from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError, StorageError, nearest, warn_user
 from igsd.evaluation import heads, inputs, metrics, splits
 from igsd.experiments.environment import Stopwatch, versions
+from igsd.experiments.protocol_base import Protocol, mib
 from igsd.experiments.records import Record, RecordRow, algorithm_version, is_fresh, usable_record
-from igsd.experiments.vector_protocols import Protocol, mib
 from igsd.files.arrays import Header, read_arrays, write_arrays
 from igsd.files.atomic import write_json
 from igsd.files.cache import cache_dir, recall, store
