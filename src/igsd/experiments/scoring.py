@@ -1,7 +1,6 @@
 """Scoring vectors or kernels of graphs under the folds of a protocol, every method alike."""
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -12,7 +11,7 @@ import numpy as np
 
 from igsd.baselines import registry
 from igsd.baselines.references.vectors import vectors_for
-from igsd.errors import DataError, IGSDWarning
+from igsd.errors import DataError, caught_warnings
 from igsd.evaluation import cross_validation, inputs, shown_with
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
@@ -183,18 +182,15 @@ def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> tupl
     A plain function of plain data, so that ``run_measured`` can run it in its own process.
     """
     estimator = registry.build(method, config)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", IGSDWarning)
+    with caught_warnings() as notes:
         watch = Stopwatch()
         estimator.fit(graphs)
         watch.lap("train")
         vectors = delivered(estimator, graphs, protocol)
         watch.lap("embed")
-    texts = [str(w.message) for w in caught if issubclass(w.category, IGSDWarning)]
     history = list(getattr(estimator, "history_", []))
     record: Record = {"seconds": watch.seconds, "cpu_seconds": watch.cpu_seconds}
-    record["history"] = history
-    return vectors, record | {"notes": list(dict.fromkeys(texts))}
+    return vectors, record | {"history": history, "notes": notes}
 
 
 def delivered(estimator: Any, graphs: GraphSet, protocol: str) -> Vectors:
