@@ -31,7 +31,7 @@ def cross_validate(
     seed: int = 0,
     standardise: kernels.Standardise | None = None,
     kernel: kernels.Kernel = "rbf",
-    head: heads.Head = "svm",
+    head: heads.HeadName = "svm",
     grid: svm.Grid | None = None,
     num_folds: int = OUTER_FOLDS,
     twins: Any | None = None,
@@ -152,7 +152,9 @@ def _score_fold(
     return float(svm.accuracy(predicted, y[fold.test])), choice
 
 
-def _score_head(X: inputs.FloatArray, y: inputs.IntArray, fold: Fold, head: heads.Head) -> float:
+def _score_head(
+    X: inputs.FloatArray, y: inputs.IntArray, fold: Fold, head: heads.HeadName
+) -> float:
     """Return the test accuracy of a head fitted to the training part of one fold."""
     model = heads.fit_classes(X[fold.fitted], y[fold.fitted], head)
     return float(svm.accuracy(model.predict(X[fold.test]), y[fold.test]))

@@ -122,7 +122,7 @@ def score_split(
 
 
 def score_vectors(
-    X: np.ndarray, y: Any, split: SemiSplit, seed: int, *, head: heads.Head = "svm"
+    X: np.ndarray, y: Any, split: SemiSplit, seed: int, *, head: heads.HeadName = "svm"
 ) -> tuple[ProtocolResult, float | None]:
     """Return the result under ``semi`` of vectors X [n, d] with a head, and the area under ROC.
 
@@ -197,7 +197,7 @@ def score_values(regressor: Any, graphs: GraphSet, values: np.ndarray, split: Se
 
 
 def score_value_vectors(
-    X: np.ndarray, values: np.ndarray, split: SemiSplit, *, head: heads.Head = "linear"
+    X: np.ndarray, values: np.ndarray, split: SemiSplit, *, head: heads.HeadName = "linear"
 ) -> float:
     """Return the mean absolute error of a head on X [G, d], fitted to the labelled; d = 0: mean."""
     known = values[split.labelled]

@@ -217,7 +217,7 @@ class Subject:
     graphs: GraphSet
     labels: Labels
     X: np.ndarray | None
-    head: heads.Head = "linear"
+    head: heads.HeadName = "linear"
     learner: Callable[[int], Any] | None = None
 
     def scores(self, parts: splits.Parts, count: int, split: int) -> list[Scored]:
@@ -264,7 +264,7 @@ def predict(
     shown: np.ndarray,
     test: np.ndarray,
     num_classes: int,
-    head: heads.Head,
+    head: heads.HeadName,
 ) -> np.ndarray:
     """Return what a small model on vectors X [G, d] predicts for the test graphs.
 
