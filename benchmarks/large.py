@@ -13,7 +13,7 @@ from benchmarks.row import Row
 from benchmarks.side import run_once
 from benchmarks.training import SETTINGS
 from igsd.estimators import IGSD
-from igsd.evaluation.protocols import cross_validate
+from igsd.evaluation.cross_validation import cross_validate
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from igsd.views.diffusion import push_piece, series_piece

@@ -38,7 +38,7 @@ BEGIN, END = (f"<!-- instruction sets: {word} -->" for word in ("begin", "end"))
 def work(vectors: Path) -> dict[str, Any]:
     """Return scores and CPU seconds of every seed in this process; saves the vectors."""
     from igsd import IGSD, load_dataset
-    from igsd.evaluation.protocols import cross_validate
+    from igsd.evaluation.cross_validation import cross_validate
     from igsd.experiments.environment import processor
 
     graphs, rows, accuracies = load_dataset(DATA), [], []

@@ -325,11 +325,10 @@ def fail(kind: str) -> None:
     raise ZeroDivisionError("by zero")
 
 
-def test_value_time_and_memory() -> None:
+def test_value_and_memory() -> None:
     found = run_measured(large_sum, 200)
     assert found.value == 200 * 2**17
     assert found.peak_bytes > 200 * 2**20
-    assert 0 < found.seconds < 60
 
 
 @pytest.mark.slow
@@ -383,10 +382,9 @@ def test_what_the_process_has_started_ends_with_it(tmp_path: Path) -> None:
 def test_the_clock_begins_with_the_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "slow_to_import.py").write_text("import time\n\ntime.sleep(2.5)\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = run_measured(wait, 0.1, seconds=2.0, modules=["slow_to_import"])
-    assert 0.1 <= found.seconds < 2.0
+    assert run_measured(wait, 0.1, seconds=2.0, modules=["slow_to_import"]).value is None
     # A method with a missing extra names it itself.
-    assert run_measured(wait, 0.1, modules=["not_there"]).seconds >= 0.1
+    assert run_measured(wait, 0.1, modules=["not_there"]).value is None
 
 
 @pytest.mark.slow

@@ -4,11 +4,12 @@ Every message names the thing, the rule it broke, the value received, and the wa
 one. The command line prints only the message, without a traceback, and exits with 2.
 """
 
+import contextlib
 import difflib
 import importlib
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 
@@ -76,7 +77,7 @@ def need(extra: str, module: str, what: str = "This") -> Any:
 
 
 class StorageError(IGSDError):
-    """A file that cannot be read or written as what it should be."""
+    """A file that cannot be written, or read as what it should be."""
 
 
 class TrainingError(IGSDError):
@@ -100,6 +101,19 @@ def warn_user(text: str, category: type[IGSDWarning] = IGSDWarning) -> None:
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _NOT_THE_USERS:
         frame, level = frame.f_back, level + 1
     warnings.warn(text, category, stacklevel=level)
+
+
+@contextlib.contextmanager
+def caught_warnings() -> Iterator[list[str]]:
+    """Yield a list that gets the texts of igsd's warnings in the block, each once, at its end."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", IGSDWarning)
+        try:
+            yield texts
+        finally:
+            found = (each for each in caught if issubclass(each.category, IGSDWarning))
+            texts += dict.fromkeys(str(each.message) for each in found)
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:

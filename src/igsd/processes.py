@@ -156,10 +156,9 @@ _LOOK_EVERY, _LONGEST_START = 0.2, 600.0
 
 
 class Measured(NamedTuple):
-    """The value of a computation, its seconds, and the peak memory of its process."""
+    """The value of a computation, and the peak memory of its process."""
 
     value: Any
-    seconds: float
     peak_bytes: int
 
 
@@ -171,7 +170,7 @@ def run_measured(
     modules: Sequence[str] = (),
     starts_processes: bool = False,
 ) -> Measured:
-    """Return ``function(*arguments)`` from a fresh process, with its time and peak memory.
+    """Return ``function(*arguments)`` from a fresh process, with its peak memory.
 
     The function must be importable by name; its arguments and result must be plain data. The clock
     starts when the process has imported ``modules``; the memory includes Python and these. Raises
@@ -257,16 +256,15 @@ def _child(
 ) -> None:
     """Send the result of the function; igsd errors are sent as they are, others as text."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    sys.stdout = sys.stderr  # what a method prints is no part of a table or of JSON
+    sys.stdout = sys.stderr  # what a method prints must not end up in a table or in JSON
     try:
         for name in modules:
             with contextlib.suppress(ImportError):  # the method says which extra it misses
                 importlib.import_module(name)
         sender.send(resident_bytes(os.getpid()))
-        start = time.perf_counter()
         with limits(**limit), library_errors():
             value = function(*arguments)
-        sender.send(Measured(value, time.perf_counter() - start, peak_bytes()))
+        sender.send(Measured(value, peak_bytes()))
     except IGSDError as error:
         sender.send(error)
     except SystemExit as error:

@@ -123,7 +123,7 @@ def printable(text: str) -> str:
 
 
 class Steady:
-    """A text stream that never ends the work because of what is printed.
+    """A text stream on which a failed print never stops the work.
 
     Control characters are escaped (a pipe may end at a terminal), and what the encoding lacks. What
     cannot be written, e.g. to a full disk, is dropped, and the error kept as ``lost``. With
@@ -179,10 +179,10 @@ def html_facts(title: str, facts: Mapping[str, str]) -> str:
     return f"<table><caption>{html.escape(printable(title))}</caption>{''.join(rows)}</table>"
 
 
-def listed(names: Sequence[object], most: int = 8) -> str:
+def abridged(names: Sequence[object], most: int = 8) -> str:
     """Return names joined by commas, the first of many with how many there are.
 
-    >>> listed(["C", "N", "O"], most=2)
+    >>> abridged(["C", "N", "O"], most=2)
     'C, N, ... (3)'
     """
     shown = ", ".join(str(name)[:40] for name in names[:most])

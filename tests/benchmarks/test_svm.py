@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.svm import grid_search_side, ours_side
-from igsd.evaluation.protocols import cross_validate
+from igsd.evaluation.cross_validation import cross_validate
 from igsd.graphs.datasets import load_dataset
 
 

@@ -11,8 +11,8 @@ import pytest
 from igsd import processes
 from igsd.cli import reproduce
 from igsd.experiments import exhibits, run
+from igsd.experiments.protocol_base import VectorProtocol
 from igsd.experiments.run import Run
-from igsd.experiments.vector_protocols import VectorProtocol
 from igsd.graphs import datasets
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import MemoryLimitError

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from igsd.experiments.protocol_base import NestedTuning
 from igsd.experiments.records import Record
-from igsd.experiments.vector_protocols import NestedTuning
 from tests.cli.conftest import SETTINGS, Run
 
 needs_optuna = pytest.mark.skipif(find_spec("optuna") is None, reason="needs igsd[tune]")

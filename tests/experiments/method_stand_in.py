@@ -23,9 +23,9 @@ def run_here(
     modules: Sequence[str] = (),
     starts_processes: bool = False,
 ) -> Measured:
-    """Return the answer with a made-up time and peak; the limits that methods ask for hold."""
+    """Return the answer with a made-up peak; the limits that methods ask for hold."""
     with limits(memory_gib=memory_gib, seconds=seconds):
-        return Measured(function(*arguments), 1.5, 3 * 2**20)
+        return Measured(function(*arguments), 3 * 2**20)
 
 
 @pytest.fixture

@@ -35,6 +35,15 @@ def test_time() -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", environment.now())
 
 
+def test_stopwatch() -> None:
+    watch = environment.Stopwatch()
+    sum(range(2_000_000))
+    watch.lap("first")
+    watch.lap("second")
+    assert 0 <= watch.seconds["second"] < watch.seconds["first"]
+    assert 0 < watch.cpu_seconds < 60
+
+
 @pytest.mark.parametrize(
     ("variables", "is_main"),
     [

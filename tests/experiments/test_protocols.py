@@ -11,7 +11,7 @@ import pytest
 
 from igsd.errors import ConfigError, DataError, StorageError
 from igsd.evaluation import qm9
-from igsd.evaluation.protocols import inner_score
+from igsd.evaluation.cross_validation import inner_score
 from igsd.evaluation.qm9 import QM9Sizes
 from igsd.evaluation.semi import semi_split
 from igsd.experiments.protocols import PROTOCOLS, QM9Protocol, SemiProtocol, choose_targets

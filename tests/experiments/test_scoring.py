@@ -10,7 +10,7 @@ from igsd.baselines.references.histogram import LabelDegreeHistogram
 from igsd.baselines.registry import build, configure, make_method
 from igsd.errors import DataError
 from igsd.estimators import IGSD
-from igsd.evaluation.protocols import cross_validate
+from igsd.evaluation.cross_validation import cross_validate
 from igsd.experiments.scoring import (
     ROW_ORDER,
     Scoring,

@@ -10,6 +10,7 @@ import pytest
 from igsd.baselines.registry import configure
 from igsd.errors import ConfigError, StorageError
 from igsd.experiments import tune
+from igsd.experiments.protocol_base import NestedTuning
 from igsd.experiments.records import Record
 from igsd.experiments.run import Options, Run
 from igsd.experiments.tune import (
@@ -28,7 +29,6 @@ from igsd.experiments.tune import (
     run_trials,
     suggest,
 )
-from igsd.experiments.vector_protocols import NestedTuning
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.igsd import Config
 from igsd.settings.text import read_settings

@@ -316,7 +316,7 @@ def _columns_of(graphs: GraphSet, names: list[str]) -> np.ndarray:
 
 
 def _found(graphs: GraphSet, name: str, *, in_training: bool = False) -> str:
-    """Return the name of a node attribute; raises ``DataError`` if the graphs have none such.
+    """Return the name of a node attribute; raises ``DataError`` if there is none of that name.
 
     ``in_training``: a model was trained on it, and these are other graphs.
     """

@@ -1,4 +1,4 @@
-"""What graphs carry and a model does not see, told to its user."""
+"""Warnings of what graphs carry that a model does not see."""
 
 import numpy as np
 
@@ -15,10 +15,10 @@ _MOST_NAMES = 8
 
 
 def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
-    """Warn of what the graphs carry and the model does not see, and of how they were read.
+    """Warn of what the graphs carry that the model does not see, and of how they were read.
 
-    That the default encoder does not see bonds is no news for molecules and known data sets, nor
-    is what their recipes leave out; how tables of molecules are read is said by their reader.
+    For molecules and known data sets there is no warning of bonds, which the default encoder does
+    not see, nor of what their recipes leave out; the reader of a table says how it was read.
     """
     if not _is_familiar(graphs):
         _say(
@@ -30,13 +30,13 @@ def warn_of_unused(features: FeatureMap, graphs: GraphSet) -> None:
 
 
 def warn_of_reading(graphs: GraphSet) -> None:
-    """Warn of how graphs were read, and of what is not used of them whatever the method."""
+    """Warn of how graphs were read, and of what no method uses."""
     if not _is_familiar(graphs):
         _say(graphs, _reading(graphs))
 
 
 def _reading(graphs: GraphSet) -> list[str]:
-    """Return the notes of a set but that on directions: methods say what they do with these."""
+    """Return the notes of a set except the one on directions, which methods handle themselves."""
     return [note for note in graphs.notes if not note.startswith(DIRECTED)]
 
 
@@ -48,7 +48,7 @@ def _say(graphs: GraphSet, texts: list[str]) -> None:
 
 
 def warn_of_unseen(features: FeatureMap, graphs: GraphSet) -> None:
-    """Warn of what new graphs carry and the training graphs did not."""
+    """Warn of what new graphs carry that the training graphs did not."""
     if CHEMISTRY in features.parts:
         _warn_of_elements(graphs)
     else:
@@ -121,7 +121,7 @@ def _warn_of_new_values(features: FeatureMap, graphs: GraphSet) -> None:
 
 
 def _warn_of_elements(graphs: GraphSet) -> None:
-    """Warn of atoms whose element has no column of its own: all of them look alike."""
+    """Warn of atoms whose element has no column of its own: the model cannot tell them apart."""
     if graphs.node_labels is None:
         return
     elements = [str(name).partition("|")[0] for name in graphs.node_label_names]

@@ -1,4 +1,4 @@
-"""``igsd cluster``: groups of alike graphs."""
+"""``igsd cluster``: groups of similar graphs."""
 
 from argparse import Namespace
 from typing import Any

@@ -15,7 +15,7 @@ from igsd.experiments.run import Run, changed_settings
 from igsd.files.atomic import check_writable
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.summary import fitting_recipe
-from igsd.report.plots import comparison_plot, picture_suffix
+from igsd.report.plots import Plot, comparison_plot, picture_suffix
 from igsd.report.scores import Comparison, compare_records
 from igsd.settings.groups import warn_without_effect
 
@@ -93,13 +93,12 @@ def run(args: Namespace) -> int:
         usual = compare_splits.DEFAULT_METHODS
         names = compare_splits.parse_methods(usual if args.methods is None else args.methods)
         plot, failed = compare_splits.compare_splits(args, names)
-        data = plain_name(running.open_graphs(args.data, args).name)
-        place = Path(args.plot or Path(options.RUNS) / f"compare-{data}-{args.splits}.png")
-        print(f"{compare_splits.draw(plot, place)}, records: {args.records}", file=sys.stderr)
+        _draw(args, plot, f"{plain_name(running.open_graphs(args.data, args).name)}-{args.splits}")
         return int(failed)
     args.methods = DEFAULT_METHODS if args.methods is None else args.methods
     comparison = compare(args, running.parse_methods(args.methods))
-    print(f"{_draw(args.plot, comparison)}, records: {args.records}", file=sys.stderr)
+    plot = comparison_plot(comparison) if comparison.has_scores() else None
+    _draw(args, plot, plain_name(comparison.data))
     return int(comparison.failed())
 
 
@@ -133,11 +132,13 @@ def _run(args: Namespace, graphs: GraphSet, name: str, changes: running.Changes)
     return running.first_run(args, graphs, name, recipe, changes=tuple(changed), references=False)
 
 
-def _draw(plot: str | None, comparison: Comparison) -> str:
-    """Draw the comparison if any method has a score; return what is said about it."""
-    path = Path(plot or Path(options.RUNS) / f"compare-{plain_name(comparison.data)}.png")
-    if comparison.has_scores():
-        comparison_plot(comparison).save(path)
-        return f"picture: {path}"
-    older = f" ({path} is of an earlier run)" if path.exists() else ""
-    return f"no picture, since no method has a score{older}"
+def _draw(args: Namespace, plot: Plot | None, data: str) -> None:
+    """Save the plot, if any method has a score, and say where it and the records are."""
+    path = Path(args.plot or Path(options.RUNS) / f"compare-{data}.png")
+    if plot is not None:
+        plot.save(path)
+        said = f"picture: {path}"
+    else:
+        older = f" ({path} is of an earlier run)" if path.exists() else ""
+        said = f"no picture, since no method has a score{older}"
+    print(f"{said}, records: {args.records}", file=sys.stderr)

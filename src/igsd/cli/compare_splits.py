@@ -3,7 +3,6 @@
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from igsd.baselines.registry import METHODS, method
@@ -12,7 +11,7 @@ from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
 from igsd.evaluation.splits import TEST_SHARE
-from igsd.experiments.molecule_protocol import Labels, PartsProtocol, Subject, labels_of
+from igsd.experiments.parts_protocol import Labels, PartsProtocol, Subject, labels_of
 from igsd.experiments.records import Record, algorithm_version, data_summary
 from igsd.experiments.run import Run, changed_settings
 from igsd.experiments.scoring import source_vectors
@@ -179,11 +178,3 @@ def _metrics(text: str | None, valid: Sequence[str]) -> list[str]:
         kind = "numbers" if "mae" in valid else "classes"
         raise ConfigError(f"{names[0]} is not a metric of {kind}. {nearest(names[0], valid)}")
     return shown or [valid[0]]
-
-
-def draw(plot: Plot | None, place: Path) -> str:
-    """Save the plot and return what is said about it."""
-    if plot is None:
-        return "no picture, since no method has a score"
-    plot.save(place)
-    return f"picture: {place}"

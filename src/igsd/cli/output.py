@@ -32,7 +32,7 @@ def say_note(text: str) -> None:
 
 
 def seen_line(graphs: GraphSet, config: Any) -> str:
-    """Return a line about what a network sees of nodes and edges, nothing for other methods."""
+    """Return a line about what a network sees of nodes and edges; empty for other methods."""
     if "checkpoint" not in config.besides:
         return ""
     from igsd.training.fit import fit_features
@@ -58,7 +58,7 @@ def open_graphs(data: str, *, quiet: bool = False, **reading: Any) -> GraphSet:
 
 
 def reading_of(args: Namespace, stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return how a table is read by the options; what is not given as it is ``stored`` of a run."""
+    """Return how to read a table: by the options, those not given as a run ``stored`` them."""
     stored = stored or {}
     return {
         "smiles_column": args.smiles_column or stored.get("smiles_column"),

@@ -14,7 +14,7 @@ from igsd.files.arrays import Header
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.graphs.readers.standard import LEVELS
-from igsd.progress import html_facts, listed
+from igsd.progress import abridged, html_facts
 from igsd.settings.fields import Settings, Values, type_name
 
 C = TypeVar("C", bound=Settings)
@@ -54,7 +54,7 @@ class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
             return str(super()._html_repr())
         history = getattr(self, "history_", None) or []
         facts = {"vector": f"{self.n_features_out_:,} numbers"}
-        facts["classes"] = listed(list(getattr(self, "classes_", ())))
+        facts["classes"] = abridged(list(getattr(self, "classes_", ())))
         if history:
             facts["epochs"] = f"{len(history):,}"
             facts["last loss"] = f"{history[-1]['total']:.4g}" if "total" in history[-1] else ""
@@ -64,7 +64,7 @@ class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
             for key, value in self.config_.to_json().items()
             if value != getattr(chosen, key)
         }
-        facts["settings"] = listed([f"{key}={value}" for key, value in changed.items()], 20)
+        facts["settings"] = abridged([f"{key}={value}" for key, value in changed.items()], 20)
         return html_facts(f"{type(self).__name__}, fitted", facts)
 
     @classmethod

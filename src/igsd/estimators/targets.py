@@ -80,7 +80,7 @@ def codes_of(y: Any, classes: np.ndarray, num_graphs: int) -> np.ndarray:
 
 
 def accuracy(codes: np.ndarray, probabilities: np.ndarray, weights: Any = None) -> float:
-    """Return the share of graphs whose most probable class is theirs; codes of -1 do not count."""
+    """Return the accuracy of the most probable classes; graphs with code -1 do not count."""
     known = codes >= 0
     if not known.any():
         raise DataError("A score needs labels, but y has none.")

@@ -1,4 +1,4 @@
-"""Groups of alike graphs, and the graphs that are like no other."""
+"""Clusters of similar graphs, and outliers."""
 
 from dataclasses import dataclass
 from numbers import Integral

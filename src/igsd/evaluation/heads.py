@@ -25,10 +25,10 @@ from sklearn import svm as machines
 if TYPE_CHECKING:  # a training needs none
     from igsd.evaluation.logistic import Logistic
 
-Head = Literal["auto", "svm", "linear", "forest"]
+HeadName = Literal["auto", "svm", "linear", "forest"]
 """What predicts from vectors."""
 
-HEADS: tuple[Head, ...] = ("auto", "svm", "linear", "forest")
+HEAD_NAMES: tuple[HeadName, ...] = ("auto", "svm", "linear", "forest")
 CUT = 6.0
 
 _STRENGTHS = np.logspace(-4, 2, 7)
@@ -60,11 +60,11 @@ class Columns(base.TransformerMixin, base.BaseEstimator):
         return sparse.csr_matrix(X, dtype=np.float64) if self.is_sparse else X
 
 
-def _piped(model: Any, *, is_sparse: bool = False) -> Any:
-    return pipeline.make_pipeline(Columns(is_sparse), model)
+def _piped(model: Any) -> Any:
+    return pipeline.make_pipeline(Columns(), model)
 
 
-def fit_classes(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
+def fit_classes(X: np.ndarray, y: np.ndarray, head: HeadName) -> Any:
     """Return a fitted classifier of class codes y [n], with ``predict_proba``."""
     if head == "forest":
         return _piped(ensemble.RandomForestClassifier(_TREES, random_state=0)).fit(X, y)
@@ -141,7 +141,7 @@ def _fit_machine(X: np.ndarray, y: np.ndarray, folds: int) -> Any:
     return calibration.CalibratedClassifierCV(machine, cv=folds, ensemble=False).fit(X, y)
 
 
-def fit_numbers(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
+def fit_numbers(X: np.ndarray, y: np.ndarray, head: HeadName) -> Any:
     """Return a fitted regressor of numbers y [n].
 
     ``linear`` is a ridge regression whose penalty is chosen by leave-one-out.
@@ -166,7 +166,7 @@ def fit_numbers(X: np.ndarray, y: np.ndarray, head: Head) -> Any:
     return _piped(search).fit(X, y)
 
 
-def fit_targets(X: np.ndarray, targets: np.ndarray, head: Head = "linear") -> Any:
+def fit_targets(X: np.ndarray, targets: np.ndarray, head: HeadName = "linear") -> Any:
     """Return a fitted regressor of several targets [n, t].
 
     ``linear`` is a ridge regression on standardised vectors, the penalty of each target chosen by

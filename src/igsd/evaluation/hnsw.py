@@ -91,7 +91,7 @@ def _empty(width: int) -> Any:
 
 
 def _fault(data: np.ndarray, count: int, width: int) -> str | None:
-    """Return what is wrong with the bytes of a graph, None if all is sound.
+    """Return what is wrong with the bytes of a graph, None if they are valid.
 
     They are the matrix with its shape; a head; a graph's head; the level of every node; and the
     nodes: a key, the level again, and for each level the number of links and room for links.

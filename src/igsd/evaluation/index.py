@@ -368,7 +368,7 @@ def _halves(vectors: _File, space: Space) -> Iterator[np.ndarray]:
 
 
 def _half(scaled: np.ndarray) -> np.ndarray:
-    """Return scaled numbers as float16; what it cannot hold becomes its largest number."""
+    """Return scaled numbers as float16, clipped to its range."""
     most = float(np.finfo(np.float16).max)
     return np.ascontiguousarray(np.clip(scaled, -most, most), np.float16) + np.float16(0)
 

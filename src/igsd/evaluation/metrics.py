@@ -1,4 +1,4 @@
-"""What predictions are worth: pure functions of the truth and of what was predicted.
+"""Scores of predictions: pure functions of the true and the predicted values.
 
 Classes: the areas under the ROC curve and under the precision-recall curve (average precision),
 accuracy, balanced accuracy, expected calibration error and log loss. Numbers: mean absolute and
@@ -78,7 +78,7 @@ def calibration_error(sums: np.ndarray) -> float:
 
 
 def mean_scores(scores: "list[Scores]") -> dict[str, float | None]:
-    """Return the mean of each metric over several targets, of those where it is defined."""
+    """Return the mean of each metric over the targets for which it is defined."""
     found = {}
     for name in scores[0]:
         values = [value for one in scores if (value := one[name]) is not None]

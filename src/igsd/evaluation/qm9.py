@@ -73,7 +73,7 @@ def score_target_vectors(
     graphs: GraphSet,
     targets: np.ndarray,
     split: QM9Split,
-    head: heads.Head = "linear",
+    head: heads.HeadName = "linear",
 ) -> Errors:
     """Return the MAE of a head on vectors of graphs, fitted to the labelled molecules.
 

@@ -1,8 +1,7 @@
 """``ProtocolResult``: accuracy and choices of every fold, with their summary."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,10 +40,3 @@ class ProtocolResult:
         """Return plain Python values for a JSON record, mean and std included."""
         values = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
         return {**values, "mean": self.mean, "std": self.std}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the result whose ``to_dict`` gave these values; others are ignored."""
-        known = {k.name: values[k.name] for k in fields(cls) if k.name in values}
-        plain: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in known.items()}
-        return cls(**plain)

@@ -53,20 +53,18 @@ class SemiSplit:
         return hidden
 
 
-def semi_split(
-    y: Any, seed: int, *, label_rate: float = LABEL_RATE, test_share: float = TEST_SHARE
-) -> SemiSplit:
+def semi_split(y: Any, seed: int, *, label_rate: float = LABEL_RATE) -> SemiSplit:
     """Return the split of class codes y [n], -1 where unknown, for one seed, stratified by class.
 
-    ``test_share`` of the graphs with a class are for the test; ``label_rate`` of the others keep
-    their label, at least one of each class. Raises ``DataError`` if a class is too small to be in
-    both parts, ``ConfigError`` for an invalid share.
+    A tenth of the graphs with a class is for the test; ``label_rate`` of the others keep their
+    label, at least one of each class. Raises ``DataError`` if a class is too small to be in both
+    parts, ``ConfigError`` for an invalid share.
     """
-    _check_shares(label_rate, test_share)
+    _check_share(label_rate)
     codes = check_codes(y, gaps=True)
     rng = np.random.default_rng([seed, 5])
     known = np.flatnonzero(codes >= 0)
-    test = stratified_sample(known, codes[known], test_share, rng)
+    test = stratified_sample(known, codes[known], TEST_SHARE, rng)
     others = np.setdiff1d(known, test)
     if len(np.unique(codes[others])) < len(np.unique(codes[known])):
         raise DataError("Every class needs a graph in the training part; one has too few graphs.")
@@ -75,10 +73,9 @@ def semi_split(
     return SemiSplit(labelled, rest, test)
 
 
-def _check_shares(label_rate: float, test_share: float) -> None:
-    for name, value in (("label_rate", label_rate), ("test_share", test_share)):
-        if not 0 < value <= 1 or (name == "test_share" and value == 1):
-            raise ConfigError(f"{name} must be a share between 0 and 1. Got {value}.")
+def _check_share(label_rate: float) -> None:
+    if not 0 < label_rate <= 1:
+        raise ConfigError(f"label_rate must be a share between 0 and 1. Got {label_rate}.")
 
 
 def stratified_sample(
@@ -125,7 +122,7 @@ def score_split(
 
 
 def score_vectors(
-    X: np.ndarray, y: Any, split: SemiSplit, seed: int, *, head: heads.Head = "svm"
+    X: np.ndarray, y: Any, split: SemiSplit, seed: int, *, head: heads.HeadName = "svm"
 ) -> tuple[ProtocolResult, float | None]:
     """Return the result under ``semi`` of vectors X [n, d] with a head, and the area under ROC.
 
@@ -172,17 +169,15 @@ def _result(
     )
 
 
-def value_split(
-    values: np.ndarray, seed: int, label_rate: float = LABEL_RATE, test_share: float = TEST_SHARE
-) -> SemiSplit:
+def value_split(values: np.ndarray, seed: int, label_rate: float = LABEL_RATE) -> SemiSplit:
     """Return the split of graphs with values [G], NaN where unknown, for one seed.
 
     Raises ``DataError`` for too few values, ``ConfigError`` for an invalid share.
     """
-    _check_shares(label_rate, test_share)
+    _check_share(label_rate)
     known = np.flatnonzero(~np.isnan(values))
     shuffled = np.random.default_rng([seed, 6]).permutation(known)
-    num_test = round(len(known) * test_share)
+    num_test = round(len(known) * TEST_SHARE)
     num_labelled = round((len(known) - num_test) * label_rate)
     if num_test < 1 or num_labelled < 2:
         raise DataError(
@@ -202,7 +197,7 @@ def score_values(regressor: Any, graphs: GraphSet, values: np.ndarray, split: Se
 
 
 def score_value_vectors(
-    X: np.ndarray, values: np.ndarray, split: SemiSplit, *, head: heads.Head = "linear"
+    X: np.ndarray, values: np.ndarray, split: SemiSplit, *, head: heads.HeadName = "linear"
 ) -> float:
     """Return the mean absolute error of a head on X [G, d], fitted to the labelled; d = 0: mean."""
     known = values[split.labelled]

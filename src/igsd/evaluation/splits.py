@@ -50,16 +50,14 @@ def murcko_scaffolds(smiles: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def random_parts(positions: IntArray, seed: int, test_share: float = TEST_SHARE) -> Parts:
-    """Return a random share of ``positions`` as the test part, and the others."""
+def random_parts(positions: IntArray, seed: int) -> Parts:
+    """Return a fifth of ``positions``, at random, as the test part, and the others."""
     shuffled = np.random.default_rng([seed, 7]).permutation(positions)
-    num_test = _num_test(len(positions), test_share)
+    num_test = _num_test(len(positions))
     return Parts(shuffled[num_test:], np.sort(shuffled[:num_test]))
 
 
-def scaffold_parts(
-    positions: IntArray, groups: Sequence[str], seed: int, test_share: float = TEST_SHARE
-) -> Parts:
+def scaffold_parts(positions: IntArray, groups: Sequence[str], seed: int) -> Parts:
     """Return a test part of whole groups of ``positions``; ``groups``: the scaffold of each.
 
     Groups are taken in random order while they fit. One that is larger than half of the test part
@@ -67,7 +65,7 @@ def scaffold_parts(
     ``DataError`` if nothing is left to test on.
     """
     codes = np.unique(np.asarray(groups, dtype=object).astype(str), return_inverse=True)[1]
-    sizes, num_test = np.bincount(codes), _num_test(len(positions), test_share)
+    sizes, num_test = np.bincount(codes), _num_test(len(positions))
     rng = np.random.default_rng([seed, 8])
     taken, room = np.zeros(len(sizes), bool), num_test
     is_small = sizes <= num_test / 2
@@ -84,12 +82,12 @@ def scaffold_parts(
     return Parts(rng.permutation(positions[~is_test]), np.sort(positions[is_test]))
 
 
-def _num_test(count: int, test_share: float) -> int:
+def _num_test(count: int) -> int:
     if count < 3:
         raise DataError(
             f"A split needs at least 3 labelled molecules, one to test on. Got {count}."
         )
-    return min(max(round(test_share * count), 1), count - 2)
+    return min(max(round(TEST_SHARE * count), 1), count - 2)
 
 
 def labelled_part(train: IntArray, y: np.ndarray, num_labels: int, *, classes: bool) -> IntArray:
@@ -110,7 +108,7 @@ def labelled_part(train: IntArray, y: np.ndarray, num_labels: int, *, classes: b
 
 
 def _turns(lists: Sequence[IntArray]) -> list[IntArray]:
-    """Return the first of each list, then the second of each: no class waits for another."""
+    """Return the first of each list, then the second of each, so that classes take turns."""
     return [np.array([one[i] for one in lists if i < len(one)]) for i in range(_FIRST_OF_CLASS)]
 
 
@@ -122,10 +120,3 @@ def index_text(positions: IntArray) -> str:
     ends = np.append(starts[1:], len(positions)) - 1
     pairs = zip(positions[starts].tolist(), positions[ends].tolist(), strict=True)
     return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in pairs)
-
-
-def read_indices(text: str) -> IntArray:
-    """Return the positions in a text of ``index_text``."""
-    ends = [[int(end) for end in part.split("-")] for part in text.split()]
-    parts = [np.arange(pair[0], pair[-1] + 1) for pair in ends]
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)

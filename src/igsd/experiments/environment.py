@@ -1,9 +1,10 @@
-"""The environment of a result: versions, commit, processor, time, threads, and which process."""
+"""The environment of a result: versions, commit, processor, times, threads, and which process."""
 
 import contextlib
 import os
 import platform
 import subprocess
+import time
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -56,6 +57,29 @@ def processor() -> str:
 def now() -> str:
     """Return the time in UTC, to the second, in ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Stopwatch:
+    """The seconds of the steps of a run (``seconds``), and the processor time of all of them.
+
+    The latter includes child processes that have ended.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._used = sum(os.times()[:4])
+        self._begin = time.perf_counter()
+
+    def lap(self, step: str) -> None:
+        """Note the seconds since the last step, or since the start, as those of ``step``."""
+        end = time.perf_counter()
+        self.seconds[step] = round(end - self._begin, 3)
+        self._begin = end
+
+    @property
+    def cpu_seconds(self) -> float:
+        """The processor time since the start."""
+        return round(sum(os.times()[:4]) - self._used, 3)
 
 
 def num_threads() -> int:

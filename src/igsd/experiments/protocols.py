@@ -11,7 +11,7 @@ import numpy as np
 from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError, nearest
 from igsd.evaluation import SPLITS, qm9, semi
-from igsd.experiments import vector_protocols as base
+from igsd.experiments import protocol_base as base
 from igsd.experiments.records import Record, RecordRow
 from igsd.experiments.scoring import class_codes
 from igsd.graphs.graphset import GraphSet
@@ -65,7 +65,7 @@ class SemiProtocol(base.SplitProtocol):
         return {"untrained": _untrained(run, self.task)} | _references(names, graphs)
 
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
-        """Return how many pseudo-labels each round gave, of known classes, and right ones."""
+        """Return by round how many pseudo-labels were given, could be checked, and were right."""
         found = getattr(estimator, "pseudo_labels_", None)
         if found is None:
             return {}
@@ -217,7 +217,7 @@ class _Protocols(dict[str, base.Protocol]):
     def __missing__(self, name: str) -> base.Protocol:
         if name not in SPLITS:
             raise KeyError(name)
-        from igsd.experiments.molecule_protocol import PartsProtocol
+        from igsd.experiments.parts_protocol import PartsProtocol
 
         return self.setdefault(name, PartsProtocol(name))
 

@@ -169,7 +169,7 @@ def plain_name(text: str) -> str:
 
 
 def read_record(path: Path) -> Record | None:
-    """Return the record at ``path``, None without a file; raises ``StorageError`` for others."""
+    """Return the record at ``path``, None without a file; ``StorageError`` for other content."""
     if not path.exists():
         return None
     way_out = "Move it away; --force (force=True in Python) replaces it."

@@ -14,7 +14,7 @@ from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError, warn_user
 from igsd.evaluation import SPLITS, shown_with
 from igsd.evaluation.semi import LABEL_RATE
-from igsd.experiments import protocols, records, scoring, vector_protocols
+from igsd.experiments import protocol_base, protocols, records, scoring
 from igsd.experiments.trained import Trained
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import GraphSet
@@ -97,7 +97,7 @@ class Run:
         return f"{self.label} on {self.data}{target}{share}, seed {self.seed}"
 
     @property
-    def rules(self) -> vector_protocols.Protocol:
+    def rules(self) -> protocol_base.Protocol:
         """The protocol as an object; ``semi`` with a target is the one for numbers."""
         is_number = self.protocol == "semi" and self.target
         return protocols.SEMI_NUMBER if is_number else protocols.PROTOCOLS[self.protocol]
@@ -105,7 +105,7 @@ class Run:
     @property
     def scores_vectors(self) -> bool:
         """Whether the protocol scores vectors of a method without labels."""
-        return isinstance(self.rules, vector_protocols.VectorProtocol)
+        return isinstance(self.rules, protocol_base.VectorProtocol)
 
     @property
     def is_recipe(self) -> bool:
@@ -187,7 +187,7 @@ class Run:
         return scoring.has_many_twins(graphs) if self.twins is None else self.twins
 
     def identity(self, graphs: GraphSet) -> records.Identity:
-        """Return what a record must agree in to count as this run's."""
+        """Return what a record must match to count as this run's."""
         settings = self.rules.settings(self, twins=self.scores_vectors and self.uses_twins(graphs))
         version = records.algorithm_version(self.method)
         return records.Identity(self.config(), graphs.checksum, settings, version)
@@ -302,7 +302,7 @@ def opened(
     read, as by ``load_dataset``.
     """
     rules = protocols.PROTOCOLS.get(protocol)
-    kind = "folds" if isinstance(rules, vector_protocols.VectorProtocol) else ""
+    kind = "folds" if isinstance(rules, protocol_base.VectorProtocol) else ""
     kind = "any" if protocol in SPLITS else kind
     key = (source, labels, kind)
     if key not in _opened:

@@ -104,7 +104,7 @@ class RunFolder:
             yield
 
     def tidy(self) -> None:
-        """Remove what a process left that was killed when its run was finished.
+        """Remove the checkpoint of a finished run whose process was killed before it could do so.
 
         A finished run in use, or on a medium that cannot be written, is left as it is.
         """
@@ -176,7 +176,7 @@ class RunFolder:
             (self / name).unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """Remove what a run has written, and its folder if that is empty then."""
+        """Remove what a run has written, and its folder if it is then empty."""
         self.clear()
         with contextlib.suppress(OSError):
             self.path.rmdir()

@@ -1,8 +1,6 @@
 """Scoring vectors or kernels of graphs under the folds of a protocol, every method alike."""
 
 import os
-import time
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -13,10 +11,11 @@ import numpy as np
 
 from igsd.baselines import registry
 from igsd.baselines.references.vectors import vectors_for
-from igsd.errors import DataError, IGSDWarning
-from igsd.evaluation import inputs, protocols, shown_with
+from igsd.errors import DataError, caught_warnings
+from igsd.evaluation import cross_validation, inputs, shown_with
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
+from igsd.experiments.environment import Stopwatch
 from igsd.experiments.records import Record
 from igsd.files.arrays import read_header
 from igsd.files.columns import SUFFIXES
@@ -144,7 +143,7 @@ def score_seeds(
                 is_plain = X.kernel != "precomputed" and X.head == "svm"
                 settings["standardise"] = scoring.standardise if is_plain else None
                 settings["twins"] = groups if without_twins else None
-                result = protocols.cross_validate(X.values, codes, **settings)
+                result = cross_validation.cross_validate(X.values, codes, **settings)
                 found[seed].append((title, result))
                 advance(1, name)
             if "majority" not in vectors:
@@ -171,12 +170,9 @@ def majority_result(
 ) -> ProtocolResult:
     """Return the majority class's score under the folds of the protocol."""
     X = np.zeros((len(codes), 0))
-    return protocols.cross_validate(X, codes, protocol=protocol, dataset=graphs.name, seed=seed)
-
-
-def cpu_seconds() -> float:
-    """Return the processor time of this process and of its child processes that have ended."""
-    return sum(os.times()[:4])
+    return cross_validation.cross_validate(
+        X, codes, protocol=protocol, dataset=graphs.name, seed=seed
+    )
 
 
 def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> tuple[Vectors, Record]:
@@ -186,18 +182,15 @@ def represent(graphs: GraphSet, method: str, config: Any, protocol: str) -> tupl
     A plain function of plain data, so that ``run_measured`` can run it in its own process.
     """
     estimator = registry.build(method, config)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", IGSDWarning)
-        begin, used = time.perf_counter(), cpu_seconds()
+    with caught_warnings() as notes:
+        watch = Stopwatch()
         estimator.fit(graphs)
-        middle = time.perf_counter()
+        watch.lap("train")
         vectors = delivered(estimator, graphs, protocol)
-        end, used = time.perf_counter(), cpu_seconds() - used
-    texts = [str(w.message) for w in caught if issubclass(w.category, IGSDWarning)]
-    seconds = {"train": round(middle - begin, 3), "embed": round(end - middle, 3)}
+        watch.lap("embed")
     history = list(getattr(estimator, "history_", []))
-    record: Record = {"seconds": seconds, "cpu_seconds": round(used, 3), "history": history}
-    return vectors, record | {"notes": list(dict.fromkeys(texts))}
+    record: Record = {"seconds": watch.seconds, "cpu_seconds": watch.cpu_seconds}
+    return vectors, record | {"history": history, "notes": notes}
 
 
 def delivered(estimator: Any, graphs: GraphSet, protocol: str) -> Vectors:
@@ -208,7 +201,7 @@ def delivered(estimator: Any, graphs: GraphSet, protocol: str) -> Vectors:
 
 
 def is_vector_file(source: str | os.PathLike[str]) -> bool:
-    """Return whether embeddings are meant: a model file may have any name, even one of those."""
+    """Return whether a path is a file of embeddings; a model file may have the same suffix."""
     path = Path(source).expanduser()
     return not path.is_dir() and path.suffix.lower() in SUFFIXES and read_header(path) is None
 

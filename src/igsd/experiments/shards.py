@@ -11,7 +11,6 @@ import json
 import os
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from igsd.baselines.registry import load_model
-from igsd.errors import DataError, IGSDWarning, StorageError, counted, warn_user
+from igsd.errors import DataError, StorageError, caught_warnings, counted, warn_user
 from igsd.estimators.predictions import about_graphs, prediction_columns
 from igsd.experiments.records import in_words
 from igsd.files.arrays import read_header
@@ -195,7 +194,7 @@ def _stored(data: str, pool: Pool) -> Stored | None:
 
 
 def stamp_of(path: str) -> str:
-    """Return what tells a stored set from others; empty if there is none.
+    """Return a fingerprint of a stored set; empty if there is none.
 
     That is the size and the header of a file of graphs, or the manifest of a folder of shards: both
     hold checksums of the data.
@@ -267,19 +266,13 @@ def _model(sent: Any) -> Any:
 @contextlib.contextmanager
 def _noted(first: int) -> Iterator[list[str]]:
     """Yield a list that collects the warnings of the block; errors say where the shard begins."""
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", IGSDWarning)
+    with caught_warnings() as notes:
         try:
             yield notes
         except DataError as error:
             if not first:
                 raise
             raise DataError(f"{error} (Graphs are counted from graph {first} here.)") from error
-        finally:
-            notes += dict.fromkeys(
-                str(each.message) for each in caught if issubclass(each.category, IGSDWarning)
-            )
 
 
 def _vectors(sent: Any, shard: GraphSet | Stored, first: int) -> _Answer:

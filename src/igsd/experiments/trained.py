@@ -1,6 +1,5 @@
 """``train_model``: a method fitted on graphs, with or without labels, and the vectors it gives."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 
 from igsd.baselines.registry import build
 from igsd.errors import ConfigError
-from igsd.experiments.environment import now
+from igsd.experiments.environment import Stopwatch, now
 from igsd.files.columns import Columns
 from igsd.files.models import RunMetrics
 from igsd.graphs.graphset import GraphSet
@@ -19,12 +18,16 @@ from igsd.settings.fields import Settings
 
 @dataclass(frozen=True)
 class Trained:
-    """A fitted model, the vectors of its training graphs, and the seconds both took."""
+    """A fitted model, the vectors of its training graphs, and the seconds that both took.
+
+    ``cpu_seconds``: the processor time of both.
+    """
 
     seed: int
     model: Any
     vectors: np.ndarray
     seconds: dict[str, float]
+    cpu_seconds: float
     started: str
 
     def calibration_text(self) -> str:
@@ -83,14 +86,14 @@ def train_model(
 
     ``calibration``: folds by which a network's probabilities of classes are calibrated, 0 for none.
     """
-    started, begin = now(), time.perf_counter()
+    started, watch = now(), Stopwatch()
     model = fit_model(graphs, config, method, labels, **kwargs)
     if calibration and labels is not None and is_calibrated_apart(model):
         model.calibrate(graphs, labels.y, calibration)
-    middle = time.perf_counter()
+    watch.lap("train")
     vectors = model.transform(graphs)
-    seconds = {"train": round(middle - begin, 3), "embed": round(time.perf_counter() - middle, 3)}
-    return Trained(config.seed, model, vectors, seconds, started)
+    watch.lap("embed")
+    return Trained(config.seed, model, vectors, watch.seconds, watch.cpu_seconds, started)
 
 
 def is_calibrated_apart(model: Any) -> bool:

@@ -162,7 +162,7 @@ class Search:
         return settings | {key: self.grid[key][0] for key in outside}
 
     def identity(self) -> Identity:
-        """Return what makes another search the same; the number of trials may grow."""
+        """Return what two searches must share to be the same; the number of trials may grow."""
         protocol = self.run.rules.settings(self.run)
         protocol |= {"method": self.run.method, "seeds": self.num_seeds, "search seed": self.seed}
         protocol |= {f"grid {key}": list(values) for key, values in self.grid.items()}

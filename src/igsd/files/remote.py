@@ -69,7 +69,7 @@ def opened_path(path: Any) -> Iterator[Any]:
 
 
 def _state(url: str) -> str:
-    """Return what a store says about a file, such as its time; empty if it says nothing."""
+    """Return what a store says about a file, such as its time; empty if nothing."""
     system, place = _file_system(url)
     try:
         system.invalidate_cache()

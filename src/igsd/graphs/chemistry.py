@@ -330,7 +330,7 @@ def _rdkit() -> Any:
 
 
 def molecule_of(text: Any, *, check_valence: bool = False) -> Any:
-    """Return the molecule of a SMILES string or InChI, or None if it is none or has no atoms.
+    """Return the molecule of a SMILES string or InChI; None if it is invalid or has no atoms.
 
     ``check_valence=False`` also reads one whose only fault is an impossible valence.
     """

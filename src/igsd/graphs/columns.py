@@ -95,7 +95,7 @@ def attribute_columns(
     in a note too. A missing weight of an edge is 1. Raises ``DataError`` for vectors of different
     lengths. ``graph_of``: the name of the graph of each record, for the notes.
     """
-    keys = sorted({key for record in records for key in record if key != "label"}, key=_natural)
+    keys = sorted({key for record in records for key in record if key != "label"}, key=natural_key)
     parts: Parts = {}
     partial: Parts = {}
     notes, stored = [], _stored_categories(known, kind)
@@ -110,9 +110,7 @@ def attribute_columns(
         fault = _fault(values, graph_of)
         if missing and not fault:
             count = counted(len(values), kind)
-            place = next(place for place, value in enumerate(values) if value is None)
-            where = graph_of[place] if graph_of else ""
-            first = "" if not where else f", in {where}" if missing == 1 else f", first in {where}"
+            first = _first_missing(values, missing, graph_of)
             notes.append(
                 f"{kind} attribute {key!r} not used: {missing} of {count} {lacks(missing)}{first}"
             )
@@ -183,7 +181,14 @@ def _stored_categories(known: Known, kind: str) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(each) for name, each in zip(names, values, strict=False) if each}
 
 
-def _natural(key: Any) -> list[Any]:
+def _first_missing(values: Sequence[Any], missing: int, graph_of: Sequence[str]) -> str:
+    """Return in which graph the first value is missing, for the end of a note."""
+    place = next(place for place, value in enumerate(values) if value is None)
+    where = graph_of[place] if graph_of else ""
+    return "" if not where else f", in {where}" if missing == 1 else f", first in {where}"
+
+
+def natural_key(key: Any) -> list[Any]:
     """Return a key for natural sorting: x2 before x10."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(key))]
 
@@ -282,7 +287,9 @@ def graph_notes(records: Sequence[Record]) -> tuple[str, ...]:
     """Return a note for each graph attribute that is not read."""
     keys = {str(key) for record in records for key in record} - _GRAPH_KEYS - _FORMAT_KEYS
     why = "vectors are made of nodes and edges; store a class as 'label', numbers to predict as 'y'"
-    return tuple(f"graph attribute {key!r} not used: {why}" for key in sorted(keys, key=_natural))
+    return tuple(
+        f"graph attribute {key!r} not used: {why}" for key in sorted(keys, key=natural_key)
+    )
 
 
 def _targets(rows: Sequence[Any], names: tuple[Any, ...], owner: str) -> Fields:

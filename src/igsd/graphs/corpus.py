@@ -87,7 +87,7 @@ def read_corpus(
     folder: Path | None = None,
     advance: Callable[[int], Any] = lambda count: None,
 ) -> Corpus:
-    """Return the molecules of SMILES strings with their targets; those that are none are left out.
+    """Return the molecules of SMILES strings with their targets; invalid ones are left out.
 
     ``workers``: who reads the molecules. ``folder``: where parts are kept, by default in the cache,
     or in a temporary folder if the cache cannot be used. ``advance``: called with the number of

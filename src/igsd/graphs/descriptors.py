@@ -112,15 +112,15 @@ def signed_log(values: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _generator(radius: int, size: int) -> Any:
+def _generator(size: int) -> Any:
     from rdkit.Chem import rdFingerprintGenerator
 
-    return rdFingerprintGenerator.GetMorganGenerator(radius=radius, fpSize=size)
+    return rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=size)
 
 
-def fragment_counts(molecule: Any, size: int, radius: int = 2) -> np.ndarray:
+def fragment_counts(molecule: Any, size: int) -> np.ndarray:
     """Return how often each circular fragment (ECFP) occurs, hashed to ``size``, [size] uint8."""
-    counts = _generator(radius, size).GetCountFingerprintAsNumPy(molecule)
+    counts = _generator(size).GetCountFingerprintAsNumPy(molecule)
     return np.minimum(counts, 255).astype(np.uint8)
 
 

@@ -15,7 +15,7 @@ from igsd.files.arrays import Header, read_arrays, write_arrays
 from igsd.files.stacks import Stack
 from igsd.files.texts import Texts
 from igsd.graphs.adjacency import Adjacency, pointers, ranges
-from igsd.progress import html_facts, listed
+from igsd.progress import abridged, html_facts
 
 Name = str | int | float | bool
 
@@ -240,7 +240,7 @@ class GraphSet:
             "edge attributes": self.edge_attribute_names,
             "targets": self.target_names,
         }
-        facts |= {key: listed(values) for key, values in names.items() if values}
+        facts |= {key: abridged(values) for key, values in names.items() if values}
         facts["notes"] = " ".join(self.notes)
         return html_facts(f"GraphSet {self.name}", facts)
 

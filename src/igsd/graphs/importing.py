@@ -107,21 +107,12 @@ def import_tables(
     _check_folder(folder, sources)
     check_replaceable(target)
     table = LongTable.open(sources)
-    smiles = smiles_column or table.guess_smiles()
-    table.sample.column(smiles)
-    label = label_column or table.guess_label((smiles, *(target_columns or ())))
-    targets = target_columns
-    if targets is None:
-        targets, odd = table.guess_targets((smiles, label))
-        table.notes = (*table.notes, *odd)
-    for column in (*([label] if label else []), *targets):
-        table.sample.column(column)  # report a wrong name before reading the molecules
-    warn_of_unkept(table.columns, check_used(sources[0], smiles, label, targets))
+    smiles, label, targets = _columns_of(table, smiles_column, label_column, target_columns)
     for note in table.notes:
         warn_user(f"{note}.")
     stem = Path(sources[0]) if len(sources) == 1 else target
     name = readable_name(stem.name).split(".")[0]
-    reading = Reading(smiles, label, tuple(targets), level_of(standardise), name)
+    reading = Reading(smiles, label, targets, level_of(standardise), name)
     advance = begin(table.num_rows)
     with owned(folder):
         settle_replaced(target, folder)
@@ -175,6 +166,25 @@ def parts_folder(target: Path) -> Path:
     """Return the folder in which parts are kept until the set is written."""
     # Absolute: processes that are kept for reuse may have started in another folder.
     return target.with_name(f"{target.name}.parts").absolute()
+
+
+def _columns_of(
+    table: LongTable, smiles: str | None, label: str | None, targets: Sequence[str] | None
+) -> tuple[str, str | None, tuple[str, ...]]:
+    """Return the columns of molecules, of labels and of targets; those not named are guessed.
+
+    Warns of columns that the set does not keep; notes on guessed ones go to the table's.
+    """
+    smiles = smiles or table.guess_smiles()
+    table.sample.column(smiles)
+    label = label or table.guess_label((smiles, *(targets or ())))
+    if targets is None:
+        targets, odd = table.guess_targets((smiles, label))
+        table.notes = (*table.notes, *odd)
+    for column in (*([label] if label else []), *targets):
+        table.sample.column(column)  # report a wrong name before reading the molecules
+    warn_of_unkept(table.columns, check_used(table.sources[0], smiles, label, targets))
+    return smiles, label, tuple(targets)
 
 
 def _check_folder(folder: Path, sources: Sequence[str]) -> None:

@@ -247,7 +247,7 @@ def _means_own_classes(graphs: GraphSet, data: str, asked: str) -> bool:
 
 
 def _is_file(graphs: GraphSet, data: str, asked: str, *, warn: bool) -> bool:
-    """Return whether ``asked`` is a file; labels of the data with the same name are meant first."""
+    """Return whether ``asked`` is a file; labels of the data with that name take precedence."""
     if not os.path.isfile(asked):
         return False
     is_own = asked in graphs.target_names or _means_own_classes(graphs, data, asked)

@@ -162,7 +162,7 @@ def read_labels(columns: LabelTexts, task: Task, *, warn: bool) -> GraphLabels:
 
 
 def _refuse_measured(texts: list[str], name: str) -> None:
-    """Raise ``DataError`` for numbers that are not read as such: with units, bounds or commas."""
+    """Raise ``DataError`` for numbers with units, bounds or commas, which are read as text."""
     filled = [text for text in texts if text]
     odd = [text for text in filled if _MEASURED.fullmatch(text) and number_of(text) is None]
     is_measured = len(set(odd)) > _MOST_CLASSES or any("." in text for text in odd)

@@ -105,7 +105,7 @@ def as_graphset(graphs: Any, *, name: str = UNNAMED, standardise: str = "") -> G
 
 
 def _is_gap(item: Any) -> bool:
-    """Return whether an entry of a list stands for nothing, as an empty cell of a table does."""
+    """Return whether an entry of a list is missing, like an empty cell of a table."""
     return item is None or (isinstance(item, float) and math.isnan(item))
 
 

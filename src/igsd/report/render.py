@@ -42,7 +42,7 @@ def markdown(table: Table) -> str:
 
 
 def html(table: Table, *, detailed: bool = True) -> Html:
-    """Return a table in a box that scrolls; ``detailed``: with what stands behind a result."""
+    """Return a table in a box that scrolls; ``detailed``: with seeds, seconds and notes."""
     head = [tag("th", table.corner, scope="col", class_="left")]
     head += [tag("th", column.title, scope="col") for column in table.columns]
     facts = [row for row in table.rows if not row.results]

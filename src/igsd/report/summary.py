@@ -245,7 +245,7 @@ def difference(cell: Cell, other: Cell) -> Cell:
 
 
 def paired(cell: Cell, other: Cell) -> dict[int, np.ndarray]:
-    """Return what a cell has more than another in each fold, by the seeds of both."""
+    """Return by how much a cell exceeds another in each fold, for each seed that both have."""
     scale = cell.metric.scale
     pairs = {seed: (folds, other.folds.get(seed, ())) for seed, folds in cell.folds.items()}
     # With other folds under the same seed, only the means could be compared.

@@ -353,7 +353,7 @@ _NEEDS: tuple[_Rule, ...] = (
 
 
 def warn_without_effect(settings: Settings, names: Iterable[str]) -> None:
-    """Warn of those of the named settings that change nothing beside the others."""
+    """Warn of those of the named settings that have no effect, given the other settings."""
     asked = set(names)
     for keys, words, is_used in _NEEDS:
         found = [key for key in keys if key in asked and hasattr(settings, key)]

@@ -129,7 +129,7 @@ def fit_links(
 
 
 def check_trainable(graphs: GraphSet, settings: Any, name: str = "IGSD") -> None:
-    """Raise for what would stop the training at once: too few graphs, a setting, the device."""
+    """Raise for whatever would stop training at once: too few graphs, a setting, the device."""
     if len(graphs) < 2:
         raise DataError(
             f"{name} compares graphs, so it needs at least 2 to train on; {graphs.name!r} has 1."

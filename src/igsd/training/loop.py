@@ -184,7 +184,7 @@ def _check_identity(
 
 
 def _warn_of_other_processes(before: int, wanted: Mapping[str, Any]) -> None:
-    """Warn that a run goes on with another number of processes, and say what changes."""
+    """Warn that a run resumes with another number of processes, and say what that changes."""
     now, alone = int(wanted["devices"]), "the graphs of its own process"
     norms = "" if wanted.get("sync_batch_norm") else f", and each BatchNorm sees {alone} only"
     warn_user(

@@ -72,7 +72,7 @@ _idle: list[Any] = []
 
 
 class _Processes(Pool):
-    """Processes on this machine. Each has an executor of its own, so that it dies alone."""
+    """Processes on this machine, each with an executor of its own: one may die alone."""
 
     def __init__(self, count: int) -> None:
         self.size = count

@@ -29,7 +29,7 @@ class WorkerLostError(TrainingError):
 
 
 class Pool:
-    """Workers that make calls. This one is the calling process; subclasses have others.
+    """Workers that make calls: here the calling process, in subclasses others.
 
     ``size``: how many calls are made at a time.
     """

@@ -6,7 +6,7 @@ import pytest
 
 from igsd import GraphSet, make_method, open_data
 from igsd.baselines.references import topology
-from igsd.evaluation.protocols import cross_validate
+from igsd.evaluation.cross_validation import cross_validate
 
 SHAPES = [
     nx.karate_club_graph(),

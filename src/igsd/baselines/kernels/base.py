@@ -12,7 +12,7 @@ from igsd.baselines.kernels.patterns import Patterns, key_source, one_hot, produ
 from igsd.batches.unseen import warn_of_reading
 from igsd.errors import listed, warn_user
 from igsd.estimators.base import ConfiguredEstimator
-from igsd.evaluation.heads import Head
+from igsd.evaluation.heads import HeadName
 from igsd.files.arrays import Header
 from igsd.files.models import read_model, whole_model, write_model
 from igsd.graphs.build import WEIGHT
@@ -37,7 +37,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
     done differently than asked, e.g. degrees used in place of node labels.
     """
 
-    head: Head = "auto"
+    head: HeadName = "auto"
     state_: Header
     notes_: tuple[str, ...]
 
@@ -119,7 +119,7 @@ class ShallowEstimator(ConfiguredEstimator[Any]):
         return header
 
     def _fit(self, graphs: GraphSet) -> None:
-        """Fill ``state_``; nothing to learn unless a subclass says what."""
+        """Fill ``state_``; a subclass that has something to learn overrides it."""
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         """Return the features of graphs, [G, d]."""

@@ -10,7 +10,7 @@ from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.batches.features import FeatureMap
 from igsd.batches.unseen import warn_of_unseen_labels
 from igsd.estimators.base import settings_as_parameters
-from igsd.evaluation.heads import HEADS
+from igsd.evaluation.heads import HEAD_NAMES
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Settings, setting
 
@@ -19,7 +19,9 @@ class HistogramConfig(Settings):
     """The settings of the histogram."""
 
     degree_cap: int = setting(64, "method", "larger degrees share one column", low=1, high=100_000)
-    head: str = setting("auto", "method", "model that predicts from the vectors", choices=HEADS)
+    head: str = setting(
+        "auto", "method", "model that predicts from the vectors", choices=HEAD_NAMES
+    )
 
 
 @settings_as_parameters(HistogramConfig)

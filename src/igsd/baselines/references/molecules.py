@@ -14,7 +14,7 @@ from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.errors import DataError
 from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.molecules import MoleculeEncoder
-from igsd.evaluation.heads import HEADS
+from igsd.evaluation.heads import HEAD_NAMES
 from igsd.files.cache import ENCODERS, cache_dir, recall, store
 from igsd.graphs.corpus import corpus_texts, read_corpus
 from igsd.graphs.datasets import DATA_VARIABLE
@@ -49,7 +49,9 @@ def _names(graphs: GraphSet) -> tuple[str, ...]:
 class MoleculeConfig(Settings):
     """The settings of fixed vectors of molecules."""
 
-    head: str = setting("linear", "method", "model that predicts from the vectors", choices=HEADS)
+    head: str = setting(
+        "linear", "method", "model that predicts from the vectors", choices=HEAD_NAMES
+    )
 
 
 @settings_as_parameters(MoleculeConfig)
@@ -156,7 +158,9 @@ class CorpusConfig(PretrainConfig):
         choices=(*CORPORA, "+".join(CORPORA)),
     )
     most: int = setting(300_000, "method", "only the first strings of the corpus", low=2)
-    head: str = setting("linear", "method", "model that predicts from the vectors", choices=HEADS)
+    head: str = setting(
+        "linear", "method", "model that predicts from the vectors", choices=HEAD_NAMES
+    )
 
 
 @settings_as_parameters(CorpusConfig)

@@ -5,7 +5,7 @@ from scipy import sparse
 
 from igsd.baselines.kernels.base import ShallowEstimator
 from igsd.estimators.base import settings_as_parameters
-from igsd.evaluation.heads import Head
+from igsd.evaluation.heads import HeadName
 from igsd.graphs.adjacency import ranges
 from igsd.graphs.graphset import GraphSet
 from igsd.settings.fields import Settings, setting
@@ -42,7 +42,7 @@ class LocalTopologicalProfile(ShallowEstimator):
     and hold counts, so ``fit`` has nothing to learn. Labels, attributes and weights are not used.
     """
 
-    head: Head = "forest"
+    head: HeadName = "forest"
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         num_bins, owners = self.config_.num_bins, graphs.graph_of_node()

@@ -25,7 +25,7 @@ def names_rows(column: str) -> bool:
 
 
 def may_be_name(cells: Sequence[str]) -> bool:
-    """Return whether the first cell may name the others: a text that is not one of them."""
+    """Return whether the first cell may be a heading: a text that does not recur below it."""
     is_number = number_of(with_point(cells[0])) is not None
     is_value = is_number or cells[0].lower() in ("", *MARKERS)
     return not is_value and cells[0] not in cells[1:]

@@ -83,22 +83,7 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
     label, nor has one without a row; if there are such, a note counts both.
     """
     rows = _rows(path)
-    header = [cell.lower() for cell in rows[0]] if rows else []
-    if {"file", "label"} <= set(header):
-        if twice := [cell for cell in ("file", "label") if header.count(cell) > 1]:
-            raise DataError(
-                f"{path} has several columns called {twice[0]}. Give them different names."
-            )
-        file, label = header.index("file"), header.index("label")
-    elif len(header) == 2 and not any(_names_graph(cell, names) for cell in rows[0]):
-        file = _naming_column(rows, names, path)
-        label = 1 - file
-    else:
-        raise DataError(
-            f"{path} must have the columns file and label, named in its first line, or two columns "
-            "with other names, of which one names the graphs. Its first line is: "
-            f"{', '.join(rows[0]) if rows else 'missing'}."
-        )
+    file, label = _columns_of(rows, names, path)
     stems = names_by_stem(names)
     files = {one for several in stems.values() for one in several}
     exact, given, unknown = set(names), dict[str, str](), []
@@ -125,6 +110,31 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
         there = f"is no such {what}" if len(unknown) == 1 else f"are no such {what}s"
         raise DataError(f"{path} names {enumerated(unknown)}, but there {there}.")
     labels = [given.get(name, given.get(file_and_stem(name)[0])) for name in names]
+    _warn_of_missing(labels, names, path)
+    return [found or "" for found in labels]
+
+
+def _columns_of(rows: list[list[str]], names: Sequence[str], path: Path) -> tuple[int, int]:
+    """Return the places of the columns file and label; raises ``DataError`` for other columns."""
+    header = [cell.lower() for cell in rows[0]] if rows else []
+    if {"file", "label"} <= set(header):
+        if twice := [cell for cell in ("file", "label") if header.count(cell) > 1]:
+            raise DataError(
+                f"{path} has several columns called {twice[0]}. Give them different names."
+            )
+        return header.index("file"), header.index("label")
+    if len(header) == 2 and not any(_names_graph(cell, names) for cell in rows[0]):
+        file = _naming_column(rows, names, path)
+        return file, 1 - file
+    raise DataError(
+        f"{path} must have the columns file and label, named in its first line, or two columns "
+        "with other names, of which one names the graphs. Its first line is: "
+        f"{', '.join(rows[0]) if rows else 'missing'}."
+    )
+
+
+def _warn_of_missing(labels: list[str | None], names: Sequence[str], path: Path) -> None:
+    """Warn of graphs without a row, counting empty cells too; ``DataError`` if none has a row."""
     if missing := [name for name, found in zip(names, labels, strict=True) if found is None]:
         if len(missing) == len(names):
             raise DataError(f"{path} has no row for any graph. Add one for each that has a label.")
@@ -136,7 +146,6 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
             f"{path} has no row for {enumerated(missing, 2)}{also}; "
             f"{counted(known.count(None), 'graph')} of {len(names)} count as unlabelled."
         )
-    return [found or "" for found in labels]
 
 
 def has_file_column(path: Path, names: Sequence[str]) -> bool:
@@ -156,10 +165,10 @@ def has_file_column(path: Path, names: Sequence[str]) -> bool:
 
 
 def check_one_column(path: Path, names: Sequence[str] | None) -> None:
-    """Raise ``DataError`` for a table whose columns do not name the graphs: no lines of labels.
+    """Raise ``DataError`` for a table with several columns where a label per line was expected.
 
-    Such is a .csv or .tsv file, and any other text with several numbers in every line, unless these
-    may be numbers with decimal commas.
+    A .csv or .tsv file is such a table, and so is any other text with several numbers in every
+    line, unless these may be numbers with decimal commas.
     """
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
     if suffix == ".npy":
@@ -239,7 +248,7 @@ def _hits(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
 
 
 def _without_folder(names: Iterable[str]) -> Callable[[str], str]:
-    """Return what takes the folder off a path; names that are not files, as SMILES, have none."""
+    """Return a function that removes the folder from a path, if the names are those of files."""
     are_files = any(file_and_stem(name)[1] != name for name in names)
     return lambda text: Path(text).name if are_files else text
 

@@ -18,7 +18,6 @@ import hashlib
 import io
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -32,6 +31,7 @@ from igsd.files.cache import cache_dir, recall, store
 from igsd.files.columns import parse_number
 from igsd.graphs import labels
 from igsd.graphs.build import encode_categories
+from igsd.graphs.columns import natural_key
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.readers.cells import rows_of_text
@@ -85,7 +85,7 @@ def network_files(folder: Path) -> list[Path]:
     """Return the files of networks in a folder, file2 before file10."""
     files = [path for path in folder.iterdir() if path.is_file() and path.name != LABELS]
     found = [path for path in files if not path.name.startswith(".") and is_network_file(path)]
-    return sorted(found, key=lambda path: _natural(path.name))
+    return sorted(found, key=lambda path: natural_key(path.name))
 
 
 def read_networks(path: Path, *, progress: Progress | None = None) -> GraphSet:
@@ -138,7 +138,7 @@ def _warn_of_others(folder: Path, files: list[Path]) -> None:
     found = [path for path in folder.iterdir() if path.name not in known]
     names = [
         f"{path.name}/" if path.is_dir() else path.name
-        for path in sorted(found, key=lambda path: _natural(path.name))
+        for path in sorted(found, key=lambda path: natural_key(path.name))
         if not path.name.startswith(".")
     ]
     if names:
@@ -383,7 +383,3 @@ def _drop_names(graphs: list[Any]) -> tuple[str, ...]:
         for _, data in graph.nodes(data=True):
             data.pop("label", None)
     return ("node label not used: it names the nodes, no two nodes of a graph share one",)
-
-
-def _natural(text: str) -> list[Any]:
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]

@@ -47,7 +47,7 @@ _HEAD = 1 << 16
 
 @dataclass
 class _Column:
-    """What all cells of a column have in common, as far as they were seen."""
+    """What the cells of a column seen so far have in common."""
 
     may_be_label: bool = False
     names_rows: bool = False
@@ -219,9 +219,7 @@ class LongTable:
             found = self._see(source, rows, lines)
         except UnicodeDecodeError as error:
             if self._codecs[source] != "utf-8-sig":
-                raise DataError(
-                    f"{source} begins as UTF-16, but is cut or damaged: {error}."
-                ) from error
+                raise text_table.cut_text(source, error) from error
             self._codecs[source] = "cp1252"
             notes.append("not UTF-8, read as Latin-1. Save it as UTF-8 if names look wrong")
             self.num_rows = before
@@ -255,11 +253,7 @@ class LongTable:
         differ = False
         for row, line in found.rows:
             self.num_rows += 1
-            if len(row) > len(self.columns):
-                raise DataError(
-                    f"{source}, line {line}: {len(self.columns)} columns expected, found "
-                    f"{len(row)}. Put quotes around cells that hold the separator."
-                )
+            text_table.check_width(source, line, row, self.columns)
             for facts, cell in zip(self._facts, row, strict=False):
                 if not facts.is_settled:
                     facts.see(cell.strip())
@@ -314,7 +308,7 @@ class _Seen(NamedTuple):
 
 
 def _state_of(source: str) -> tuple[int, ...]:
-    """Return what changes with a file; nothing for standard input, or if it is gone."""
+    """Return size, time and inode of a file; empty for standard input or a missing file."""
     try:
         status = split_sheet(source)[0].stat()
     except OSError:
@@ -364,12 +358,7 @@ def _lines(path: Path, codec: str) -> Iterator[str]:
     errors = "replace" if codec == "cp1252" else "strict"
     with _unpacked(path) as file, io.TextIOWrapper(file, codec, errors, newline="") as text:
         for number, line in enumerate(text, 1):
-            if (found := text_table.NOT_TEXT.search(line)) is not None:
-                raise DataError(
-                    f"{path}, line {number}: the file is not text (character "
-                    f"0x{ord(found[0]):02x}). A table of text, .csv, .tsv or .smi, was expected; "
-                    "save it in one of these formats."
-                )
+            text_table.check_is_text(line, path, number)
             if number % 100_000 == 0 and isinstance(file, gzip.GzipFile):
                 bound.check_ratio(file.tell())
             yield line
@@ -378,23 +367,17 @@ def _lines(path: Path, codec: str) -> Iterator[str]:
 def _open_cells(lines: Iterator[str], head: str, notes: tuple[str, ...]) -> _Opened:
     """Return the rows of a text whose first line names the columns."""
     separator = text_table.separator_of(head)
-    if separator not in "\t,":
-        notes += (f"cells are separated by {text_table.SEPARATORS[separator]}",)
     if separator == " ":
         lines = (line.rstrip(" \t\r\n") + "\n" for line in lines)
     rows = rows_of_cells(lines, separator)
     first, _ = next(rows, ([], 0))
+    notes += text_table.separator_notes(separator)
     return _Opened([cell.strip() for cell in first], rows, notes=notes)
 
 
 def _open_smiles(path: Path, lines: Iterator[str], notes: tuple[str, ...]) -> _Opened:
     """Return the lines of a SMILES and, after a space or tab, a name."""
-    kept = (
-        (line.strip(), number)
-        for number, line in enumerate(lines, 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    )
-    rows = ((smiles_and_name(line), number) for line, number in kept)
+    rows = ((smiles_and_name(line), number) for line, number in text_table.filled_lines(lines))
     return _Opened(["smiles", "name"], rows, "smiles", notes)
 
 
@@ -405,9 +388,9 @@ def _open_parquet(path: Path) -> _Opened:
 
     try:
         file = pa.parquet.ParquetFile(path)
-        names = ["index" if n == "__index_level_0__" else n for n in file.schema_arrow.names]
+        names = text_table.parquet_names(file.schema_arrow.names)
     except (pa.ArrowException, ValueError, OSError) as error:
-        raise DataError(f"{path} cannot be read as a Parquet file: {error}.") from error
+        raise text_table.parquet_error(path, error) from error
 
     def rows() -> Iterator[Row]:
         done = 0
@@ -418,6 +401,6 @@ def _open_parquet(path: Path) -> _Opened:
                     done += 1
                     yield list(row), done
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{path} cannot be read as a Parquet file: {error}.") from error
+            raise text_table.parquet_error(path, error) from error
 
     return _Opened(names, rows())

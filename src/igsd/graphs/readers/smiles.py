@@ -35,7 +35,7 @@ class SmilesFailure:
 
     @property
     def place(self) -> str:
-        """Where it stands."""
+        """Where it is in the input."""
         return f"row {self.row}" if self.line is None else f"line {self.line}"
 
     def __str__(self) -> str:

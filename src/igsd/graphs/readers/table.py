@@ -249,7 +249,7 @@ def repeats_note(
 
 
 def _as_number(text: str) -> float | str:
-    """Return what a cell says: 3.70 and 3.7 are one number."""
+    """Return a cell as a number if it is one, so that 3.70 and 3.7 are equal."""
     number = number_of(text)
     return text if number is None else number
 

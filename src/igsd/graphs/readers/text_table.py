@@ -8,8 +8,8 @@
 | ``.xlsx`` | a sheet of Excel: ``FILE.xlsx:SHEET`` if there are several (``igsd[excel]``) |
 | ``.parquet`` | columns of Arrow |
 
-``-`` is standard input: text, SMILES lines, or records of an SDF file. What was found out rather
-than told (another separator or encoding, decimal commas) is in the table's ``notes``.
+``-`` is standard input: text, SMILES lines, or records of an SDF file. What was detected
+(another separator or encoding, decimal commas) is in the table's ``notes``.
 """
 
 import csv
@@ -18,7 +18,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -49,9 +49,9 @@ _WEIGHT = 12  # bytes of memory that a byte of a table takes as cells
 _MOST_MISSING = 10_000_000
 LABEL_COLUMNS = ("label", "class", "y")
 """Columns that are taken for classes by their names."""
-SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
+_SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 _SMILES = "smiles"
-NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 @dataclass(frozen=True)
@@ -183,29 +183,43 @@ def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
         text = raw.decode(codec)
     except UnicodeDecodeError as error:
         if note:
-            raise DataError(f"{path} begins as UTF-16, but is cut or damaged: {error}.") from error
+            raise cut_text(path, error) from error
         line = raw.count(b"\n", 0, error.start) + 1
         note = f"not UTF-8 (line {line}, byte 0x{raw[error.start]:02x}), read as Latin-1. Save it "
         note += "as UTF-8 if names look wrong"
         text = raw.decode("cp1252", errors="replace")
-    if (found := NOT_TEXT.search(text)) is not None:
-        line = text.count("\n", 0, found.start()) + 1
+    check_is_text(text, path)
+    return text, (note,) if note else ()
+
+
+def check_is_text(text: str, path: Path, first: int = 1) -> None:
+    """Raise ``DataError`` for control characters in a text that begins in line ``first``."""
+    if (found := _NOT_TEXT.search(text)) is not None:
+        line = text.count("\n", 0, found.start()) + first
         raise DataError(
             f"{path}, line {line}: the file is not text (character 0x{ord(found[0]):02x}). A table "
             "of text, .csv, .tsv or .smi, was expected; save it in one of these formats."
         )
-    return text, (note,) if note else ()
+
+
+def cut_text(path: str | Path, error: UnicodeDecodeError) -> DataError:
+    """Return the error for UTF-16 that cannot be decoded."""
+    return DataError(f"{path} begins as UTF-16, but is cut or damaged: {error}.")
 
 
 def _text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     """Return the table of a text whose first line names the columns."""
     separator = separator_of(text)
-    if separator not in "\t,":
-        notes += (f"cells are separated by {SEPARATORS[separator]}",)
     if separator == " ":
         text = re.sub(r"(?m)[ \t]+$", "", text)
     rows = list(rows_of_cells(io.StringIO(text, newline=""), separator))
+    notes += separator_notes(separator)
     return _table(path, [row for row, _ in rows], [line for _, line in rows], notes)
+
+
+def separator_notes(separator: str) -> tuple[str, ...]:
+    """Return a note on a separator that is neither a tab nor a comma."""
+    return () if separator in "\t," else (f"cells are separated by {_SEPARATORS[separator]}",)
 
 
 def separator_of(text: str) -> str:
@@ -230,11 +244,7 @@ def _table(
         )
     columns = [cell.strip() for cell in rows[0]]
     for row, line in zip(rows[1:], lines[1:], strict=True):
-        if len(row) > len(columns):
-            raise DataError(
-                f"{path}, line {line}: {len(columns)} columns expected, found {len(row)}. "
-                "Put quotes around cells that hold the separator."
-            )
+        check_width(path, line, row, columns)
     cells = sum(len(row) for row in rows[1:])
     if len(columns) * (len(rows) - 1) - cells > max(_MOST_MISSING, cells):
         raise DataError(
@@ -245,16 +255,21 @@ def _table(
     return TextTable(path, columns, rows[1:], lines[1:], notes=notes)
 
 
+def check_width(path: str | Path, line: int, row: list[str], columns: list[str]) -> None:
+    """Raise ``DataError`` for a row with more cells than there are columns."""
+    if len(row) > len(columns):
+        raise DataError(
+            f"{path}, line {line}: {len(columns)} columns expected, found {len(row)}. "
+            "Put quotes around cells that hold the separator."
+        )
+
+
 def _smiles_lines(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     """Return the table of lines with a SMILES and, after a space or tab, a name.
 
     A first line that names a column smiles makes it an ordinary table of text.
     """
-    lines = [
-        (line.strip(), number)
-        for number, line in enumerate(text.split("\n"), 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    lines = list(filled_lines(text.split("\n")))
     if not lines:
         raise DataError(f"{path} has no lines; a SMILES in every line was expected.")
     if _SMILES in re.split(r"[\s,;|]+", lines[0][0].lower()):
@@ -264,6 +279,13 @@ def _smiles_lines(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     if not any(name for _, name in rows):
         columns, rows = columns[:1], [row[:1] for row in rows]
     return TextTable(path, columns, rows, [number for _, number in lines], _SMILES, notes=notes)
+
+
+def filled_lines(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield (line, its number) for each line that is neither empty nor a comment."""
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield line.strip(), number
 
 
 def _smiles_or_text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
@@ -314,9 +336,20 @@ def _parquet(path: Path) -> TextTable:
     except (pa.ArrowException, ValueError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{path} cannot be read as a Parquet file: {error}.") from error
-    names = [name if name != "__index_level_0__" else "index" for name in table.column_names]
-    return column_table(path, names, [column.to_pylist() for column in table.columns])
+        raise parquet_error(path, error) from error
+    return column_table(
+        path, parquet_names(table.column_names), [column.to_pylist() for column in table.columns]
+    )
+
+
+def parquet_names(names: Iterable[str]) -> list[str]:
+    """Return the names of columns, of which pandas may have written its index as one."""
+    return ["index" if name == "__index_level_0__" else name for name in names]
+
+
+def parquet_error(path: Path, error: Exception) -> DataError:
+    """Return the error for a file that pyarrow cannot read."""
+    return DataError(f"{path} cannot be read as a Parquet file: {error}.")
 
 
 def column_table(

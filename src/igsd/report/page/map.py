@@ -179,6 +179,23 @@ class MapNumbers:
         return tag("ul", *entries, class_="legend")
 
 
+def _notes(labels: MapClasses | MapNumbers, shown: int, total: int, not_drawn: int) -> list[str]:
+    """Return what stands above a map: what the labels say, which graphs are shown and drawn."""
+    notes = [labels.note] if labels.note else []
+    if shown < total:
+        notes.append(
+            f"The map shows {shown} of {total} graphs, evenly spread over the data "
+            f"set{', labelled graphs first' if labels.is_given is not None else ''}; neighbours "
+            "are found among these."
+        )
+    if not_drawn:
+        notes.append(
+            f"{counted(not_drawn, 'graph')} of these {'is' if not_drawn == 1 else 'are'} not "
+            "drawn: too large, or beyond the space that the page keeps for drawings."
+        )
+    return notes
+
+
 def map_section(
     name: str,
     vectors: np.ndarray,
@@ -209,19 +226,8 @@ def map_section(
         }
         for place, graph in enumerate(chosen)
     ]
-    notes = [labels.note] if labels.note else []
-    if len(chosen) < len(vectors):
-        notes.append(
-            f"The map shows {len(chosen)} of {len(vectors)} graphs, evenly spread over the data "
-            f"set{', labelled graphs first' if labels.is_given is not None else ''}; neighbours "
-            "are found among these."
-        )
     missing = 0 if graphs is None else drawings.count(None)
-    if missing:
-        notes.append(
-            f"{counted(missing, 'graph')} of these {'is' if missing == 1 else 'are'} not drawn: "
-            "too large, or beyond the space that the page keeps for drawings."
-        )
+    notes = _notes(labels, len(chosen), len(vectors), missing)
     made = project(shown, method)
     points, beyond = framed(made.points)
     notes += [f"{beyond}."] if beyond else []
@@ -332,7 +338,7 @@ def draw_graphs(graphs: GraphSet, indices: Sequence[int]) -> list[Drawing | None
 
 
 def draw_molecule(graphs: GraphSet, index: int) -> Drawing | None:
-    """Return RDKit's drawing of a molecule, None for what is none or without RDKit."""
+    """Return RDKit's drawing of a molecule; None for other graphs, or without RDKit."""
     if graphs.graph_names is None or graphs.node_labels is None:
         return None
     try:
@@ -357,7 +363,7 @@ def draw_molecule(graphs: GraphSet, index: int) -> Drawing | None:
 
 
 def parts_of_svg(text: str) -> Drawing:
-    """Return lines, areas and letters of RDKit's SVG: nothing else of it comes into the page."""
+    """Return lines, areas and letters of RDKit's SVG: nothing else reaches the page."""
     lines: dict[str, list[str]] = {}
     areas, letters = [], []
     for element in ElementTree.fromstring(text).iter():

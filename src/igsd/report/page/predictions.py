@@ -159,7 +159,7 @@ class Predictions:
         predicted, came_true = list[float](), list[float]()
         for row, value in zip(rows, given, strict=True):
             if self.labels.are_classes:
-                p = [_number(row.get(f"p_{name}")) for name in self.classes]
+                p = [number_or_nan(row.get(f"p_{name}")) for name in self.classes]
                 if str(value) not in self.classes or not all(0 <= share <= 1 for share in p):
                     continue
                 code, best = self.classes.index(str(value)), int(np.argmax(p))
@@ -167,7 +167,7 @@ class Predictions:
                 event = (pair[0], float(pair[1]))
             else:
                 name = "predicted" if "predicted" in row else self.targets[0]
-                event = (_number(row.get(name)), _number(np.ravel(value)[0]))
+                event = (number_or_nan(row.get(name)), number_or_nan(np.ravel(value)[0]))
             if math.isfinite(event[0]) and math.isfinite(event[1]):
                 predicted.append(float(event[0]))
                 came_true.append(float(event[1]))
@@ -211,9 +211,9 @@ class Predictions:
     def _held_out(self, row: Mapping[str, Any], key: str) -> dict[str, Any]:
         """Return a row of ``held`` as a prediction in some columns, empty if it is damaged."""
         if key != "class":
-            value = _number(row.get("predicted"))
+            value = number_or_nan(row.get("predicted"))
             return {key: value} if math.isfinite(value) else {}
-        shares = [_number(row.get(f"p_{name}")) for name in self.classes]
+        shares = [number_or_nan(row.get(f"p_{name}")) for name in self.classes]
         if not all(0 <= share <= 1 for share in shares):
             return {}
         best = int(np.argmax(shares))
@@ -388,7 +388,7 @@ def _cell(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _number(value: object) -> float:
+def number_or_nan(value: object) -> float:
     """Parse a number; NaN if the value is not one."""
     try:
         return float(cast(Any, value))

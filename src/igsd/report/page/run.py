@@ -23,7 +23,12 @@ from igsd.graphs.open import open_data
 from igsd.report.page.charts import training_charts
 from igsd.report.page.html import Html, fact_list, flat, joined, scroll_table, tag
 from igsd.report.page.map import MapClasses, MapNumbers, map_section
-from igsd.report.page.predictions import Predictions, predictions_section, read_predictions
+from igsd.report.page.predictions import (
+    Predictions,
+    number_or_nan,
+    predictions_section,
+    read_predictions,
+)
 from igsd.report.summary import number
 
 Histories = dict[str, list[dict[str, float]]]
@@ -224,22 +229,15 @@ def _find_graphs(metrics: RunMetrics, count: int | None) -> tuple[GraphSet | Non
 
 def _history(path: Path) -> list[dict[str, float]]:
     """Return the values per epoch; what is not a number is left out."""
-    rows = [{key: _number(text) for key, text in row.items()} for row in _rows(path)]
+    rows = [{key: number_or_nan(text) for key, text in row.items()} for row in _rows(path)]
     return [{key: value for key, value in row.items() if math.isfinite(value)} for row in rows]
-
-
-def _number(text: object) -> float:
-    try:
-        return float(str(text))
-    except ValueError:
-        return math.nan
 
 
 def _pseudo_labels(path: Path) -> dict[str, list[int]]:
     """Return how many pseudo-labels each round gave, could be checked and were right."""
     counts: dict[int, list[int]] = {}
     for row in _rows(path):
-        if not math.isfinite(place := _number(row.get("round"))):
+        if not math.isfinite(place := number_or_nan(row.get("round"))):
             continue
         entry = counts.setdefault(int(place), [0, 0, 0])
         is_known = bool(row.get("true"))

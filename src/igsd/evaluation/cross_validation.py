@@ -7,6 +7,7 @@
 | ``gckn`` | published with the data set | the fold's validation part |
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def cross_validate(
     seed: int = 0,
     standardise: kernels.Standardise | None = None,
     kernel: kernels.Kernel = "rbf",
-    head: heads.Head = "svm",
+    head: heads.HeadName = "svm",
     grid: svm.Grid | None = None,
     num_folds: int = OUTER_FOLDS,
     twins: Any | None = None,
@@ -86,11 +87,7 @@ def cross_validate(
         parts = [(features, codes, fold, head) for fold in folds]
         outcomes = [(score, None) for score in map_folds(_score_head, parts, n_jobs)]
     elif protocol == "paper":
-        splits = [(sources, codes, [(fold.train, fold.test)], values) for fold in folds]
-        scores = np.concatenate(map_folds(svm.grid_scores, splits, n_jobs), axis=-1)
-        best, row = divmod(int(scores.mean(axis=-1).argmax()), len(values))
-        choice = svm.Choice(values[row], best, None)
-        outcomes = [(float(score), choice) for score in scores[best, row]]
+        outcomes = _score_by_tests(sources, codes, folds, values, n_jobs)
         chosen = "C and standardising" if len(sources) > 1 else "C"
         notes = (*notes, f"optimistic: {chosen} chosen by the test folds")
     else:
@@ -132,6 +129,17 @@ def gckn_grid(num_train: int) -> tuple[float, ...]:
     return tuple(float(c) for c in np.logspace(-3, 4, 60) / num_train)
 
 
+def _score_by_tests(
+    sources: kernels.Sources, y: inputs.IntArray, folds: Sequence[Fold], grid: svm.Grid, n_jobs: int
+) -> list[Outcome]:
+    """Return the outcome of each fold with the one choice that has the best mean on all tests."""
+    splits = [(sources, y, [(fold.train, fold.test)], grid) for fold in folds]
+    scores = np.concatenate(map_folds(svm.grid_scores, splits, n_jobs), axis=-1)
+    best, row = divmod(int(scores.mean(axis=-1).argmax()), len(grid))
+    choice = svm.Choice(grid[row], best, None)
+    return [(float(score), choice) for score in scores[best, row]]
+
+
 def _score_fold(
     sources: kernels.Sources, y: inputs.IntArray, fold: Fold, grid: svm.Grid
 ) -> Outcome:
@@ -144,7 +152,9 @@ def _score_fold(
     return float(svm.accuracy(predicted, y[fold.test])), choice
 
 
-def _score_head(X: inputs.FloatArray, y: inputs.IntArray, fold: Fold, head: heads.Head) -> float:
+def _score_head(
+    X: inputs.FloatArray, y: inputs.IntArray, fold: Fold, head: heads.HeadName
+) -> float:
     """Return the test accuracy of a head fitted to the training part of one fold."""
     model = heads.fit_classes(X[fold.fitted], y[fold.fitted], head)
     return float(svm.accuracy(model.predict(X[fold.test]), y[fold.test]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -15,8 +14,9 @@ import numpy as np
 from igsd import processes
 from igsd.baselines import registry
 from igsd.errors import ConfigError
-from igsd.evaluation import folds, protocols, result
+from igsd.evaluation import cross_validation, folds, result
 from igsd.experiments import scoring, trained
+from igsd.experiments.environment import Stopwatch
 from igsd.experiments.records import Record, RecordRow, fit_seconds, is_fresh, usable_record
 from igsd.graphs.graphset import GraphSet
 from igsd.limits import GIB, LimitError, TimeLimitError, free_memory
@@ -80,7 +80,7 @@ class Protocol(ABC):
         raise NotImplementedError
 
     def is_complete(self, run: Run, record: Record) -> bool:
-        """Whether a record of this run that ended well has all that is asked for."""
+        """Whether a successful record of this run holds everything that is requested."""
         return True
 
     def limits(self, options: Options) -> dict[str, float | None]:
@@ -99,7 +99,7 @@ class Protocol(ABC):
             return self.work(run, graphs, options)
         arguments = (run, graphs, replace(options, on_trained=None))
         measured = processes.run_measured(self.work, *arguments, **limits)
-        return measured.value | {"peak_memory_mib": _mib(measured.peak_bytes)}
+        return measured.value | {"peak_memory_mib": mib(measured.peak_bytes)}
 
 
 class VectorProtocol(Protocol):
@@ -142,15 +142,16 @@ class VectorProtocol(Protocol):
         if key not in memory:
             memory[key] = self.references(run, graphs)
         vectors = {run.method: own} | memory[key]
-        begin, twins = time.perf_counter(), run.uses_twins(graphs)
+        watch, twins = Stopwatch(), run.uses_twins(graphs)
         how = scoring.Scoring(self.name, run.standardise, twins, options.fold_jobs)
         kwargs: Any = {"only": self.name, "verbose": options.verbose}
         score = partial(scoring.score_seeds, vectors, graphs, how, [run.seed], **kwargs)
         taken = fit_seconds(record)
         (scored,) = score() if options.seconds is None else _in_time(score, taken, options)
+        watch.lap("evaluate")
         return record | {
-            "seconds": record["seconds"] | {"evaluate": round(time.perf_counter() - begin, 3)},
-            "peak_memory_mib": _mib(measured.peak_bytes),
+            "seconds": record["seconds"] | watch.seconds,
+            "peak_memory_mib": mib(measured.peak_bytes),
             "features": int(own.values.shape[1]),
             "rows": [make_row(name, result) for name, result in scored],
             "notes": [*record.get("notes", ()), *self._repeated(run, graphs, options, record)],
@@ -205,14 +206,12 @@ class VectorProtocol(Protocol):
     def _fitted(self, run: Run, graphs: GraphSet, options: Options) -> processes.Measured:
         if options.on_trained is not None:
             kwargs: Any = {"verbose": options.verbose}
-            used = scoring.cpu_seconds()
             fitted = trained.train_model(graphs, run.config(), method=run.method, **kwargs)
-            used = round(scoring.cpu_seconds() - used, 3)
             options.on_trained(fitted)
-            record: Record = {"seconds": fitted.seconds, "cpu_seconds": used, "notes": []}
-            record["history"] = list(getattr(fitted.model, "history_", []))
-            value, seconds = (scoring.Vectors(fitted.vectors), record), fitted.seconds
-            return processes.Measured(value, sum(seconds.values()), processes.peak_bytes())
+            record: Record = {"seconds": fitted.seconds, "cpu_seconds": fitted.cpu_seconds}
+            record |= {"notes": [], "history": list(getattr(fitted.model, "history_", []))}
+            value = scoring.Vectors(fitted.vectors), record
+            return processes.Measured(value, processes.peak_bytes())
         limits: dict[str, Any] = self.limits(options)
         if limits["memory_gib"] is None:
             limits["memory_gib"] = _SHARE_OF_FREE * free_memory() / GIB
@@ -254,7 +253,7 @@ class SplitProtocol(Protocol):
 
     @abstractmethod
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
-        """Return what else a record keeps of a run."""
+        """Return further entries of the record of a run."""
 
     def check(self, run: Run, graphs: GraphSet) -> None:
         """Raise for data that cannot be split, or trained on with these settings."""
@@ -277,14 +276,15 @@ class SplitProtocol(Protocol):
         name, task = self.learner(run)
         others = {"checkpoint": checkpoint, "verbose": options.verbose}
         estimator = registry.build(name, run.config(), task, **others)
-        begin, used = time.perf_counter(), scoring.cpu_seconds()
+        watch = Stopwatch()
         if task == "vectors":
             rows = [self.score_vectors(run, graphs, split, estimator, run.method)]
         else:
             rows = self.score(run, graphs, split, estimator)
+        watch.lap("train")
         record: Record = {
-            "seconds": {"train": round(time.perf_counter() - begin, 3)},
-            "cpu_seconds": round(scoring.cpu_seconds() - used, 3),
+            "seconds": watch.seconds,
+            "cpu_seconds": watch.cpu_seconds,
             "history": getattr(estimator, "history_", []),
         }
         if before := getattr(estimator, "pretraining_history_", []):
@@ -297,7 +297,7 @@ class SplitProtocol(Protocol):
                 for name, reference in self.references(run, graphs).items()
                 if name != run.method
             ]
-        record |= {"rows": rows, "peak_memory_mib": _mib(processes.peak_bytes()) or None}
+        record |= {"rows": rows, "peak_memory_mib": mib(processes.peak_bytes()) or None}
         if checkpoint is not None:
             _remove_checkpoints(checkpoint)
         return record
@@ -319,7 +319,7 @@ class NestedTuning(Protocol):
         """Return the mean accuracy on the inner folds, for one fold seed."""
         vectors, y = trained.train_model(graphs, run.config()).vectors, scoring.class_codes(graphs)
         kwargs: Any = {"standardise": "yes", "n_jobs": options.fold_jobs}
-        return {"score": protocols.inner_score(vectors, y, run.seed, **kwargs)}
+        return {"score": cross_validation.inner_score(vectors, y, run.seed, **kwargs)}
 
 
 def _in_time(score: Callable[[], Any], taken: float, options: Options) -> Any:
@@ -346,7 +346,8 @@ def make_row(method: str, found: result.ProtocolResult, **others: float | None) 
     return cast(RecordRow, {"method": method, **found.to_dict(), **others})
 
 
-def _mib(num_bytes: int) -> float:
+def mib(num_bytes: int) -> float:
+    """Return bytes in MiB, as records keep them."""
     return round(num_bytes / 2**20, 1)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +19,9 @@ from igsd import processes
 from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError, StorageError, nearest, warn_user
 from igsd.evaluation import heads, inputs, metrics, splits
-from igsd.experiments import scoring
-from igsd.experiments.environment import versions
+from igsd.experiments.environment import Stopwatch, versions
+from igsd.experiments.protocol_base import Protocol, mib
 from igsd.experiments.records import Record, RecordRow, algorithm_version, is_fresh, usable_record
-from igsd.experiments.vector_protocols import Protocol
 from igsd.files.arrays import Header, read_arrays, write_arrays
 from igsd.files.atomic import write_json
 from igsd.files.cache import cache_dir, recall, store
@@ -164,9 +162,9 @@ class PartsProtocol(Protocol):
         """
         labels, (name, task) = labels_of(graphs, run.target), self.learner(run)
         kept, config = _Kept.find(run, graphs, options), run.config()
-        used = scoring.cpu_seconds()
+        watch = Stopwatch()
         X, seconds = _vectors(run, graphs) if task == "vectors" else (None, {})
-        begin = time.perf_counter()
+        watch.lap("vectors")
         head = registry.head_of(registry.build(name, config, task), "linear")
 
         def learner(split: int) -> Any:
@@ -174,13 +172,14 @@ class PartsProtocol(Protocol):
 
         subject = Subject(run.method, graphs, labels, X, head, learner)
         found, tested = self.rows(subject, run.train_labels, run.num_splits, kept)
+        watch.lap("evaluate")
         kept.remove()
         return {
             "rows": found,
             "test_parts": tested,
-            "seconds": seconds | {"evaluate": round(time.perf_counter() - begin, 3)},
-            "cpu_seconds": round(scoring.cpu_seconds() - used, 3),
-            "peak_memory_mib": round(processes.peak_bytes() / 2**20, 1),
+            "seconds": seconds | {"evaluate": watch.seconds["evaluate"]},
+            "cpu_seconds": watch.cpu_seconds,
+            "peak_memory_mib": mib(processes.peak_bytes()),
         }
 
     def rows(
@@ -218,7 +217,7 @@ class Subject:
     graphs: GraphSet
     labels: Labels
     X: np.ndarray | None
-    head: heads.Head = "linear"
+    head: heads.HeadName = "linear"
     learner: Callable[[int], Any] | None = None
 
     def scores(self, parts: splits.Parts, count: int, split: int) -> list[Scored]:
@@ -265,7 +264,7 @@ def predict(
     shown: np.ndarray,
     test: np.ndarray,
     num_classes: int,
-    head: heads.Head,
+    head: heads.HeadName,
 ) -> np.ndarray:
     """Return what a small model on vectors X [G, d] predicts for the test graphs.
 
@@ -392,18 +391,15 @@ def _vectors(run: Run, graphs: GraphSet) -> tuple[np.ndarray, dict[str, float]]:
     words = f"The vectors of {graphs.name!r} by {run.method}"
     if (found := recall(path, f"A cached file of {words[0].lower()}{words[1:]}", read)) is not None:
         return found
-    begin = time.perf_counter()
+    watch = Stopwatch()
     estimator = registry.build(run.method, config).fit(plain)
-    middle = time.perf_counter()
+    watch.lap("train")
     X = estimator.transform(plain)
-    seconds = {
-        "train": round(middle - begin, 3),
-        "embed": round(time.perf_counter() - middle, 3),
-    }
+    watch.lap("embed")
     if X.size:
         inputs.check_features(X, f"vectors of {run.method} for {graphs.name!r}")
     if X.size and X.min() >= 0 and X.max() < 256 and (np.rint(X) == X).all():
         X = X.astype(np.uint8)  # counts, nearly all of them zero
-    header: Header = {"kind": "vectors", "key": key, "seconds": seconds}
+    header: Header = {"kind": "vectors", "key": key, "seconds": watch.seconds}
     store(path, words, lambda file: write_arrays(file, {"vectors": X}, header))
-    return X, seconds
+    return X, watch.seconds

@@ -13,9 +13,9 @@ from sklearn.svm import SVC
 
 from igsd.errors import ConfigError, DataError, StorageError
 from igsd.estimators import IGSD
+from igsd.evaluation.cross_validation import cross_validate, gckn_grid, inner_score
 from igsd.evaluation.folds import outer_folds, read_gckn_folds
 from igsd.evaluation.kernels import kernel_sources
-from igsd.evaluation.protocols import cross_validate, gckn_grid, inner_score
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.svm import C_GRID, choose
 from igsd.graphs.datasets import load_dataset
