@@ -9,10 +9,9 @@ import pytest
 
 from igsd.baselines.registry import method_names
 from igsd.cli.options import methods_text
+from igsd.cli.run_parsers import add_running_arguments, add_scoring_arguments
 from igsd.cli.running import (
     RunDisplay,
-    add_running_arguments,
-    add_scoring_arguments,
     check_running,
     open_graphs,
     outcome,

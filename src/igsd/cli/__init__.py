@@ -20,6 +20,9 @@ COMMANDS = {
 }
 """The commands in the order of ``igsd --help``; each is the module of its name in ``igsd.cli``."""
 
+MAKE_RUNS = ("evaluate", "compare", "tune", "reproduce")
+"""The commands whose parsers are in ``igsd.cli.run_parsers``: their own modules are heavy."""
+
 OUTPUTS = {
     "output": "-o",
     "json": "--json",

@@ -3,13 +3,12 @@
 import sys
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
 from igsd.baselines.registry import configure, takes_recipe
 from igsd.cli import compare_splits, options, running
 from igsd.cli.output import say_note
+from igsd.cli.run_parsers import DEFAULT_METHODS, SPLITS_METHODS
 from igsd.errors import ConfigError
-from igsd.evaluation import PROTOCOLS
 from igsd.experiments.records import Record, plain_name
 from igsd.experiments.run import Run, changed_settings
 from igsd.files.atomic import check_writable
@@ -18,65 +17,6 @@ from igsd.graphs.summary import fitting_recipe
 from igsd.report.plots import Plot, comparison_plot, picture_suffix
 from igsd.report.scores import Comparison, compare_records
 from igsd.settings.groups import warn_without_effect
-
-DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
-
-_DESCRIPTION = f"""\
-Runs methods on the graphs of DATA and scores all of them on the same folds: vectors by an RBF SVM,
-kernels by an SVM on their own matrix, C from the same grid. Prints one table with accuracy, the
-seconds to fit a method and represent the graphs, the processor seconds of that, and the peak memory
-of its process (about 400 MiB of it are Python and its libraries), and draws it as a picture.
-
-Each method runs in its own process. If it exceeds its time the table says '> limit', if it exceeds
-its memory 'OMR' (out of memory), and the others continue. Every finished run leaves a
-record, DIR/PROTOCOL/DATA/METHOD/seed-N.json (for igsd RECIPE instead of METHOD; DATA+COLUMN with
---labels), and is skipped when the same command is given again, so Ctrl-C loses no more than the run
-under way.
-
-A setting KEY applies to every method that has it, METHOD.KEY to one; `igsd train --method METHOD
---help` lists them. A method with changed settings is called METHOD+KEY-VALUE in the table (METHOD+
-and eight characters if much is changed) and has its own records under that name; so has one with
-another --recipe than the one that suits the graphs (METHOD+recipe-NAME).
-
-protocols:
-{running.PROTOCOLS_HELP}
-
-With --splits, methods are scored on test parts instead: vectors are made without labels, a linear
-model learns from the labels of the training part (--train-labels) and predicts the test part. One
-record holds all splits of a method; asking for more splits or numbers of labels adds to it."""
-
-_EXAMPLES = """\
-examples:
-  igsd compare MUTAG
-  igsd compare MUTAG --methods igsd,untrained,histogram,majority
-  igsd compare MUTAG --methods all --seeds 1 --records results/
-  igsd compare MUTAG --methods igsd,my_package.my_module:MyMethod
-  igsd compare MUTAG --methods igsd,wl --vectors mine.npy
-  igsd compare molecules.csv --labels active --methods igsd,morgan,descriptors --splits scaffold
-  igsd compare NCI1 --methods igsd,wl,wl-oa --set wl.iterations=4 --limit-seconds 3600"""
-
-
-def add_parser(commands: Any) -> None:
-    """Add the command to the parser."""
-    description = f"{_DESCRIPTION}\n\n{options.methods_text()}"
-    parser = options.add_command(commands, "compare", run, description, _EXAMPLES)
-    options.add_data_argument(parser)
-    text = f"the methods to compare, or all (default: {DEFAULT_METHODS}; with --splits "
-    text += f"{compare_splits.DEFAULT_METHODS})"
-    parser.add_argument("--methods", metavar="NAME,NAME,...", help=text)
-    text = "vectors made elsewhere (.npy, .csv, .parquet), one row per graph, or matched by a "
-    text += "column id, name or file; a row named after the file. Can be repeated"
-    parser.add_argument("--vectors", metavar="FILE", help=text, **options.REPEATED)
-    running.add_scoring_arguments(parser, PROTOCOLS)
-    running.add_running_arguments(parser, jobs="one run at a time, its folds on all cores")
-    folder = f"{options.RUNS}/records"
-    text = f"folder of the records (default: {folder})"
-    parser.add_argument("--records", metavar="DIR", default=folder, help=text)
-    text = f"the picture: .png, .svg or .pdf (default: {options.RUNS}/compare-DATA.png)"
-    parser.add_argument("--plot", metavar="FILE", help=text)
-    text = "replace broken records and those of other runs"
-    parser.add_argument("--force", action="store_true", help=text)
-    options.add_settings_arguments(parser)
 
 
 def run(args: Namespace) -> int:
@@ -90,7 +30,7 @@ def run(args: Namespace) -> int:
         raise ConfigError(f"--json and --plot would write the same file, {place}.")
     compare_splits.check_options(args)
     if args.splits is not None:
-        usual = compare_splits.DEFAULT_METHODS
+        usual = SPLITS_METHODS
         names = compare_splits.parse_methods(usual if args.methods is None else args.methods)
         plot, failed = compare_splits.compare_splits(args, names)
         _draw(args, plot, f"{plain_name(running.open_graphs(args.data, args).name)}-{args.splits}")

@@ -9,7 +9,7 @@ from igsd.baselines.registry import METHODS, method
 from igsd.cli import options, running
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted, nearest
-from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
+from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS
 from igsd.evaluation.splits import TEST_SHARE
 from igsd.experiments.parts_protocol import Labels, PartsProtocol, Subject, labels_of
 from igsd.experiments.records import Record, algorithm_version, data_summary
@@ -19,8 +19,6 @@ from igsd.graphs.graphset import GraphSet
 from igsd.report.plots import Plot
 from igsd.report.splits import learning_curves, split_cell, split_table
 from igsd.report.summary import is_good
-
-DEFAULT_METHODS = "morgan,descriptors,pretrained,igsd,untrained"
 
 _OF_SPLITS = ("splits", "train_sizes", "test_sizes")
 Found = dict[str, list[Record]]

@@ -13,9 +13,8 @@ from igsd.baselines.registry import configure
 from igsd.cli import compare_splits, evaluate_splits, options, running
 from igsd.cli.compare import compare
 from igsd.cli.output import write_run
+from igsd.cli.run_parsers import SPLIT_PROTOCOLS
 from igsd.errors import ConfigError, StorageError, counted
-from igsd.evaluation import PROTOCOLS
-from igsd.experiments import SPLIT_PROTOCOLS as _OFFERED
 from igsd.experiments.environment import num_processes
 from igsd.experiments.records import Record, data_summary
 from igsd.experiments.run import Run, known_part
@@ -31,74 +30,6 @@ from igsd.graphs.graphset import GraphSet
 from igsd.report.scores import row_order, score_table, scores_to_dict
 from igsd.report.summary import is_good, row_notes, unsaved_records
 from igsd.settings.groups import warn_without_effect
-
-_SPLITS_HELP = "\n".join(
-    f"  {name:<6}  " + text.replace("\n", "\n" + " " * 10) for name, text in _OFFERED.items()
-)
-SPLIT_PROTOCOLS = (*_OFFERED, "semi-paper")
-
-_DESCRIPTION = f"""\
-Scores vectors of graphs by how well an RBF SVM tells the classes apart, or methods that learn from
-few labels by their predictions.
-
-`igsd evaluate MODEL DATA` scores one model, or the embeddings in a file (.npy, .csv, .parquet, one
-row per graph of DATA), over several fold seeds. `igsd evaluate --methods NAME,NAME DATA` fits
-methods for each seed, as `igsd compare` does, and --method NAME one. `igsd evaluate --recipe NAME
-DATA` trains one IGSD model per seed, scores each under its own folds, and leaves a run folder.
-
-The table of a recipe or a model ends with reference rows: untrained (the same network before
-training), histogram (counts of node labels and degrees) and majority (the most frequent class).
-Embeddings from a file, models without a network and models trained with labels have no untrained
-network, so that row stays empty. If many graphs are indistinguishable by message passing, rows with
-the twins of test graphs removed from training come first.
-
-protocols:
-{running.PROTOCOLS_HELP}
-{_SPLITS_HELP}
-  semi-paper  as semi, but the best epoch on the test part; optimistic, printed beside semi"""
-
-_EXAMPLES = """\
-examples:
-  igsd evaluate runs/first MUTAG
-  igsd evaluate vectors.npy MUTAG --protocol paper --json score.json
-  igsd evaluate --recipe molecules MUTAG --seeds 5 --records results/
-  igsd evaluate --methods igsd,wl,majority MUTAG
-  igsd evaluate runs/mine molecules.csv --labels active
-  igsd evaluate molecules molecules.csv --labels active --splits scaffold --train-labels 128,all
-  igsd evaluate --protocol semi --methods gin,morgan B3DB --records results/
-  igsd evaluate --protocol qm9 --method igsd QM9 --seeds 3 --records results/
-
-Give the same command again after an interruption: with --records, finished seeds are skipped."""
-
-
-def add_parser(commands: Any) -> None:
-    """Add the command to the parser."""
-    forms = ("MODEL|EMBEDDINGS DATA", "--methods NAME,NAME DATA", "--recipe NAME DATA")
-    usage = "\n       ".join(f"igsd evaluate {form} [options]" for form in forms)
-    epilog = f"{_EXAMPLES}\n\n{options.settings_table()}"
-    parser = options.add_command(commands, "evaluate", run, _DESCRIPTION, epilog, usage=usage)
-    text = "MODEL or EMBEDDINGS, and DATA; or DATA alone"
-    parser.add_argument("inputs", nargs="+", metavar="INPUT", help=text)
-    running.add_scoring_arguments(parser, (*PROTOCOLS, *SPLIT_PROTOCOLS))
-    group = parser.add_argument_group("to fit methods")
-    options.add_settings_arguments(group, chooses=False)
-    text = "methods of `igsd compare --help`; for semi also igsd-supcon, igsd-self, gin (each also "
-    text += "NAME+self-training), mean-teacher, infograph and infograph-star (default: "
-    text += f"{evaluate_splits.CLASS_METHOD}); with --targets not those made of classes (default: "
-    text += f"{evaluate_splits.NUMBER_METHOD})"
-    group.add_argument("--methods", "--method", metavar="NAME,NAME", help=text)
-    text = "for semi: the share of the training part with a label (default: 0.05)"
-    group.add_argument("--label-rate", type=float, metavar="SHARE", help=text)
-    text = "for qm9: the properties to learn together (default: the ten of the protocol); for "
-    text += "semi: the one number to predict instead of classes"
-    group.add_argument("--targets", metavar="NAME,NAME", help=text)
-    running.add_running_arguments(group, jobs="one run at a time, its folds on all cores")
-    text = "write one JSON record per run: DIR/PROTOCOL/DATA/RECIPE (or METHOD)/seed-N.json; "
-    group.add_argument("--records", metavar="DIR", help=f"{text}DATA+COLUMN with --labels")
-    text = "run folder of --recipe (default: runs/DATA-RECIPE-N, a new one)"
-    group.add_argument("-o", "--output", metavar="RUN", help=text)
-    text = "replace an existing run folder, and other records"
-    group.add_argument("--force", action="store_true", help=text)
 
 
 def run(args: Namespace) -> int:

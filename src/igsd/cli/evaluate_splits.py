@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from igsd.cli import options, running
+from igsd.cli.run_parsers import CLASS_METHOD, NUMBER_METHOD
 from igsd.errors import counted
 from igsd.evaluation.semi import LABEL_RATE
 from igsd.experiments.protocols import SUPERVISED, choose_targets
@@ -19,9 +20,6 @@ from igsd.graphs.readers.qm9 import QM9_TARGETS, QM9_UNITS, target_unit
 from igsd.report.scores import QM9Cell, qm9_cells, score_table, scores_to_dict
 from igsd.report.summary import is_good, row_names, summarise
 from igsd.report.tables import Column, Row, Table
-
-CLASS_METHOD, NUMBER_METHOD = "igsd-supcon+self-training", "igsd-self"
-"""The default methods of ``semi``, for classes and for numbers."""
 
 _QM9 = "qm9"
 _PROTOCOLS = ("semi", "semi-paper")

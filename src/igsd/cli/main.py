@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from igsd import __version__
-from igsd.cli import COMMANDS, OUTPUTS
+from igsd.cli import COMMANDS, MAKE_RUNS, OUTPUTS
 from igsd.errors import ConfigError, IGSDError, IGSDWarning, ParameterError
 from igsd.files.remote import is_remote
 from igsd.limits import library_errors
@@ -55,7 +55,9 @@ def make_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     requested = next((text for text in arguments if not text.startswith("-")), None)
     for name, summary in COMMANDS.items():
-        if name == requested:
+        if name == requested and name in MAKE_RUNS:
+            importlib.import_module("igsd.cli.run_parsers").add_parser(name, commands)
+        elif name == requested:
             importlib.import_module(f"igsd.cli.{name}").add_parser(commands)
         else:
             commands.add_parser(name, help=summary)

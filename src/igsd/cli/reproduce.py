@@ -6,10 +6,9 @@ from argparse import Namespace
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from igsd.cli import running
-from igsd.cli.options import add_command, names_in
+from igsd.cli.options import names_in
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted
 from igsd.experiments.exhibits import find_exhibits, narrowed
@@ -22,61 +21,8 @@ from igsd.report.render import text
 from igsd.report.tables import fill
 from igsd.workers.pools import Workers
 
-_DESCRIPTION = """\
-Makes the runs that a table or figure of the paper still lacks, and prints it, our results beside
-the paper's. Each run leaves a record, DIR/PROTOCOL/DATA/METHOD/seed-N.json (for igsd RECIPE instead
-of METHOD). Runs with a record are skipped, so the same command continues after Ctrl-C or a crash,
-which lose no more than the runs under way; commands that run at the same time in one folder share
-the work. Records made by an older version of the algorithm are marked stale and made again. Where
-a table shows the protocols nested and paper, both score the vectors of one fit.
-
-NAME is one of:
-  table-1           self-supervised methods and kernels, six data sets
-  table-2           5 % of the labels, four data sets, honest and as the paper did
-  table-3           with and without the projector
-  gckn              the nested setting of GCKN
-  figure-qm9        molecules: error ratio of each target
-  figure-qm9-alone  the same with a network for each of three targets
-  figure-labels     IMDB-B: accuracy against the share of labels
-  figure-negatives  IMDB-B: accuracy against the batch size
-  figure-projector  IMDB-B: accuracy against the projector's hidden size
-  b3db              molecules that pass the blood-brain barrier, 5 % of the labels
-  b3db-logbb        how much of them passes, 5 % of the values
-  molecules         vectors and small models on seven sets of molecules, from 16 labels to all
-  pretraining       which loss and how many molecules the pre-trained encoder learns from
-  beyond            reference rows, WL-OA, twins removed, PROTEINS, DD, and your own data (--data)
-  all               everything
-
-On a cluster, start `dask scheduler`, then on each machine `dask worker ADDRESS --nthreads 1
---nworkers N`, all with the same folder for records and the same IGSD_DATA."""
-
 _MOST_LINES = 40
 """Lines of methods that ``--dry-run`` lists; more are one line for each data set."""
-
-_EXAMPLES = """\
-examples:
-  igsd reproduce table-1 --dry-run
-  igsd reproduce table-1 --data MUTAG,PTC --methods igsd,wl --seeds 3
-  igsd reproduce all --budget 2h
-  igsd reproduce beyond --data molecules.csv
-  igsd reproduce table-1 --backend dask --scheduler tcp://10.0.0.1:8786"""
-
-
-def add_parser(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = add_command(commands, "reproduce", run, _DESCRIPTION, _EXAMPLES)
-    parser.add_argument("name", metavar="NAME", help="a table or figure, or all")
-    help_text = "folder of records (default: results)"
-    parser.add_argument("--records", metavar="DIR", default="results", help=help_text)
-    parser.add_argument("--data", metavar="NAME,...", help="only these data sets")
-    parser.add_argument("--methods", metavar="NAME,...", help="only these methods")
-    parser.add_argument("--seeds", type=int, metavar="N", help="seeds 0..N-1 (default: as printed)")
-    running.add_running_arguments(parser, jobs="all cores")
-    help_text = "list the runs to make and about how long they take, and exit"
-    parser.add_argument("--dry-run", action="store_true", help=help_text)
-    help_text = "replace broken records and those of other settings"
-    parser.add_argument("--force", action="store_true", help=help_text)
-    parser.add_argument("--quiet", action="store_true", help="do not show progress")
 
 
 def run(args: Namespace) -> int:

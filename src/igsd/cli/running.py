@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +14,7 @@ from igsd.baselines.registry import METHODS, method, method_names, setting_names
 from igsd.cli import options
 from igsd.cli.output import say_note, shown_opening
 from igsd.errors import ConfigError, counted, nearest
-from igsd.evaluation import SPLITS, shown_with
-from igsd.evaluation.metrics import CLASS_METRICS, NUMBER_METRICS
+from igsd.evaluation import shown_with
 from igsd.experiments.execute import Display, execute_runs, lock_path
 from igsd.experiments.records import Record, make_records_folder, plain_name
 from igsd.experiments.run import Options, Run, opened
@@ -35,51 +34,6 @@ from igsd.workers.pools import Workers, num_cores
 
 Changes = dict[str, Any]
 """Settings by name, as they were written."""
-
-PROTOCOLS_HELP = """\
-  nested  stratified 10-fold; C is chosen inside each training part by 5-fold search (default)
-  paper   the C with the best 10-fold mean; optimistic, so printed beside nested
-  gckn    the published folds (gckn-folds.zip and gin-folds.zip in the folder IGSD_DATA)"""
-
-
-def add_running_arguments(parser: Any, *, jobs: str) -> None:
-    """Add the options of the executor; ``jobs``: what is the default of ``--jobs``."""
-    text = "processes, -1 for all cores: runs side by side, or the folds of a single run "
-    options.add_workers_arguments(parser, f"{text}(default: {jobs})", "runs are executed")
-    text = "start no run after this time, e.g. 30m, 2h or 1h30m"
-    parser.add_argument("--budget", metavar="TIME", action=options.Time, help=text)
-    text = "time limit of a run in seconds, for fitting a method and scoring it (default: none; "
-    text += "without labels a day for fitting alone). The table then says '> limit'"
-    parser.add_argument("--limit-seconds", type=float, metavar="S", help=text)
-    text = "memory limit of a run's process, with Python and its libraries (default: nearly all "
-    text += "that is free); beyond it the table says 'OMR'"
-    parser.add_argument("--limit-memory", type=float, metavar="GIB", help=text)
-
-
-def add_scoring_arguments(parser: ArgumentParser, protocols: Sequence[str]) -> None:
-    """Add protocol, seeds, classes and how vectors are scored."""
-    text = "how methods are scored (default: nested)"
-    parser.add_argument("--protocol", choices=protocols, default="nested", help=text)
-    text = "seeds 0..N-1 (default: 5)"
-    parser.add_argument("--seeds", type=int, default=5, metavar="N", help=text)
-    text = "the classes, as in `igsd train --labels` (default: those of DATA; in a table the "
-    text += "column called label, class or y); with --splits also numbers, or several columns"
-    parser.add_argument("--labels", metavar="COLUMN|FILE", help=text)
-    text = "score predictions on a test part of a fifth of the graphs: chosen at random, or whole "
-    text += "Murcko scaffolds of molecules. Instead of --protocol; --seeds is the number of splits"
-    parser.add_argument("--splits", choices=SPLITS, help=text)
-    text = "with --splits: how many labels of the training part are shown, e.g. 16,128,all "
-    parser.add_argument("--train-labels", metavar="N,N,...", help=f"{text}(default: all)")
-    text = f"with --splits: {', '.join((*CLASS_METRICS, *NUMBER_METRICS))}, or all (default: the "
-    text += "first of classes or numbers)"
-    parser.add_argument("--metrics", metavar="NAME,...", help=text)
-    text = "scale features inside each training part; search: choose there, like C (default: yes)"
-    parser.add_argument("--standardise", choices=("no", "yes", "search"), help=text)
-    text = "also score with twins of test graphs (indistinguishable by message passing) removed "
-    text += "from training (default: if over a tenth of the graphs are repeats)"
-    parser.add_argument("--without-twins", action=BooleanOptionalAction, help=text)
-    parser.add_argument("--json", metavar="FILE", help="also write the table as JSON; - prints it")
-    parser.add_argument("--quiet", action="store_true", help="do not show progress")
 
 
 def parse_methods(text: str) -> list[str]:

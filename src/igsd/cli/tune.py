@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from igsd.cli import options, running
-from igsd.cli.evaluate_splits import CLASS_METHOD
+from igsd.cli.run_parsers import CLASS_METHOD
 from igsd.errors import ConfigError, counted
 from igsd.experiments import tune
 from igsd.experiments.records import plain_name
@@ -19,61 +19,6 @@ from igsd.report.aligned import print_table
 from igsd.settings.text import parse_settings
 
 _SHOWN = 10
-
-_DESCRIPTION = """\
-Searches the paper's grids for settings that suit DATA, by Optuna's TPE sampler, and writes the best
-as a recipe: RUN/recipe.toml, for --config of train, evaluate and compare. The first trial is the
-recipe itself, even if the paper's grid lacks one of its values, so the best trial never scores
-below it. If your own --grid lacks the recipe's value, the first trial uses the first value listed.
-
-The score comes from inside training parts, on seeds (100, 101, ...) that no table uses:
-  nested  without labels: the SVM's accuracy on the inner folds, mean over the outer folds (default)
-  semi    few labels: accuracy after the last epoch on splits of one split's training part
-The score selects the recipe, so it is optimistic, and so is any later score on the same graphs.
-Test on graphs that are not in DATA.
-
-RUN also holds trials.csv and Optuna's trials.journal. Every trial is written when it ends; the same
-command continues after Ctrl-C, with the same trials as if nothing had happened, and more --trials
-add to it. With --jobs N several trials are chosen at a time, so that N trainings run side by
-side."""
-
-_EXAMPLES = """\
-examples:
-  igsd tune MUTAG --dry-run
-  igsd tune MUTAG --trials 50 --timeout 2h -o runs/tuned
-  igsd tune MUTAG --grid epochs=10,20 --grid temperature=0.1,0.2,1 --set num_layers=4
-  igsd tune IMDB-BINARY --protocol semi --seeds 5
-  igsd train MUTAG --config runs/tuned/recipe.toml"""
-
-
-def add_parser(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = options.add_command(commands, "tune", run, _DESCRIPTION, _EXAMPLES)
-    options.add_data_argument(parser)
-    text = "folder of the search (default: runs/tune-DATA)"
-    parser.add_argument("-o", "--output", metavar="RUN", help=text)
-    options.add_settings_arguments(parser)
-    text = "values of a setting to try, instead of or in addition to the paper's; can be repeated. "
-    text += "No other value is tried: if the recipe's is not among them, the first trial has the "
-    text += "first of them. Settings given by --set are not searched"
-    parser.add_argument("--grid", metavar="KEY=A,B,C", help=text, **options.REPEATED)
-    text = "trials in all (default: 30)"
-    parser.add_argument("--trials", type=int, default=30, metavar="N", help=text)
-    text = "the same as --budget"
-    parser.add_argument("--timeout", metavar="TIME", action=options.Time, dest="budget", help=text)
-    parser.add_argument("--seed", type=int, default=0, help="seed of the search (default: 0)")
-    group = parser.add_argument_group("how a trial is scored")
-    group.add_argument("--protocol", choices=("nested", "semi"), default="nested", help="see above")
-    text = "trainings of a trial, each with its own folds or split (default: 1; 3 for semi)"
-    group.add_argument("--seeds", type=int, metavar="N", help=text)
-    text = f"method of semi (default: {CLASS_METHOD})"
-    group.add_argument("--method", metavar="NAME", help=text)
-    text = "labelled share of semi (default: 0.05)"
-    group.add_argument("--label-rate", type=float, metavar="SHARE", help=text)
-    running.add_running_arguments(parser, jobs="one training at a time, its folds on all cores")
-    parser.add_argument("--dry-run", action="store_true", help="list the grid, and exit")
-    parser.add_argument("--force", action="store_true", help="replace the search that is in RUN")
-    parser.add_argument("--quiet", action="store_true", help="do not report trials")
 
 
 def run(args: Namespace) -> int:

@@ -14,3 +14,7 @@ def shown_with(protocol: str) -> tuple[str, ...]:
 
 SPLITS = ("random", "scaffold")
 """How graphs are divided into a training and a test part, see ``evaluation.splits``."""
+
+CLASS_METRICS = ("roc_auc", "auprc", "accuracy", "balanced_accuracy", "ece", "log_loss")
+NUMBER_METRICS = ("mae", "rmse")
+"""What predictions are scored by, the main metric first; ``evaluation.metrics`` computes them."""

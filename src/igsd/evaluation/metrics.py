@@ -10,11 +10,10 @@ from collections.abc import Mapping
 import numpy as np
 from sklearn import metrics
 
+from igsd.evaluation import CLASS_METRICS
+
 BINS = 10
 """Bins of equal width in which probabilities are compared with frequencies."""
-
-CLASS_METRICS = ("roc_auc", "auprc", "accuracy", "balanced_accuracy", "ece", "log_loss")
-NUMBER_METRICS = ("mae", "rmse")
 
 _LEAST = 1e-7
 

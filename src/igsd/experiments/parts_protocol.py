@@ -18,7 +18,7 @@ import numpy as np
 from igsd import processes
 from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError, StorageError, nearest, warn_user
-from igsd.evaluation import heads, inputs, metrics, splits
+from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS, heads, inputs, metrics, splits
 from igsd.experiments.environment import Stopwatch, versions
 from igsd.experiments.protocol_base import Protocol, mib
 from igsd.experiments.records import Record, RecordRow, algorithm_version, is_fresh, usable_record
@@ -59,7 +59,7 @@ class Labels:
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of the scores, the main one first."""
-        return metrics.NUMBER_METRICS if self.are_numbers else metrics.CLASS_METRICS
+        return NUMBER_METRICS if self.are_numbers else CLASS_METRICS
 
     @property
     def known(self) -> np.ndarray:
