@@ -55,6 +55,16 @@ def test_wrong_usage(igsd: Run, arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "arguments", [["data", "show", ""], ["train", "x", "--config", " "], ["data", "list", "--x="]]
+)
+def test_an_empty_argument(igsd: Run, arguments: list[str]) -> None:
+    """As of an unset variable of a shell; an empty --records meant the working folder."""
+    code, _, err = igsd(*arguments)
+    assert code == 2
+    assert f"The argument after {'--x' if '--x=' in arguments else arguments[-2]} is empty." in err
+
+
+@pytest.mark.parametrize(
     ("error", "code", "text"),
     [
         (KeyboardInterrupt(), 130, "igsd: Stopped."),

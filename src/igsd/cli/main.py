@@ -83,6 +83,7 @@ def _run(
 ) -> int:
     """Return the exit code; until ``handlers`` is closed, SIGTERM does not cut a message short."""
     try:
+        _refuse_empty(arguments)
         args = make_parser(arguments).parse_args(arguments)
         _check_places(args)
         begin()
@@ -101,6 +102,17 @@ def _run(
         return 0
     except OSError as error:
         return _fail(_describe(error), 2)
+
+
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """Raise ``ConfigError`` for an argument without a letter, such as that of an unset variable."""
+    for place, text in enumerate(arguments):
+        if not text.strip() or (text.startswith("--") and text.endswith("=")):
+            before = text.strip().rstrip("=") or (arguments[place - 1] if place else "igsd")
+            raise ConfigError(
+                f"The argument after {before} is empty. Give a value, or leave it out. Is a "
+                "variable of the shell unset?"
+            )
 
 
 def _check_places(args: argparse.Namespace) -> None:
