@@ -116,8 +116,8 @@ def test_a_kernel_is_held_out_as_if_it_were_fitted_without_the_fold() -> None:
 
 
 def test_a_forest_is_held_out_by_the_trees_that_have_not_drawn_a_row() -> None:
-    X, Y = blobs(60, 2)
-    shuffled = np.eye(2)[np.random.default_rng(1).integers(2, size=60)]
+    X, Y = blobs(240, 2)
+    shuffled = np.eye(2)[np.random.default_rng(1).integers(2, size=240)]
     head = HEADS["forest"]
     assert head.hold_out is not None
     own, noise = (head.hold_out(X, T, [], head.grid, True, 0)[0] for T in (Y, shuffled))
@@ -129,6 +129,18 @@ def test_a_forest_is_held_out_by_the_trees_that_have_not_drawn_a_row() -> None:
     assert hits[1] < 0.7  # a fitted value would always be right
     numbers = head.hold_out(X, X[:, :1], [], head.grid, False, 0)[0]
     assert 0 < np.abs(numbers - X[:, :1]).mean() < X[:, 0].std()
+
+
+def test_a_forest_with_few_rows_is_held_out_by_folds() -> None:
+    """As the other models are: more rows for the forest alone would raise its weight."""
+    X, Y = blobs(60, 2)
+    folds, head = [np.arange(i, len(X), 5) for i in range(5)], HEADS["forest"]
+    assert head.hold_out is not None
+    (found,) = head.hold_out(X, Y, folds, head.grid, True, 0)
+    for fold in folds:
+        rest = np.setdiff1d(np.arange(len(X)), fold)
+        (model,) = head.fit(X[rest], Y[rest], head.grid, True, 0)
+        np.testing.assert_allclose(found[fold], model(X[fold]))
 
 
 def ensemble_of(X: np.ndarray, Y: np.ndarray, *, is_class: bool) -> Ensemble:

@@ -35,6 +35,8 @@ _ABSENT = -5.0
 """The logit of a class without a row."""
 _MOST_TRIED = 100
 """Columns that a split of a tree for numbers is chosen among."""
+_OUT_OF_BAG = 200
+"""Rows from which trees that have not drawn a row predict it; with fewer that flatters a forest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,6 +352,8 @@ def _hold_out_forest(
     seed: int,
 ) -> np.ndarray:
     """Return for each row the mean of the trees that have not drawn it (out of bag)."""
+    if len(X) < _OUT_OF_BAG:
+        return _hold_out(_fit_forest, X, Y, folds, values, is_class, seed)
     found = np.empty((len(values), *Y.shape))
     for outputs, trees in zip(found, values, strict=True):
         outputs[:] = Y.mean(axis=0)  # of a row that every tree has drawn
