@@ -33,6 +33,22 @@ if torch.distributed.get_rank() == 0:
         json.dump(found, file)
 """
 
+RESUMED = """
+import json, os, sys, pytest
+from tests.small_graphs import make_graphs
+from tests.training.runs import after_steps, train_with_labels
+
+checkpoint, result, steps = sys.argv[1:]
+if int(steps):
+    after_steps(pytest.MonkeyPatch(), int(steps), lambda: os._exit(0), with_labels=True)
+changes = {"devices": 2, "self_training": False, "checkpoint_every": 2}
+fitted = train_with_labels(make_graphs(16), changes, checkpoint=checkpoint)
+import torch.distributed
+if torch.distributed.get_rank() == 0:
+    with open(result, "w") as file:
+        json.dump(fitted.history, file)
+"""
+
 FOR_LONG = """
 import sys
 from tests.small_graphs import make_graphs
@@ -62,18 +78,8 @@ def free_port() -> int:
 @pytest.mark.slow
 def test_two_processes_learn_what_one_learns(tmp_path: Path) -> None:
     """Every neural method, with labels and without: the loss is that of the joint batch."""
-    script = tmp_path / "together.py"
-    script.write_text(TOGETHER)
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2"),
-            *("--master_addr=127.0.0.1", f"--master_port={free_port()}"),
-            *(str(script), str(tmp_path / "histories.json")),
-        ],
-        env=environment(),
-        check=True,
-        timeout=600,
-    )
+    (script := tmp_path / "together.py").write_text(TOGETHER)
+    run_together(script, tmp_path / "histories.json")
     together = json.loads((tmp_path / "histories.json").read_text())
     alone = histories(devices=1)
     assert together.keys() == alone.keys()
@@ -81,6 +87,31 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path) -> None:
         # Adam turns rounding of a gradient that is zero into a step, so later losses drift apart.
         np.testing.assert_allclose(together[name][0], losses[0], rtol=1e-4, err_msg=name)
         np.testing.assert_allclose(together[name], losses, rtol=1e-2, err_msg=name)
+
+
+def run_together(script: Path, *arguments: object) -> None:
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2"),
+            *("--master_addr=127.0.0.1", f"--master_port={free_port()}"),
+            *(str(word) for word in (script, *arguments)),
+        ],
+        env=environment(),
+        check=True,
+        timeout=600,
+    )
+
+
+@pytest.mark.slow
+def test_two_processes_resume_to_the_same_end(tmp_path: Path) -> None:
+    """Dropout of the second process went on from the random state of the first."""
+    (script := tmp_path / "resumed.py").write_text(RESUMED)
+    whole, resumed = tmp_path / "whole.json", tmp_path / "resumed.json"
+    run_together(script, tmp_path / "a", whole, 0)
+    run_together(script, tmp_path / "b", resumed, 5)
+    assert not resumed.exists()
+    run_together(script, tmp_path / "b", resumed, 0)
+    assert json.loads(resumed.read_text()) == json.loads(whole.read_text())
 
 
 @pytest.mark.slow

@@ -265,6 +265,8 @@ def run_training(
     ):
         since_saved = 0
         while progress.epoch < task.epochs:
+            if fabric.global_rank and drawing is stream:  # a checkpoint holds the first's state
+                stream.begin(fabric.global_rank, progress.epoch, progress.step)
             _one_step(task, optimizer, fabric, progress, drawing)
             since_saved += 1
             if progress.step == task.num_steps(progress.epoch):
@@ -335,7 +337,8 @@ class RandomStream:
 
     Torch has one generator per process (and device), from which weights and dropout are drawn.
     Inside ``with`` it holds this stream, and other trainings of the process wait; at the end the
-    state before is restored. So trainings in several threads give the numbers of one.
+    state before is restored. So trainings in several threads give the numbers of one. Where several
+    processes train together, each but the first begins anew at every step.
     """
 
     _one_at_a_time = threading.RLock()
@@ -344,11 +347,18 @@ class RandomStream:
         self._on_device = None if device is None else torch.get_device_module(device)
         self._device = device if hasattr(self._on_device, "get_rng_state") else None
         self._outside: list[dict[str, torch.Tensor]] = []
+        self._seed = seed
         with self._one_at_a_time:
             outside = self._read()
             torch.manual_seed(seed)
             self.states = self._read()
             self._write(outside)
+
+    def begin(self, *place: int) -> None:
+        """Begin anew with a state that follows from the seed and ``place`` alone."""
+        (number,) = np.random.SeedSequence([self._seed, *place]).generate_state(1, np.uint64)
+        with self:
+            torch.manual_seed(int(number) >> 1)
 
     def __enter__(self) -> Self:
         self._one_at_a_time.acquire()

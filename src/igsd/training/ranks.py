@@ -161,7 +161,8 @@ def all_or_none(fabric: Fabric, checkpoint: str | os.PathLike[str] | None) -> It
             raise
         text = _lost_text(fabric.world_size)
         if checkpoint is not None and os.path.exists(checkpoint):
-            text += " --resume continues from the last checkpoint, also with another number."
+            text += " It continues from the last checkpoint, also with another number: give "
+            text += "`igsd train --resume`, or the command of `igsd pretrain` again."
         elif checkpoint is not None:
             text += " There was no checkpoint yet: give the whole command again."
         raise TrainingError(text) from error
