@@ -76,6 +76,19 @@ def test_target_that_is_a_folder_or_below_a_file(saved: Path, tmp_path: Path) ->
                 write(path)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "ä" * 150, "a\0b"])
+def test_a_name_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    for write in (check_writable, lambda path: write_text(path, "x")):
+        with pytest.raises(StorageError, match="at most 240 bytes, none of them zero"):
+            write(tmp_path / name)
+
+
+def test_a_path_below_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write_text("~/own/thing", "x")
+    assert (tmp_path / "own" / "thing").read_text() == "x"
+
+
 def test_a_check_before_the_work_leaves_nothing(saved: Path, tmp_path: Path) -> None:
     before = saved.read_bytes()
     for path in (saved, tmp_path / "new", tmp_path / "deep" / "deeper" / "new"):

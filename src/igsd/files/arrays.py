@@ -160,7 +160,7 @@ def read_arrays(
     header must hold. Raises ``StorageError`` for a missing, truncated, damaged, foreign or pickled
     file.
     """
-    source = Path(path)
+    source = Path(path).expanduser()
     table, start, size = _read_table(source, kind)
     header, blocks = _read_header(source, table, kind)
     _check_version(source, header, kind, version)
@@ -204,7 +204,7 @@ def read_layout(path: str | os.PathLike[str], kind: str, version: int | None = N
 
     Raises ``StorageError`` as ``read_arrays`` does, except for what only the data show.
     """
-    source = Path(path)
+    source = Path(path).expanduser()
     table, start, size = _read_table(source, kind)
     header, blocks = _read_header(source, table, kind)
     _check_version(source, header, kind, version)
@@ -229,8 +229,9 @@ def _check_version(source: Path, header: Header, kind: str, version: int | None)
 def read_header(path: str | os.PathLike[str]) -> Header | None:
     """Return the JSON header of an igsd file, or None if ``path`` is anything else."""
     try:
-        table, _, _ = _read_table(Path(path), "file")
-        return _read_header(Path(path), table, None)[0]
+        source = Path(path).expanduser()
+        table, _, _ = _read_table(source, "file")
+        return _read_header(source, table, None)[0]
     except StorageError:
         return None
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from igsd.errors import StorageError
+from igsd.errors import StorageError, shortened
 from igsd.files.remote import is_remote, plain_path, remote_file
 
 try:
@@ -26,6 +26,8 @@ except ImportError:  # on Windows, where temporary files of killed processes sta
 
 STANDARD_OUTPUT = "-"
 """The name of standard output."""
+_LONGEST_NAME = 240
+"""Bytes of the name of a file; most systems allow 255, and a temporary name is 11 longer."""
 
 
 @contextlib.contextmanager
@@ -130,7 +132,12 @@ def _place_of(path: str | os.PathLike[str]) -> Path:
         raise StorageError(
             f"Cannot write {path}: this file must be on this machine. Write it here and copy it."
         )
-    target = Path(path)
+    target = Path(path).expanduser()
+    if "\0" in str(target) or len(os.fsencode(target.name)) > _LONGEST_NAME:
+        raise StorageError(
+            f"Cannot write {shortened(str(target))!r}: the name of a file has at most "
+            f"{_LONGEST_NAME} bytes, none of them zero. Use another name."
+        )
     if target.is_dir():
         raise StorageError(f"Cannot write {target}: it is a folder. Use the name of a file.")
     if target.exists() and not target.is_file():
