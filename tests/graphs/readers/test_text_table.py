@@ -108,6 +108,14 @@ def test_separators_are_found_and_said(tmp_path: Path, separator: str, word: str
     assert read_text_table(path).notes == notes
 
 
+def test_a_first_line_for_excel(tmp_path: Path) -> None:
+    text = "sep=;\nsmiles;id;y\nCCO;a;1\nCC;b;0\n"
+    table = read_text_table(written(tmp_path / "t.csv", text))
+    assert (table.columns, table.lines) == (["smiles", "id", "y"], [3, 4])
+    import_tables([str(tmp_path / "t.csv")], tmp_path / "t.graphs")
+    assert open_data(tmp_path / "t.graphs").ids == ("a", "b")
+
+
 def test_a_name_with_a_space_is_not_a_separator(tmp_path: Path) -> None:
     table = read_text_table(written(tmp_path / "t.csv", "canonical smiles\nCCO\nCC\n"))
     assert table.columns == ["canonical smiles"]

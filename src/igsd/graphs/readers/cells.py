@@ -129,6 +129,10 @@ def cell_text(value: Any) -> str:
     return str(value).strip()
 
 
+_EXCEL_LINE = ["sep=", ""]
+"""The cells of a first line such as ``sep=;``, by which Excel is told the separator."""
+
+
 def rows_of_text(text: str) -> list[list[str]]:
     """Return the cells of every line of a table that is not empty and not a comment.
 
@@ -150,7 +154,7 @@ def rows_of_text(text: str) -> list[list[str]]:
         except csv.Error as error:
             raise DataError(f"line {number}: {error}.") from error
         rows.append([cell.strip() for cell in row])
-    return rows
+    return rows[1:] if rows[:1] == [_EXCEL_LINE] else rows
 
 
 def rows_of_cells(lines: Iterable[str], separator: str) -> Iterator[tuple[list[str], int]]:
@@ -162,7 +166,7 @@ def rows_of_cells(lines: Iterable[str], separator: str) -> Iterator[tuple[list[s
     reader, first = csv.reader(lines, **kwargs), 1
     try:
         for row in reader:
-            if any(map(str.strip, row)):
+            if any(map(str.strip, row)) and (reader.line_num > 1 or row != _EXCEL_LINE):
                 yield row, reader.line_num
             first = reader.line_num + 1
     except csv.Error as error:
