@@ -134,7 +134,9 @@ def test_whole_numbers_are_exact(text: str, expected: int | str) -> None:
 
 def test_numbers_beyond_those_of_models_are_refused() -> None:
     texts = LabelTexts(("y",), [["0.5", "1e300", "", "-1e39"]], [2, 3, 4, 5])
-    with pytest.raises(DataError, match=r"'y' must be between .* \(line 3\), '-1e39' \(line 5\)"):
+    with pytest.raises(
+        DataError, match=r"'y' must be of a size between .* \(line 3\), '-1e39' \(line 5\)"
+    ):
         read_labels(texts, "auto", warn=False)
     with pytest.raises(DataError, match=r"'1e300' \(graph 1\)"):
         read_labels(replace(texts, lines=None), "numbers", warn=False)

@@ -20,6 +20,8 @@ Task = Literal["auto", "classes", "numbers"]
 
 LARGEST = float(np.finfo(np.float32).max)
 """The largest number to predict: models hold 32-bit floats."""
+SMALLEST = float(np.finfo(np.float32).tiny)
+"""If no number to predict is of this size, all of them would be 0."""
 
 _MEASURED = re.compile(r"[<>=~≤≥]{0,2} ?[+-]?\d+([.,]\d+)*( ?[a-zA-Zµμ%°][^\d,;]{0,11})?")
 # Whole numbers with more different values than this are counts rather than classes.
@@ -192,11 +194,12 @@ def number_labels(columns: LabelTexts) -> GraphLabels:
     values = []
     for name, texts in zip(columns.names, columns.texts, strict=True):
         values.append([number_of(text) if text else math.nan for text in texts])
-        is_large = [value is not None and abs(value) > LARGEST for value in values[-1]]
-        if shown := _cells(columns, texts, is_large):
+        sizes = [0.0 if v is None or math.isnan(v) else abs(v) for v in values[-1]]
+        are_tiny = max(sizes, default=0.0) < SMALLEST  # one such number among others is a zero
+        if shown := _cells(columns, texts, [s > LARGEST or (are_tiny and s > 0) for s in sizes]):
             raise DataError(
-                f"Numbers in the label column {name!r} must be between -{LARGEST:.3g} and "
-                f"{LARGEST:.3g} (32-bit floats). Got {enumerated(shown)}. Empty such "
+                f"Numbers in the label column {name!r} must be of a size between {SMALLEST:.3g} "
+                f"and {LARGEST:.3g} (32-bit floats). Got {enumerated(shown)}. Empty such "
                 "cells, or write all numbers in another unit."
             )
         if bad := _cells(columns, texts, [value is None for value in values[-1]]):
