@@ -37,14 +37,16 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
     """
     from igsd.graphs.readers.file_labels import (
         check_one_column,
+        count_named,
         has_file_column,
         read_file_labels,
     )
 
-    for names in (graphs.graph_names, graphs.ids):
-        if names is not None and has_file_column(path, names):
-            texts = _with_points(read_file_labels(path, names), path)
-            return labels.LabelTexts((path.stem,), [texts])
+    known = [names for names in (graphs.graph_names, graphs.ids) if names is not None]
+    if found := [names for names in known if has_file_column(path, names)]:
+        names = max(found, key=lambda names: count_named(path, names))
+        texts = _with_points(read_file_labels(path, names), path)
+        return labels.LabelTexts((path.stem,), [texts])
     check_one_column(path, graphs.graph_names)
     is_array = path.suffix.lower() == ".npy"
     lines = _lines(path, is_array)

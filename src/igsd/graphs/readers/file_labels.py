@@ -164,6 +164,11 @@ def has_file_column(path: Path, names: Sequence[str]) -> bool:
     return 2 * max(_hits(rows, names)) > len(rows) - 1
 
 
+def count_named(path: Path, names: Sequence[str]) -> int:
+    """Return how many rows of a table name graphs."""
+    return max(_hits(_rows(path), names))
+
+
 def check_one_column(path: Path, names: Sequence[str] | None) -> None:
     """Raise ``DataError`` for a table with several columns where a label per line was expected.
 
