@@ -136,6 +136,9 @@ def test_node_labels_never_seen_are_noted(igsd: Run, trained: Path, tmp_path: Pa
     code, _, err = igsd("embed", trained, "new.graphs", "-o", "v.npy", "--quiet")
     assert code == 0
     assert err.startswith("igsd: note: Not one node label of 'new' was seen in training")
+    make_graphs(5, seed=9, node_label_names=("0", "1", "7")).save(tmp_path / "new.graphs")
+    code, _, err = igsd("embed", trained, "new.graphs", "-o", "v.npy", "--quiet")
+    assert "it has '0', '1', '7', the model knows 0, 1" in err
 
 
 def test_a_folder_that_was_made_is_noted(igsd: Run, trained: Path, toy: Path) -> None:

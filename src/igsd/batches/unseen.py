@@ -158,9 +158,12 @@ def warn_of_unseen_labels(features: FeatureMap, graphs: GraphSet) -> None:
             f"the model has not seen ({enumerated(names, _MOST_NAMES)}): they count as no label."
         )
     else:
+        own, others = list(map(str, names)), list(map(str, features.label_names))
+        if set(own) & set(others):  # the number 1 is not the text "1"
+            own, others = list(map(repr, names)), list(map(repr, features.label_names))
         warn_user(
             f"Not one node label of {graphs.name!r} was seen in training: it has "
-            f"{enumerated(names, _MOST_NAMES)}, the model knows "
-            f"{enumerated(features.label_names, _MOST_NAMES)}. All nodes count as without a label, "
+            f"{enumerated(own, _MOST_NAMES)}, the model knows "
+            f"{enumerated(others, _MOST_NAMES)}. All nodes count as without a label, "
             "so the vectors are hardly useful. Are the labels spelled differently?"
         )
