@@ -216,12 +216,19 @@ def _method_for(args: Namespace, graphs: GraphSet) -> str:
     if args.method is not None:
         return str(args.method)
     is_open = is_auto(args.recipe) and args.config is None and not args.settings
-    is_open = is_open and args.labels is not None and num_processes() == 1 and not args.log_dir
+    is_open = is_open and args.labels is not None and not args.log_dir
     if not is_open:
         return OURS
     from igsd.graphs.chemistry import are_smiles
 
-    return PRETRAINED if are_smiles(graphs.graph_names) else OURS
+    if not are_smiles(graphs.graph_names):
+        return OURS
+    if num_processes() > 1:
+        raise ConfigError(
+            f"Labels of molecules are learned by the method {PRETRAINED!r}, which runs in one "
+            f"process, without torchrun. --method {OURS} trains a network in several."
+        )
+    return PRETRAINED
 
 
 def _own_folder(args: Namespace, held: ExitStack, data: str, stem: str) -> RunFolder:
