@@ -85,7 +85,7 @@ def test_a_linear_model_is_that_of_scikit_learn() -> None:
 def test_a_held_out_label_is_not_seen() -> None:
     X, Y = blobs()
     folds = [np.arange(i, len(X), 5) for i in range(5)]
-    first, _ = held_out(HEADS["linear"], X, Y, folds, True, 0)
+    first = held_out(HEADS["linear"], X, Y, folds, True, 0).outputs
     changed = Y.copy()
     changed[folds[0]] = np.roll(Y[folds[0]], 1, axis=1)
     grid = HEADS["linear"].grid
@@ -101,7 +101,7 @@ def test_a_kernel_is_held_out_as_if_it_were_fitted_without_the_fold() -> None:
     X, Y = blobs(50, 2)
     folds, head = [np.arange(i, len(X), 5) for i in range(5)], HEADS["kernel"]
     assert head.hold_out is not None
-    found = head.hold_out(X, Y, folds, head.grid, True, 0)
+    found, _ = head.hold_out(X, Y, folds, head.grid, True, 0)
     models = fitted("kernel", X, Y, is_class=True)
     for outputs, model, (_, strength) in zip(found, models, head.grid, strict=True):
         assert isinstance(model, Kernel)
@@ -120,14 +120,14 @@ def test_a_forest_is_held_out_by_the_trees_that_have_not_drawn_a_row() -> None:
     shuffled = np.eye(2)[np.random.default_rng(1).integers(2, size=240)]
     head = HEADS["forest"]
     assert head.hold_out is not None
-    own, noise = (head.hold_out(X, T, [], head.grid, True, 0)[0] for T in (Y, shuffled))
+    own, noise = (head.hold_out(X, T, [], head.grid, True, 0)[0][0] for T in (Y, shuffled))
     forest = ensemble.RandomForestClassifier(200, random_state=0, oob_score=True)
     forest.fit(X.astype(np.float32), Y.argmax(axis=1))
     np.testing.assert_allclose(own, forest.oob_decision_function_)
     hits = [(p.argmax(1) == T.argmax(1)).mean() for p, T in ((own, Y), (noise, shuffled))]
     assert hits[0] > 0.9
     assert hits[1] < 0.7  # a fitted value would always be right
-    numbers = head.hold_out(X, X[:, :1], [], head.grid, False, 0)[0]
+    numbers = head.hold_out(X, X[:, :1], [], head.grid, False, 0)[0][0]
     assert 0 < np.abs(numbers - X[:, :1]).mean() < X[:, 0].std()
 
 
@@ -136,11 +136,34 @@ def test_a_forest_with_few_rows_is_held_out_by_folds() -> None:
     X, Y = blobs(60, 2)
     folds, head = [np.arange(i, len(X), 5) for i in range(5)], HEADS["forest"]
     assert head.hold_out is not None
-    (found,) = head.hold_out(X, Y, folds, head.grid, True, 0)
+    (found,), _ = head.hold_out(X, Y, folds, head.grid, True, 0)
     for fold in folds:
         rest = np.setdiff1d(np.arange(len(X)), fold)
         (model,) = head.fit(X[rest], Y[rest], head.grid, True, 0)
         np.testing.assert_allclose(found[fold], model(X[fold]))
+
+
+@pytest.mark.parametrize("is_class", [True, False])
+def test_a_forest_held_out_by_its_own_trees_is_kept(is_class: bool) -> None:
+    X, Y = blobs(240, 2)
+    targets = Y if is_class else X[:, :1]
+    fold = np.arange(0, 240, 5)
+    found = held_out(HEADS["forest"], X, targets, [fold], is_class, 0)
+    (model,) = fitted("forest", X, targets, is_class=is_class)
+    assert found.model is not None
+    np.testing.assert_array_equal(found.model(X), model(X))
+
+
+def test_a_forest_of_counts_is_grown_from_a_sparse_matrix() -> None:
+    """The trees are those of the dense matrix, also where counts have been centred and scaled."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.1, size=(300, 40)).astype(np.float32)
+    Y = np.eye(2)[(counts[:, 0] > 0).astype(int)]
+    X = (counts - counts.mean(axis=0)) / np.float32(3.7)
+    (model,) = fitted("forest", X, Y, is_class=True)
+    dense = ensemble.RandomForestClassifier(200, random_state=0, max_samples=300)
+    theirs = dense.fit(X, Y.argmax(axis=1)).predict_proba(X)
+    np.testing.assert_allclose(model(X), theirs, atol=1e-6)
 
 
 def ensemble_of(X: np.ndarray, Y: np.ndarray, *, is_class: bool) -> Ensemble:

@@ -149,20 +149,23 @@ def fit_ensemble(
     for name, head in names:
         found.append(held_out(HEADS[head], inputs[name], Y, parts, is_class, seed))
         advance(1)
-    losses = np.array([loss(outputs, Y, is_class) for outputs, _ in found])
+    losses = np.array([loss(each.outputs, Y, is_class) for each in found])
     relative = losses / max(losses.min(), 1e-12) - 1
     weights = softmax(-(relative if is_class else relative / 2) / sharpness)
     weights[weights < _SMALLEST_WEIGHT] = 0
     weights /= weights.sum()
-    joined = np.tensordot(weights, np.array([outputs for outputs, _ in found]), axes=1)
+    joined = np.tensordot(weights, np.array([each.outputs for each in found]), axes=1)
     power = calibrating_power(joined, Y) if is_class else 1.0
     held = powered(joined, power) if is_class else joined
     candidates = tuple(
-        Candidate(*name, value, float(own), _score(outputs, Y, is_class=is_class), float(weight))
-        for name, (outputs, value), own, weight in zip(names, found, losses, weights, strict=True)
+        Candidate(
+            *name, each.value, float(own), _score(each.outputs, Y, is_class=is_class), float(weight)
+        )
+        for name, each, own, weight in zip(names, found, losses, weights, strict=True)
     )
     models = {
-        place: HEADS[each.head].fit(inputs[each.inputs], Y, (each.value,), is_class, seed)[0]
+        place: found[place].model
+        or HEADS[each.head].fit(inputs[each.inputs], Y, (each.value,), is_class, seed)[0]
         for place, each in enumerate(candidates)
         if each.weight > 0
     }

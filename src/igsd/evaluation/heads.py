@@ -64,8 +64,9 @@ def _piped(model: Any) -> Any:
 
 def fit_classes(X: np.ndarray, y: np.ndarray, head: HeadName) -> Any:
     """Return a fitted classifier of class codes y [n], with ``predict_proba``."""
-    if head == "forest":
-        return _piped(ensemble.RandomForestClassifier(_TREES, random_state=0)).fit(X, y)
+    if head == "forest":  # the same trees of a sparse matrix, in a fraction of the time
+        forest = ensemble.RandomForestClassifier(_TREES, random_state=0)
+        return pipeline.make_pipeline(Columns(is_sparse=True), forest).fit(X, y)
     folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if head == "svm":
         return _fit_machine(X, y, folds)
