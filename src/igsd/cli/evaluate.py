@@ -13,8 +13,8 @@ from igsd.baselines.registry import configure
 from igsd.cli import compare_splits, evaluate_splits, options, running
 from igsd.cli.compare import compare
 from igsd.cli.output import write_run
-from igsd.cli.run_parsers import SPLIT_PROTOCOLS
 from igsd.errors import ConfigError, StorageError, counted
+from igsd.experiments import SPLIT_PROTOCOLS
 from igsd.experiments.environment import num_processes
 from igsd.experiments.records import Record, data_summary
 from igsd.experiments.run import Run, known_part

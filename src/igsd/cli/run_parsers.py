@@ -12,7 +12,7 @@ from typing import Any
 
 from igsd.cli import options
 from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS, PROTOCOLS, SPLITS
-from igsd.experiments import SPLIT_PROTOCOLS as _OFFERED
+from igsd.experiments import SPLIT_PROTOCOLS
 
 DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
 SPLITS_METHODS = "morgan,descriptors,pretrained,igsd,untrained"
@@ -22,9 +22,8 @@ CLASS_METHOD, NUMBER_METHOD = "igsd-supcon+self-training", "igsd-self"
 """The default methods of ``semi``, for classes and for numbers."""
 
 _SPLITS_HELP = "\n".join(
-    f"  {name:<6}  " + text.replace("\n", "\n" + " " * 10) for name, text in _OFFERED.items()
+    f"  {name:<6}  " + text.replace("\n", "\n" + " " * 10) for name, text in SPLIT_PROTOCOLS.items()
 )
-SPLIT_PROTOCOLS = (*_OFFERED, "semi-paper")
 
 PROTOCOLS_HELP = """\
   nested  stratified 10-fold; C is chosen inside each training part by 5-fold search (default)
@@ -82,8 +81,7 @@ the twins of test graphs removed from training come first.
 
 protocols:
 {PROTOCOLS_HELP}
-{_SPLITS_HELP}
-  semi-paper  as semi, but the best epoch on the test part; optimistic, printed beside semi"""
+{_SPLITS_HELP}"""
 
 _EVALUATE_EXAMPLES = """\
 examples:
