@@ -31,6 +31,7 @@ from igsd.evaluation.small_models import HEADS
 from igsd.files.arrays import Header
 from igsd.files.columns import number_text
 from igsd.files.models import read_model, whole_model, write_model
+from igsd.graphs.chemistry import smiles_of
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
 from igsd.progress import progress_bar
@@ -424,9 +425,5 @@ def _two_classes(column: np.ndarray) -> np.ndarray:
 def molecules_of(X: Any) -> GraphSet:
     """Return molecules as a set; raises ``DataError`` unless graphs are named by SMILES."""
     graphs = as_graphset(X)
-    if graphs.graph_names is None:
-        raise DataError(
-            f"The predictor for molecules needs the SMILES of every graph as its name, and the "
-            f"graphs of {graphs.name!r} have no names. Read molecules from a table of SMILES."
-        )
+    smiles_of(graphs)
     return graphs

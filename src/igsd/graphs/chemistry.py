@@ -390,6 +390,16 @@ def are_smiles(names: Sequence[str] | None) -> bool:
         return molecule_of(names[0]) is not None and molecule_of(names[-1]) is not None
 
 
+def smiles_of(graphs: GraphSet) -> tuple[str, ...]:
+    """Return the SMILES that name graphs; raises ``DataError`` if they have no names."""
+    if graphs.graph_names is None:
+        raise DataError(
+            f"Methods for molecules need the SMILES of every graph as its name, and the graphs of "
+            f"{graphs.name!r} have no names. Read molecules from a table of SMILES."
+        )
+    return graphs.graph_names
+
+
 def _atom_names(kinds: Iterable[int], stereo: Sequence[str]) -> list[str]:
     """Return the labels of packed atoms; ``stereo``: the codes of stereocentres."""
     from rdkit import Chem

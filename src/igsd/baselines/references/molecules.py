@@ -16,6 +16,7 @@ from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.molecules import MoleculeEncoder
 from igsd.evaluation.heads import HEAD_NAMES
 from igsd.files.cache import ENCODERS, cache_dir, recall, store
+from igsd.graphs.chemistry import smiles_of
 from igsd.graphs.corpus import corpus_texts, read_corpus
 from igsd.graphs.datasets import DATA_VARIABLE
 from igsd.graphs.descriptors import (
@@ -34,16 +35,6 @@ from igsd.workers.pools import Workers
 
 MORGAN = "morgan"
 """The name of the method that is a reference row wherever graphs are molecules."""
-
-
-def _names(graphs: GraphSet) -> tuple[str, ...]:
-    """Return the SMILES of graphs; raises ``DataError`` if they have no names."""
-    if graphs.graph_names is None:
-        raise DataError(
-            f"Fingerprints and descriptors need the SMILES of every graph as its name, and the "
-            f"graphs of {graphs.name!r} have no names. Read molecules from a table of SMILES."
-        )
-    return graphs.graph_names
 
 
 class MoleculeConfig(Settings):
@@ -67,7 +58,7 @@ class MorganFingerprints(ShallowEstimator):
         self._transform(graphs.take(np.arange(min(1, len(graphs)))))
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
-        return described(_names(graphs), FRAGMENTS)
+        return described(smiles_of(graphs), FRAGMENTS)
 
 
 @settings_as_parameters(MoleculeConfig)
@@ -79,13 +70,13 @@ class MoleculeDescriptors(ShallowEstimator):
     """
 
     def _fit(self, graphs: GraphSet) -> None:
-        rows = described(_names(graphs), DESCRIPTORS)
+        rows = described(smiles_of(graphs), DESCRIPTORS)
         known = [column[np.isfinite(column)] for column in rows.T]
         medians = [float(np.median(column)) if len(column) else 0.0 for column in known]
         self.state_["medians"] = np.array(medians, np.float32)
 
     def _transform(self, graphs: GraphSet) -> np.ndarray:
-        rows = described(_names(graphs), DESCRIPTORS)
+        rows = described(smiles_of(graphs), DESCRIPTORS)
         return np.where(np.isfinite(rows), rows, self.state_["medians"])
 
     @property
@@ -127,7 +118,7 @@ class PretrainedMolecules(ShallowEstimator):
     def _transform(self, graphs: GraphSet) -> np.ndarray:
         from igsd.estimators.molecules import pretrained
 
-        _names(graphs)
+        smiles_of(graphs)
         vectors: np.ndarray = pretrained("molecules").transform(graphs)
         return vectors
 
@@ -173,7 +164,7 @@ class CorpusVectors(MoleculeEncoder):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Take the encoder of the settings from the cache, or train it, and return self."""
-        _names(as_graphset(X))
+        smiles_of(as_graphset(X))
         config, verbose = self._config_of_fit(), self.get_params(deep=False)["verbose"]
         strings = list(islice(_corpus_strings(config.corpus.split("+")), config.most))
         workers = Workers(config.processes)
