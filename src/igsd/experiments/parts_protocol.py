@@ -17,11 +17,12 @@ import numpy as np
 
 from igsd import processes
 from igsd.baselines import registry
-from igsd.errors import ConfigError, DataError, StorageError, nearest, warn_user
+from igsd.errors import ConfigError, DataError, StorageError, warn_user
 from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS, heads, inputs, metrics, splits
 from igsd.experiments.environment import Stopwatch, versions
 from igsd.experiments.protocol_base import Protocol, mib
 from igsd.experiments.records import Record, RecordRow, algorithm_version, is_fresh, usable_record
+from igsd.experiments.scoring import targets_of
 from igsd.files.arrays import Header, read_arrays, write_arrays
 from igsd.files.atomic import write_json
 from igsd.files.cache import cache_dir, recall, store
@@ -83,12 +84,7 @@ def labels_of(graphs: GraphSet, target: str = "") -> Labels:
             "column of the table: --labels COLUMN."
         )
     names = tuple(target.split(",")) if target else graphs.target_names
-    for name in names:
-        if name not in graphs.target_names:
-            hint = nearest(name, graphs.target_names)
-            raise DataError(f"{graphs.name!r} has no target {name!r}. {hint}")
-    places = [graphs.target_names.index(name) for name in names]
-    values = np.asarray(graphs.targets, np.float64)[:, places]
+    values = targets_of(graphs, names)
     are_classes = [bool(np.isin(column[~np.isnan(column)], (0, 1)).all()) for column in values.T]
     if len(set(are_classes)) > 1:
         first, second = (names[are_classes.index(kind)] for kind in (True, False))

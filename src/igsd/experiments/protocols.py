@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from igsd.baselines import registry
-from igsd.errors import ConfigError, DataError, nearest
+from igsd.errors import ConfigError, DataError
 from igsd.evaluation import SPLITS, qm9, semi
 from igsd.experiments import protocol_base as base
 from igsd.experiments.records import Record, RecordRow
-from igsd.experiments.scoring import class_codes
+from igsd.experiments.scoring import class_codes, targets_of
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.qm9 import QM9_TARGETS, QM9_UNITS
 
@@ -87,18 +87,19 @@ class SemiNumberProtocol(SemiProtocol):
 
     def split(self, run: Run, graphs: GraphSet) -> semi.SemiSplit:
         """Return the split; raises ``DataError`` for a missing target or too few values."""
-        return semi.value_split(self._values(run, graphs), run.seed, label_rate=run.label_rate)
+        values = targets_of(graphs, [run.target])[:, 0]
+        return semi.value_split(values, run.seed, label_rate=run.label_rate)
 
     def score(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> list[RecordRow]:
         """Return the mean absolute error on the test part."""
-        error = semi.score_values(estimator, graphs, self._values(run, graphs), split)
+        error = semi.score_values(estimator, graphs, targets_of(graphs, [run.target])[:, 0], split)
         return [{"method": run.method, "protocol": self.name, "mae": error}]
 
     def score_vectors(
         self, run: Run, graphs: GraphSet, split: Any, estimator: Any, name: str
     ) -> RecordRow:
         """Return the error of ridge regression, or of the estimator's head, on vectors."""
-        values = self._values(run, graphs)
+        values = targets_of(graphs, [run.target])[:, 0]
         # Only these have a value to learn from or to be compared with.
         used = np.concatenate([split.labelled, split.test])
         part = estimator.fit(graphs.take(split.train)).transform(graphs.take(used))
@@ -116,14 +117,6 @@ class SemiNumberProtocol(SemiProtocol):
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
         """Return the number of values that were shown."""
         return {"num_labelled": len(split.labelled)}
-
-    def _values(self, run: Run, graphs: GraphSet) -> np.ndarray:
-        """Return the target of every graph, [G], NaN if unknown; raises ``DataError``."""
-        names = graphs.target_names
-        if run.target not in names:
-            hint = nearest(run.target, names) if names else "It has no targets."
-            raise DataError(f"{graphs.name!r} has no target {run.target!r}. {hint}")
-        return _columns(graphs, [run.target])[:, 0]
 
 
 class QM9Protocol(base.SplitProtocol):
@@ -158,14 +151,14 @@ class QM9Protocol(base.SplitProtocol):
     def score(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> list[RecordRow]:
         """Return the errors of each target."""
         names = self.targets(run)
-        errors = qm9.score_targets(estimator, graphs, _columns(graphs, names), names, split)
+        errors = qm9.score_targets(estimator, graphs, targets_of(graphs, names), names, split)
         return [self._row(run, run.method, errors)]
 
     def score_vectors(
         self, run: Run, graphs: GraphSet, split: Any, estimator: Any, name: str
     ) -> RecordRow:
         """Return the errors of ridge regression, or of the estimator's head, on vectors."""
-        values = _columns(graphs, self.targets(run))
+        values = targets_of(graphs, self.targets(run))
         estimator.fit(graphs.take(split.labelled), values[split.labelled])
         vectors, head = estimator.transform, registry.head_of(estimator, "linear")
         return self._row(run, name, qm9.score_target_vectors(vectors, graphs, values, split, head))
@@ -240,12 +233,8 @@ def choose_targets(names: tuple[str, ...], graphs: GraphSet) -> tuple[str, ...]:
         raise DataError(f"Protocol qm9 predicts targets of graphs, but {graphs.name!r} has none.")
     lower = {name.lower(): name for name in graphs.target_names}
     asked = names or tuple(name for name in QM9_TARGETS if name in lower.values())
-    for name in asked:
-        if name.lower() not in lower:
-            raise DataError(
-                f"{graphs.name!r} has no target {name!r}. {nearest(name, graphs.target_names)}"
-            )
-    chosen = tuple(lower[name.lower()] for name in asked)
+    chosen = tuple(lower.get(name.lower(), name) for name in asked)
+    targets_of(graphs, chosen)  # raises for an unknown name
     if not chosen:
         raise DataError(
             f"{graphs.name!r} has none of QM9's ten properties. Name targets of its own: "
@@ -254,12 +243,6 @@ def choose_targets(names: tuple[str, ...], graphs: GraphSet) -> tuple[str, ...]:
     if len(set(chosen)) < len(chosen):
         raise ConfigError(f"The targets must have different names. Got {', '.join(names)}.")
     return chosen
-
-
-def _columns(graphs: GraphSet, names: Sequence[str]) -> np.ndarray:
-    """Return these targets of all graphs, [G, t]."""
-    columns = [graphs.target_names.index(name) for name in names]
-    return np.asarray(graphs.targets, np.float64)[:, columns]
 
 
 def _untrained(run: Run, task: str) -> Any:

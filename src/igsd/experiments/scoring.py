@@ -1,7 +1,7 @@
 """Scoring vectors or kernels of graphs under the folds of a protocol, every method alike."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -11,7 +11,7 @@ import numpy as np
 
 from igsd.baselines import registry
 from igsd.baselines.references.vectors import vectors_for
-from igsd.errors import DataError, caught_warnings
+from igsd.errors import DataError, caught_warnings, nearest
 from igsd.evaluation import cross_validation, inputs, shown_with
 from igsd.evaluation.result import ProtocolResult
 from igsd.evaluation.twins import twin_groups
@@ -90,6 +90,17 @@ def class_codes(graphs: GraphSet, *, gaps: bool = False) -> np.ndarray:
             "--labels FILE. `igsd embed` writes the vectors without classes."
         )
     return inputs.check_codes(graphs.classes, len(graphs), graphs.class_names, gaps=gaps)
+
+
+def targets_of(graphs: GraphSet, names: Sequence[str]) -> np.ndarray:
+    """Return these targets of all graphs, [G, t], NaN if unknown; raises ``DataError``."""
+    known = graphs.target_names
+    for name in names:
+        if name not in known:
+            hint = nearest(name, known) if known else "It has no targets."
+            raise DataError(f"{graphs.name!r} has no target {name!r}. {hint}")
+    columns = [known.index(name) for name in names]
+    return np.asarray(graphs.targets, np.float64)[:, columns]
 
 
 _twins_by_checksum: dict[str, bool] = {}
