@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from igsd.cli.options import (
-    add_reading_arguments,
+    add_model_and_data,
     add_spreadsheet_argument,
     input_paths,
     prepare_output,
@@ -80,10 +80,7 @@ class Vectors(NamedTuple):
 
 def add_vectors_arguments(parser: argparse.ArgumentParser, table: str) -> None:
     """Add MODEL, DATA and ``--vectors``, and the options of tables and pictures."""
-    text = "run folder, file written by save, or molecules: the encoder in the package"
-    parser.add_argument("model", metavar="MODEL", nargs="?", help=text)
-    parser.add_argument("data", metavar="DATA", nargs="?", help="data-set name or path")
-    add_reading_arguments(parser)
+    add_model_and_data(parser, nargs="?")
     parser.add_argument("--vectors", metavar="FILE", help="use the vectors of a file, not MODEL")
     text = "classes or numbers, as in `igsd train --labels` (default: the classes of DATA)"
     parser.add_argument("--labels", metavar="COLUMN|FILE", help=text)

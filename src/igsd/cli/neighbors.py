@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from igsd.cli.options import REPEATED, add_command, add_reading_arguments, prepare_output
+from igsd.cli.options import REPEATED, add_command, add_model_and_data, prepare_output
 from igsd.cli.output import open_for_model, open_graphs, open_model, say_note, say_result
 from igsd.errors import ConfigError, DataError, StorageError, counted, enumerated, shortened
 from igsd.evaluation.index import Index
@@ -56,10 +56,7 @@ _MOST_DIGITS = 20  # Python refuses to read a number of thousands
 def add_parser(commands: Any) -> None:
     """Add the command to the parser."""
     parser = add_command(commands, "neighbors", run, _DESCRIPTION, _EXAMPLES)
-    text = "run folder, file written by save, or molecules: the encoder in the package"
-    parser.add_argument("model", metavar="MODEL", nargs="?", help=text)
-    parser.add_argument("data", metavar="DATA", nargs="?", help="data-set name or path")
-    add_reading_arguments(parser)
+    add_model_and_data(parser, nargs="?")
     text = "search a file made by `igsd index` instead of DATA"
     parser.add_argument("--index", metavar="FILE", help=text)
     text = "compare with every vector of the index, also where there are more than 100,000"

@@ -50,9 +50,10 @@ def add_command(
     return parser
 
 
-def add_data_argument(parser: Any) -> None:
+def add_data_argument(parser: Any, **kwargs: Any) -> None:
     """Add DATA."""
-    parser.add_argument("data", metavar="DATA", help="data-set name or path (see igsd --help)")
+    text = "data-set name or path (see igsd --help)"
+    parser.add_argument("data", metavar="DATA", help=text, **kwargs)
 
 
 def add_reading_arguments(parser: Any) -> None:
@@ -68,14 +69,11 @@ def add_reading_arguments(parser: Any) -> None:
     group.add_argument("--standardise", help=text, **kwargs)
 
 
-def add_model_and_data(parser: argparse.ArgumentParser) -> None:
-    """Add MODEL and DATA, and how DATA is read."""
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        help="run folder, file written by save, or molecules: the encoder in the package",
-    )
-    add_data_argument(parser)
+def add_model_and_data(parser: argparse.ArgumentParser, **kwargs: Any) -> None:
+    """Add MODEL and DATA, with these options of an argument, and how DATA is read."""
+    text = "run folder, file written by save, or molecules: the encoder in the package"
+    parser.add_argument("model", metavar="MODEL", help=text, **kwargs)
+    add_data_argument(parser, **kwargs)
     add_reading_arguments(parser)
 
 
