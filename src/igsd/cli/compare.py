@@ -30,8 +30,8 @@ def run(args: Namespace) -> int:
         raise ConfigError(f"--json and --plot would write the same file, {place}.")
     compare_splits.check_options(args)
     if args.splits is not None:
-        usual = SPLITS_METHODS
-        names = compare_splits.parse_methods(usual if args.methods is None else args.methods)
+        usual = SPLITS_METHODS if args.methods is None else args.methods
+        names = running.parse_methods(usual, splits=True)
         plot, failed = compare_splits.compare_splits(args, names)
         _draw(args, plot, f"{plain_name(running.open_graphs(args.data, args).name)}-{args.splits}")
         return int(failed)

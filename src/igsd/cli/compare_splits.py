@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from igsd.baselines.registry import METHODS, method
 from igsd.cli import options, running
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted, nearest
@@ -40,17 +39,6 @@ def check_options(args: Namespace) -> None:
         raise ConfigError("Name what is predicted once: --labels or --targets.")
     _counts(args.train_labels)
     _metrics(args.metrics, (*CLASS_METRICS, *NUMBER_METRICS))
-
-
-def parse_methods(text: str) -> list[str]:
-    """Return the distinct names of methods, those that learn from labels included."""
-    names = list(dict.fromkeys(options.names_in(text)))
-    if not names:
-        raise ConfigError("--methods takes names with commas between them. Got none.")
-    for name in names:
-        if name not in METHODS:
-            method(name)  # raises with the nearest names
-    return names
 
 
 def compare_splits(args: Namespace, names: Sequence[str]) -> tuple[Plot | None, bool]:
@@ -122,13 +110,11 @@ def _runs(args: Namespace, graphs: GraphSet, labels: Labels, names: Sequence[str
     kwargs: Any = {"num_splits": args.seeds, "train_labels": _counts(args.train_labels)}
     kwargs |= {"numbers": labels.are_numbers}
     kwargs |= {"target": ",".join(options.names_in(getattr(args, "targets", None) or ""))}
-    plain = {name: running.first_run(args, graphs, name, recipe, **kwargs) for name in names}
-    known = {name: list(run.config().to_json()) for name, run in plain.items()}
-    shares = running.shared_out(running.written_changes(args), names, known)
-    runs = []
-    for name, run in plain.items():
-        config = replace(run, fixed=tuple(shares[name].items())).config()
-        runs.append(replace(run, changes=tuple(changed_settings(config, run.config()).items())))
+    runs, changes = [], running.written_changes(args)
+    for run in running.first_runs(args, graphs, names, recipe, changes, **kwargs):
+        usual = replace(run, fixed=())
+        changed = changed_settings(run.config(), usual.config())
+        runs.append(replace(usual, changes=tuple(changed.items())))
     return runs + running.vector_runs(args, graphs, **kwargs)
 
 

@@ -59,7 +59,7 @@ def _score_splits(args: Namespace) -> int:
     if args.methods is None:
         running.refuse({"--records": args.records}, "is for methods; add --methods NAME.")
         return compare_splits.score_model(args)
-    names = compare_splits.parse_methods(args.methods)
+    names = running.parse_methods(args.methods, splits=True)
     return int(compare_splits.compare_splits(args, names)[1])
 
 

@@ -60,10 +60,7 @@ def _runs(args: Namespace, graphs: GraphSet, changes: running.Changes) -> list[R
         target = "" if chosen == QM9_TARGETS else ",".join(chosen)
     rate = LABEL_RATE if args.label_rate is None else args.label_rate
     kwargs: Any = {"target": target, "label_rate": rate}
-    plain = {name: running.first_run(args, graphs, name, recipe, **kwargs) for name in names}
-    known = {name: list(run.config().to_json()) for name, run in plain.items()}
-    shares = running.shared_out(changes, names, known)
-    runs = [replace(run, fixed=tuple(shares[name].items())) for name, run in plain.items()]
+    runs = running.first_runs(args, graphs, names, recipe, changes, **kwargs)
     for run in runs:
         run.config()  # an invalid value is reported before anything is run
     return runs

@@ -36,19 +36,20 @@ Changes = dict[str, Any]
 """Settings by name, as they were written."""
 
 
-def parse_methods(text: str) -> list[str]:
-    """Return the distinct names in ``NAME,NAME,...``.
+def parse_methods(text: str, *, splits: bool = False) -> list[str]:
+    """Return the distinct names in ``NAME,NAME,...``; an error suggests similar names.
 
-    ``all`` stands for every method with ``in_all``. Raises ``ConfigError`` with the nearest
-    names for an unknown one.
+    ``all`` stands for every method with ``in_all``. With ``splits`` methods that only learn from
+    labels are valid too, and ``all`` is not.
     """
+    known = METHODS if splits else ("all",)
     names = options.names_in(text)
     if not names:
         raise ConfigError("--methods takes names with commas between them, or all. Got none.")
     for name in names:
         if name == "vectors":
             raise ConfigError("Give vectors with --vectors FILE of igsd compare, not by that name.")
-        if name != "all":
+        if name not in known:
             method(name)
     return method_names() if "all" in names else list(dict.fromkeys(names))
 
@@ -145,6 +146,21 @@ def first_run(args: Namespace, graphs: GraphSet, name: str, recipe: str, **kwarg
     protocol = getattr(args, "splits", None) or args.protocol.removesuffix("-paper")
     standardise = args.standardise or "yes"
     return Run(protocol, graphs.name, name, recipe, 0, standardise=standardise, **kwargs)
+
+
+def first_runs(
+    args: Namespace,
+    graphs: GraphSet,
+    names: Sequence[str],
+    recipe: str,
+    changes: Changes,
+    **kwargs: Any,
+) -> list[Run]:
+    """Return the first run of each method, in which its share of the changes is fixed."""
+    runs = {name: first_run(args, graphs, name, recipe, **kwargs) for name in names}
+    known = {name: list(run.config().to_json()) for name, run in runs.items()}
+    shares = shared_out(changes, names, known)
+    return [replace(run, fixed=tuple(shares[name].items())) for name, run in runs.items()]
 
 
 def vector_runs(args: Namespace, graphs: GraphSet, **kwargs: Any) -> list[Run]:
