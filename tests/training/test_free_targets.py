@@ -12,7 +12,7 @@ from igsd.errors import DataError
 from igsd.graphs.build import from_edges
 from igsd.graphs.graphset import GraphSet
 from igsd.training import free_targets
-from igsd.training.free_targets import ELEMENTS, LARGEST, geometry_labels, molecule_numbers
+from igsd.training.free_targets import CUT, ELEMENTS, geometry_labels, molecule_numbers
 from tests.small_molecules import make_molecules
 
 
@@ -129,7 +129,7 @@ def test_rare_elements_are_cut_off() -> None:
     kinds[0] = 1
     found = geometry_labels(replace(many, node_labels=kinds)).values
     one = np.sqrt(np.square(found).mean(axis=0).max())  # of a column with the largest weight
-    assert np.abs(found).max() < 2 * LARGEST * one
+    assert np.abs(found).max() < 2 * CUT * one
 
 
 def test_other_graphs_are_refused(molecules: GraphSet) -> None:

@@ -14,7 +14,7 @@ INPUTS = ("vectors", DESCRIPTORS, FRAGMENTS)
 ALL = "all inputs"
 """The inputs side by side."""
 
-LARGEST = 6.0
+_CUT = 6.0
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class InputScale:
         for name, values in raw.items():
             centre = self.centre[name]
             rows = (np.where(np.isfinite(values), values, centre) - centre) / self.scale[name]
-            limit = LARGEST / np.sqrt(rows.shape[1]) if name == DESCRIPTORS else np.inf
+            limit = _CUT / np.sqrt(rows.shape[1]) if name == DESCRIPTORS else np.inf
             found[name] = np.clip(rows, -limit, limit)
         if len(found) > 1:
             joined = [found[name] for name in INPUTS if name in found]

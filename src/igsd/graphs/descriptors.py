@@ -21,7 +21,7 @@ LEFT_OUT = ("qed",)
 SLOW, LARGE = ("Ipc", "AvgIpc", "BCUT2D"), 300
 """Descriptors whose time grows with the cube of the atoms, and up to how many they are used."""
 
-BY_DISTANCES, LARGEST = ("BalabanJ", "BertzCT", "estate", "EState_VSA", "VSA_EState"), 5_000
+BY_DISTANCES, MOST_ATOMS = ("BalabanJ", "BertzCT", "estate", "EState_VSA", "VSA_EState"), 5_000
 """Descriptors that need the distances of all atoms, and up to how many atoms they are used."""
 
 DESCRIPTORS, FRAGMENTS, NUM_FRAGMENTS = "descriptors", "fragments", 2048
@@ -82,14 +82,14 @@ def descriptors(molecule: Any) -> np.ndarray:
     """Return the descriptors of a molecule, [t] float64, NaN where RDKit cannot compute one.
 
     In a molecule of more than ``LARGE`` atoms those of ``SLOW`` are NaN too: they take minutes. So
-    are those ``BY_DISTANCES`` beyond ``LARGEST`` atoms: they take gigabytes.
+    are those ``BY_DISTANCES`` beyond ``MOST_ATOMS`` atoms: they take gigabytes.
     The values are those of ``rdkit.Chem.Descriptors``, which computes every column of a family
     anew; here a family is computed once, which is nearly three times as fast.
     """
     values = np.empty(len(descriptor_names()))
     families: dict[str, Any] = {}
     left_out: tuple[str, ...] = SLOW if molecule.GetNumAtoms() > LARGE else ()
-    left_out += BY_DISTANCES if molecule.GetNumAtoms() > LARGEST else ()
+    left_out += BY_DISTANCES if molecule.GetNumAtoms() > MOST_ATOMS else ()
     for place, (name, function, column) in enumerate(_plan()):
         if name.startswith(left_out):
             values[place] = np.nan

@@ -52,7 +52,7 @@ class PretrainModel(SemiModel):
         return self.self_weight * (max(0.0, 1 - epoch / length) if length else 1.0)
 
 
-LARGEST = 10.0
+_CUT = 10.0
 """Numbers of a vector are cut off here: those of a molecule far larger than any of the corpus."""
 
 _RIDGE = 1e-3
@@ -82,7 +82,7 @@ class EncoderNetwork(Network):
     def embed(self, step: Step) -> Tensor:
         """Return the vectors [B, out_dim] of the graphs of a step."""
         h: Tensor = self.encoder(step.seen_by(self.encoder))
-        return h if self.vector is None else self.vector(h).clamp_(-LARGEST, LARGEST)
+        return h if self.vector is None else self.vector(h).clamp_(-_CUT, _CUT)
 
 
 def _eigh(matrix: Tensor) -> tuple[Tensor, Tensor]:

@@ -21,7 +21,7 @@ from igsd.graphs.corpus import Corpus
 from igsd.graphs.graphset import GraphSet
 from igsd.training.task import Labels
 
-LARGEST = 6.0
+CUT = 6.0
 """Standardised numbers are cut off here: some are 0 for nearly all molecules."""
 
 _ROWS = 10_000
@@ -74,7 +74,7 @@ class FreeTargets(Labels):
         rows -= self.mean
         rows /= self.scale
         width = self.values.shape[1]
-        np.clip(rows[:, :width], -LARGEST, LARGEST, out=rows[:, :width])
+        np.clip(rows[:, :width], -CUT, CUT, out=rows[:, :width])
         return torch.from_numpy(rows).to(device)
 
 
@@ -145,7 +145,7 @@ ALONE = {
 def geometry_labels(graphs: GraphSet) -> Labels:
     """Return targets [G, t] of molecules with coordinates, with mean square 1.
 
-    The columns of ``molecule_numbers`` are standardised over the set and cut off at ``LARGEST``;
+    The columns of ``molecule_numbers`` are standardised over the set and cut off at ``CUT``;
     those of a group share its weight (``WEIGHTS``). Raises ``DataError`` for other graphs.
     """
     parts = []
@@ -153,7 +153,7 @@ def geometry_labels(graphs: GraphSet) -> Labels:
         table = table[:, table.std(axis=0) > 1e-3]
         rows = (table - table.mean(axis=0)) / table.std(axis=0)
         share = np.sqrt(WEIGHTS[name] / max(1, rows.shape[1]))
-        parts.append(share * rows.clip(-LARGEST, LARGEST))
+        parts.append(share * rows.clip(-CUT, CUT))
     targets = np.concatenate(parts, axis=1)
     if not targets.shape[1]:
         raise DataError(f"The molecules of {graphs.name!r} are all the same: nothing to learn.")

@@ -15,8 +15,8 @@ from igsd.report.page.map import (
     MapClasses,
     MapNumbers,
     Style,
-    draw_graphs,
     draw_molecule,
+    make_drawings,
     map_plot,
     map_section,
     mark,
@@ -175,15 +175,15 @@ def test_outline_has_each_edge_once() -> None:
 
 
 def test_large_graphs_are_not_drawn() -> None:
-    assert draw_graphs(from_edges([500], np.array([0]), np.array([1])), [0]) == [None]
+    assert make_drawings(from_edges([500], np.array([0]), np.array([1])), [0]) == [None]
 
 
 def test_the_room_for_drawings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = make_graphs(6)
-    whole = draw_graphs(graphs, range(6))
+    whole = make_drawings(graphs, range(6))
     room = sum(len(json.dumps(d)) for d in whole[:3])
     monkeypatch.setattr(map_file, "MOST_CHARACTERS", room)
-    assert [d is not None for d in draw_graphs(graphs, range(4))] == [True] * 3 + [False]
+    assert [d is not None for d in make_drawings(graphs, range(4))] == [True] * 3 + [False]
 
 
 def test_molecules_are_drawn_by_rdkit() -> None:
@@ -191,7 +191,7 @@ def test_molecules_are_drawn_by_rdkit() -> None:
     from igsd.graphs.readers.smiles import from_smiles
 
     graphs = from_smiles(["CC(=O)O", "[Na+].[Cl-]", "C[C@H](N)O"])
-    acid, salt, chiral = draw_graphs(graphs, range(3))
+    acid, salt, chiral = make_drawings(graphs, range(3))
     assert acid is not None
     assert salt is not None
     assert chiral is not None
@@ -212,7 +212,7 @@ def test_a_name_that_is_another_molecule_is_not_drawn_as_one() -> None:
         graph_names=("CO",),
     )
     assert draw_molecule(graphs, 0) is None
-    assert draw_graphs(graphs, [0]) == [{"n": 2, "e": [0, 1], "l": ["C", "C"]}]
+    assert make_drawings(graphs, [0]) == [{"n": 2, "e": [0, 1], "l": ["C", "C"]}]
 
 
 def test_only_lines_areas_and_letters_come_through() -> None:

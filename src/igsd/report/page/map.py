@@ -212,7 +212,7 @@ def map_section(
     shown = vectors[chosen]
     drawings: list[Drawing | None] = [None] * len(chosen)
     if graphs is not None:
-        drawings = draw_graphs(graphs, chosen.tolist())
+        drawings = make_drawings(graphs, chosen.tolist())
     names = None if graphs is None else graphs.graph_names
     indices, distances = nearest(shown, np.arange(len(shown)), _NEIGHBOURS)
     data = [
@@ -321,7 +321,7 @@ def _class_style(code: int) -> Style:
     return UNKNOWN if code < 0 else Style(code, f"s{code % NUM_STYLES}")
 
 
-def draw_graphs(graphs: GraphSet, indices: Sequence[int]) -> list[Drawing | None]:
+def make_drawings(graphs: GraphSet, indices: Sequence[int]) -> list[Drawing | None]:
     """Return a drawing of each chosen graph; None where it is too large or the room is used up.
 
     A graph whose name is the SMILES of its own atoms is drawn by RDKit where that is installed.
