@@ -6,7 +6,14 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from igsd.evaluation.heads import CUT, Columns, fit_classes, fit_logistic, fit_numbers, fit_targets
+from igsd.evaluation.heads import (
+    CUT,
+    ColumnScaler,
+    fit_classes,
+    fit_logistic,
+    fit_numbers,
+    fit_targets,
+)
 
 
 @pytest.mark.parametrize("head", ["linear", "forest", "svm"])
@@ -33,9 +40,9 @@ def test_too_little_to_choose_by() -> None:
 
 def test_counts_stay_and_other_columns_are_scaled_and_cut() -> None:
     counts = np.array([[0, 3], [2, 1]], np.float32)
-    np.testing.assert_array_equal(Columns().fit_transform(counts), counts)
-    np.testing.assert_array_equal(Columns(True).fit_transform(counts).toarray(), counts)
-    columns = Columns().fit(counts + 0.5)
+    np.testing.assert_array_equal(ColumnScaler().fit_transform(counts), counts)
+    np.testing.assert_array_equal(ColumnScaler(True).fit_transform(counts).toarray(), counts)
+    columns = ColumnScaler().fit(counts + 0.5)
     np.testing.assert_allclose(columns.transform(counts + 0.5), [[-1, 1], [1, -1]])
     assert np.abs(columns.transform(np.full((1, 2), 1e9))).max() == CUT
 

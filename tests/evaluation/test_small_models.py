@@ -7,7 +7,7 @@ import pytest
 from sklearn import ensemble, linear_model
 
 from igsd.evaluation.ensemble import Ensemble, conformal_width, fit_ensemble
-from igsd.evaluation.small_models import HEADS, Forest, Kernel, SmallModel, held_out, loss
+from igsd.evaluation.small_models import HEADS, Forest, KernelModel, SmallModel, held_out, loss
 
 
 def blobs(num: int = 60, classes: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +104,7 @@ def test_a_kernel_is_held_out_as_if_it_were_fitted_without_the_fold() -> None:
     found, _ = head.hold_out(X, Y, folds, head.grid, True, 0)
     models = fitted("kernel", X, Y, is_class=True)
     for outputs, model, (_, strength) in zip(found, models, head.grid, strict=True):
-        assert isinstance(model, Kernel)
+        assert isinstance(model, KernelModel)
         table = np.exp(-model.gamma * np.square(X[:, None] - X[None]).sum(axis=2))
         for fold in folds:
             rest = np.setdiff1d(np.arange(len(X)), fold)

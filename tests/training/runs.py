@@ -14,7 +14,7 @@ from igsd.graphs.graphset import GraphSet
 from igsd.model.igsd import IGSDModel, SemiModel
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.training.fit import Fitted, fit
-from igsd.training.task import Labels
+from igsd.training.task import TrainingLabels
 from tests.interrupted import after_steps as after_steps
 from tests.small_graphs import TINY
 
@@ -59,10 +59,10 @@ LABELS_SETTINGS: dict[str, Any] = TINY | {
 }
 
 
-def few_labels(num_graphs: int = 16) -> Labels:
+def few_labels(num_graphs: int = 16) -> TrainingLabels:
     """Return classes 0 and 1 in turn for every other graph."""
     codes = np.where(np.arange(num_graphs) % 2, -1, np.arange(num_graphs) // 2 % 2)
-    return Labels(codes.astype(np.int64), 2)
+    return TrainingLabels(codes.astype(np.int64), 2)
 
 
 def train_with_labels(

@@ -17,7 +17,7 @@ from igsd.model.network import Dims
 from igsd.settings.groups import RANDOM_VIEWS
 from igsd.settings.igsd import Config, SemiConfig
 from igsd.training.fit import Fitted, fit
-from igsd.training.task import Labels, Task
+from igsd.training.task import Task, TrainingLabels
 from tests.interrupted import after_steps
 from tests.small_graphs import TINY, make_graphs
 from tests.small_molecules import make_molecules
@@ -247,7 +247,7 @@ class TestWithLabels:
         [
             ({"self_training": False}, {}),
             ({"self_training_start": 4}, {}),
-            ({}, {"labels": Labels(np.arange(16) % 2, 2)}),
+            ({}, {"labels": TrainingLabels(np.arange(16) % 2, 2)}),
         ],
         ids=["off", "too late", "all have labels"],
     )
@@ -282,7 +282,7 @@ class TestWithLabels:
 
     def test_one_graph(self, sixteen: GraphSet) -> None:
         with pytest.raises(DataError, match="at least 2"):
-            train_with_labels(sixteen.take([0]), labels=Labels(np.zeros(1, np.int64), 2))
+            train_with_labels(sixteen.take([0]), labels=TrainingLabels(np.zeros(1, np.int64), 2))
 
     def test_every_process_needs_a_labelled_graph(self, sixteen: GraphSet) -> None:
         with pytest.raises(ConfigError, match="label_batch_size must be at least devices"):
@@ -420,7 +420,7 @@ class TestPretrainingByTargets:
         assert set(first.before[0]) == {"epoch", "supervised", "total"}
         losses = [entry["total"] for entry in first.before]
         assert losses[-1] < 0.8 * losses[0]
-        others = train_with_labels(molecules, longer, labels=Labels(np.arange(16) % 2, 2))
+        others = train_with_labels(molecules, longer, labels=TrainingLabels(np.arange(16) % 2, 2))
         assert others.before == first.before
         assert others.history != first.history
 

@@ -19,8 +19,8 @@ from igsd.settings.igsd import Config, SemiConfig
 from igsd.training import task as training_task
 from igsd.training.task import (
     LabelModule,
-    Labels,
     Task,
+    TrainingLabels,
     epoch_batches,
     learning_rate_at,
     predict_outputs,
@@ -34,7 +34,7 @@ ONE_PROCESS: Any = SimpleNamespace(global_rank=0, world_size=1)
 
 
 def test_classes() -> None:
-    labels = Labels(np.array([1, -1, 0, -1]), 2)
+    labels = TrainingLabels(np.array([1, -1, 0, -1]), 2)
     assert labels.are_classes
     assert labels.labelled.tolist() == [0, 2]
     assert labels.unlabelled.tolist() == [1, 3]
@@ -42,14 +42,14 @@ def test_classes() -> None:
 
 def test_a_graph_with_one_of_its_numbers_has_a_label() -> None:
     nan = np.nan
-    labels = Labels(np.array([[1, nan], [nan, nan], [2, 3]], np.float32), 2)
+    labels = TrainingLabels(np.array([[1, nan], [nan, nan], [2, 3]], np.float32), 2)
     assert not labels.are_classes
     assert labels.labelled.tolist() == [0, 2]
 
 
 def test_checksum() -> None:
-    a, b = Labels(np.array([0, 1, -1]), 2), Labels(np.array([0, 1, 1]), 2)
-    assert a.checksum == Labels(np.array([0, 1, -1]), 2).checksum != b.checksum
+    a, b = TrainingLabels(np.array([0, 1, -1]), 2), TrainingLabels(np.array([0, 1, 1]), 2)
+    assert a.checksum == TrainingLabels(np.array([0, 1, -1]), 2).checksum != b.checksum
 
 
 class TestWithoutLabels:
@@ -111,7 +111,7 @@ class TestWithLabels:
         config = SemiConfig(**({"epochs": 4, "label_batch_size": 3, "batch_size": 4} | changes))
         source = Source(GRAPHS, FeatureMap.fit(GRAPHS), HOST)
         optimizer = SimpleNamespace(param_groups=[{"share": 1.0}, {"share": 0.5}])
-        labels = Labels(values, 2 if values.ndim == 1 else values.shape[1])
+        labels = TrainingLabels(values, 2 if values.ndim == 1 else values.shape[1])
         network = SureNetwork()
         module = LabelModule(network, len(GRAPHS))
         task = Task(module, module, optimizer, source, config, ONE_PROCESS, labels)

@@ -10,7 +10,7 @@ from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS
 from igsd.evaluation.splits import TEST_SHARE
-from igsd.experiments.parts_protocol import Labels, PartsProtocol, Subject, labels_of
+from igsd.experiments.parts_protocol import HoldoutLabels, PartsProtocol, Subject, labels_of
 from igsd.experiments.records import Record, algorithm_version, data_summary
 from igsd.experiments.run import Run, changed_settings
 from igsd.experiments.scoring import source_vectors
@@ -94,7 +94,7 @@ def score_model(args: Namespace) -> int:
     return 0
 
 
-def _labels(args: Namespace, graphs: GraphSet) -> Labels:
+def _labels(args: Namespace, graphs: GraphSet) -> HoldoutLabels:
     """Return what is predicted; says how many graphs have no label."""
     labels = labels_of(graphs, ",".join(options.names_in(getattr(args, "targets", None) or "")))
     missing = len(graphs) - len(labels.known)
@@ -104,7 +104,9 @@ def _labels(args: Namespace, graphs: GraphSet) -> Labels:
     return labels
 
 
-def _runs(args: Namespace, graphs: GraphSet, labels: Labels, names: Sequence[str]) -> list[Run]:
+def _runs(
+    args: Namespace, graphs: GraphSet, labels: HoldoutLabels, names: Sequence[str]
+) -> list[Run]:
     """Return the run of each method; changed settings are part of the place of its record."""
     recipe = options.choose_recipe(args.recipe, graphs)
     kwargs: Any = {"num_splits": args.seeds, "train_labels": _counts(args.train_labels)}
@@ -118,7 +120,7 @@ def _runs(args: Namespace, graphs: GraphSet, labels: Labels, names: Sequence[str
     return runs + running.vector_runs(args, graphs, **kwargs)
 
 
-def _shown(args: Namespace, graphs: GraphSet, labels: Labels, found: Found) -> Plot | None:
+def _shown(args: Namespace, graphs: GraphSet, labels: HoldoutLabels, found: Found) -> Plot | None:
     """Print the table of methods, or its JSON, and return the learning curves."""
     counts, names = _counts(args.train_labels), _metrics(args.metrics, labels.metrics)
     what = "the molecules" if args.splits == "scaffold" else "the graphs"

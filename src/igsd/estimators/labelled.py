@@ -27,7 +27,7 @@ from igsd.files.arrays import Header
 from igsd.graphs.open import as_graphset
 from igsd.training.fit import Fitted, Watched
 from igsd.training.self_training import PseudoLabels, warn_if_never
-from igsd.training.task import Labels
+from igsd.training.task import TrainingLabels
 
 _PSEUDO = ("graphs", "codes", "confidence", "rounds")
 
@@ -106,7 +106,7 @@ class GraphClassifier(ClassifierMixin, LabelEstimator):
             if not (known >= 0).any():
                 raise DataError("eval_set needs labels, but its y has none.")
             watched = Watched(unseen, lambda outputs: _eval_accuracy(known, outputs))
-        self._fit(graphs, Labels(codes, len(classes)), watched)
+        self._fit(graphs, TrainingLabels(codes, len(classes)), watched)
         self.classes_, self.calibration_, self.held_out_ = classes, None, ()
         return self
 
@@ -223,7 +223,7 @@ class GraphRegressor(RegressorMixin, LabelEstimator):
             unseen = as_graphset(eval_set[0])
             known = scale.read_like(eval_set[1], len(unseen))
             watched = Watched(unseen, lambda outputs: _eval_errors(known, scale, outputs))
-        self._fit(graphs, Labels(scale.standardised(targets), targets.shape[1]), watched)
+        self._fit(graphs, TrainingLabels(scale.standardised(targets), targets.shape[1]), watched)
         self.scale_ = scale
         return self
 

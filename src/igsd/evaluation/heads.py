@@ -35,7 +35,7 @@ _FOLDS, _TREES, _MANY = 5, 200, 1000
 _SMALLEST = 1e-10
 
 
-class Columns(base.TransformerMixin, base.BaseEstimator):
+class ColumnScaler(base.TransformerMixin, base.BaseEstimator):
     """Brings columns to the scale that small models expect; counts stay as they are.
 
     Counts become a sparse matrix if ``is_sparse``: nearly all of a fingerprint is zero. Learned:
@@ -59,18 +59,18 @@ class Columns(base.TransformerMixin, base.BaseEstimator):
 
 
 def _piped(model: Any) -> Any:
-    return pipeline.make_pipeline(Columns(), model)
+    return pipeline.make_pipeline(ColumnScaler(), model)
 
 
 def fit_classes(X: np.ndarray, y: np.ndarray, head: HeadName) -> Any:
     """Return a fitted classifier of class codes y [n], with ``predict_proba``."""
     if head == "forest":  # the same trees of a sparse matrix, in a fraction of the time
         forest = ensemble.RandomForestClassifier(_TREES, random_state=0)
-        return pipeline.make_pipeline(Columns(is_sparse=True), forest).fit(X, y)
+        return pipeline.make_pipeline(ColumnScaler(is_sparse=True), forest).fit(X, y)
     folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if head == "svm":
         return _fit_machine(X, y, folds)
-    columns = Columns(is_sparse=True).fit(X)
+    columns = ColumnScaler(is_sparse=True).fit(X)
     if len(np.unique(y)) > 2:
         model = linear_model.LogisticRegression(max_iter=1000)
         if folds > 1:
@@ -87,7 +87,7 @@ def fit_classes(X: np.ndarray, y: np.ndarray, head: HeadName) -> Any:
 class _Fitted:
     """A model on columns that were brought to scale and projected."""
 
-    columns: Columns
+    columns: ColumnScaler
     axes: np.ndarray | None
     model: Logistic
 

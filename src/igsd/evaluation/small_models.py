@@ -72,7 +72,7 @@ class Linear(SmallModel):
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel(SmallModel):
+class KernelModel(SmallModel):
     """sum_i exp(-gamma |x - x_i|^2) w_i + b over the rows x_i that it was fitted to."""
 
     rows: np.ndarray
@@ -279,7 +279,7 @@ def _fit_kernel(
     for (gamma, table), (_, strength) in zip(kernels, values, strict=True):
         table[np.diag_indices_from(table)] += strength
         weight = linalg.solve(table, Y - bias, assume_a="pos", overwrite_a=True)
-        models.append(Kernel(X.astype(np.float32), np.array(gamma), weight, bias))
+        models.append(KernelModel(X.astype(np.float32), np.array(gamma), weight, bias))
     return models
 
 
@@ -395,7 +395,7 @@ HEADS: dict[str, Head] = {
     "pls": Head(Linear, _fit_pls, (1, 2, 4, 8), is_probability=True),
     "prototypes": Head(Linear, _fit_prototypes, (1.0, 3.0, 10.0, 30.0), classes_only=True),
     "kernel": Head(
-        Kernel,
+        KernelModel,
         _fit_kernel,
         tuple(itertools.product(_WIDTHS, _PENALTIES)),
         is_probability=True,

@@ -34,7 +34,7 @@ from igsd.settings.fields import Values
 if TYPE_CHECKING:  # a run imports its protocol
     from igsd.experiments.run import Options, Run
 
-Scored = tuple[metrics.Scores, np.ndarray | None, tuple[int, int]]
+TargetScores = tuple[metrics.Scores, np.ndarray | None, tuple[int, int]]
 """Scores of a target, calibration sums if it has classes, and how many were shown and tested."""
 
 _scaffolds: dict[str, tuple[str, ...]] = {}
@@ -42,7 +42,7 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class HoldoutLabels:
     """What is predicted of graphs: one or several targets, classes (of two) or numbers.
 
     ``values`` [G, t]: class codes or numbers, NaN where unknown. ``num_classes``: 0 for numbers.
@@ -68,7 +68,7 @@ class Labels:
         return np.flatnonzero(~np.isnan(self.values).all(axis=1))
 
 
-def labels_of(graphs: GraphSet, target: str = "") -> Labels:
+def labels_of(graphs: GraphSet, target: str = "") -> HoldoutLabels:
     """Return what is to be predicted: the named targets, the classes, or all targets.
 
     Targets that only hold 0 and 1 are classes. Raises ``DataError`` if there is nothing to predict,
@@ -77,7 +77,7 @@ def labels_of(graphs: GraphSet, target: str = "") -> Labels:
     if not target and graphs.classes is not None:
         codes = inputs.check_codes(graphs.classes, len(graphs), graphs.class_names, gaps=True)
         values = np.where(codes < 0, np.nan, codes)[:, None]
-        return Labels(("class",), values, len(graphs.class_names))
+        return HoldoutLabels(("class",), values, len(graphs.class_names))
     if graphs.targets is None:
         raise DataError(
             f"{graphs.name!r} has neither classes nor targets, and a score needs labels. Name a "
@@ -95,7 +95,7 @@ def labels_of(graphs: GraphSet, target: str = "") -> Labels:
     for name, column in zip(names, values.T, strict=True):
         if are_classes[0] and len(np.unique(column[~np.isnan(column)])) < 2:
             raise DataError(f"A score needs two classes; {name!r} has fewer. Leave it out.")
-    return Labels(names, values, 2 if are_classes[0] else 0)
+    return HoldoutLabels(names, values, 2 if are_classes[0] else 0)
 
 
 class PartsProtocol(Protocol):
@@ -135,7 +135,7 @@ class PartsProtocol(Protocol):
         found = {(row.get("labels"), split) for row in rows for split in row.get("splits", ())}
         return all((n, s) in found for n in run.train_labels for s in range(run.num_splits))
 
-    def parts(self, graphs: GraphSet, labels: Labels, split: int) -> splits.Parts:
+    def parts(self, graphs: GraphSet, labels: HoldoutLabels, split: int) -> splits.Parts:
         """Return the training and test part of a split."""
         known = labels.known
         if self.name == "random":
@@ -211,14 +211,14 @@ class Subject:
 
     name: str
     graphs: GraphSet
-    labels: Labels
+    labels: HoldoutLabels
     X: np.ndarray | None
     head: heads.HeadName = "linear"
     learner: Callable[[int], Any] | None = None
 
-    def scores(self, parts: splits.Parts, count: int, split: int) -> list[Scored]:
+    def scores(self, parts: splits.Parts, count: int, split: int) -> list[TargetScores]:
         """Return what each target scores in a split, with ``count`` labels shown."""
-        found: list[Scored] = []
+        found: list[TargetScores] = []
         for y in self.labels.values.T:
             are_classes = not self.labels.are_numbers
             shown = splits.labelled_part(parts.train, y, count, classes=are_classes)
@@ -305,7 +305,7 @@ def _empty_row(subject: Subject, protocol: str, count: int) -> Values:
     return row
 
 
-def _add(row: Values, split: int, found: Sequence[Scored]) -> None:
+def _add(row: Values, split: int, found: Sequence[TargetScores]) -> None:
     """Add the scores of the targets in one split to a row; ``by_target`` has the main one."""
     row["splits"].append(split)
     for name, value in metrics.mean_scores([scores for scores, *_ in found]).items():

@@ -41,7 +41,7 @@ from igsd.settings.groups import (
 )
 from igsd.training import loop, ranks
 from igsd.training.self_training import PseudoLabels
-from igsd.training.task import LabelModule, Labels, Task, predict_outputs, shortened
+from igsd.training.task import LabelModule, Task, TrainingLabels, predict_outputs, shortened
 from igsd.views.source import MOST_NODES, Source, bond_types, make_source
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def fit(
     network_class: type[Network],
     *,
     name: str,
-    labels: Labels | None = None,
+    labels: TrainingLabels | None = None,
     encoder: nn.Module | None = None,
     view: Any = None,
     loss: Any = None,
@@ -259,7 +259,7 @@ def _fit(
     graphs: GraphSet,
     settings: Any,
     network_class: type[Network],
-    labels: Labels | None,
+    labels: TrainingLabels | None,
     fabric: Fabric,
     options: _Options,
 ) -> Fitted:

@@ -19,7 +19,7 @@ from igsd.graphs.adjacency import ranges
 from igsd.graphs.colours import refined_keys, splitmix64
 from igsd.graphs.corpus import Corpus
 from igsd.graphs.graphset import GraphSet
-from igsd.training.task import Labels
+from igsd.training.task import TrainingLabels
 
 CUT = 6.0
 """Standardised numbers are cut off here: some are 0 for nearly all molecules."""
@@ -28,7 +28,7 @@ _ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class FreeTargets(Labels):
+class FreeTargets(TrainingLabels):
     """Descriptors and counts of fragments, standardised when a step asks for them.
 
     ``values`` [G, t]: the descriptors, mapped into memory, with their ``mean`` and ``scale`` [t].
@@ -142,7 +142,7 @@ ALONE = {
 """The settings of a pretraining by these targets, of those that a method has."""
 
 
-def geometry_labels(graphs: GraphSet) -> Labels:
+def geometry_labels(graphs: GraphSet) -> TrainingLabels:
     """Return targets [G, t] of molecules with coordinates, with mean square 1.
 
     The columns of ``molecule_numbers`` are standardised over the set and cut off at ``CUT``;
@@ -158,7 +158,7 @@ def geometry_labels(graphs: GraphSet) -> Labels:
     if not targets.shape[1]:
         raise DataError(f"The molecules of {graphs.name!r} are all the same: nothing to learn.")
     values = (targets / np.sqrt(np.square(targets).mean())).astype(np.float32)
-    return Labels(values, values.shape[1])
+    return TrainingLabels(values, values.shape[1])
 
 
 def molecule_numbers(graphs: GraphSet) -> dict[str, np.ndarray]:

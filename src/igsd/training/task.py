@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class TrainingLabels:
     """Labels of some graphs of a set.
 
     ``values``: [G] int64 class codes, -1 if unknown; or [G, t] float32 standardised targets, NaN if
@@ -71,7 +71,7 @@ def num_batches(num_graphs: int, batch_size: int) -> int:
     return max(1, min(math.ceil(num_graphs / batch_size), num_graphs // 2))
 
 
-def shortened(settings: Any, labels: Labels | None) -> Any:
+def shortened(settings: Any, labels: TrainingLabels | None) -> Any:
     """Return settings whose epochs take no more than ``most_steps`` steps, if they have that limit.
 
     Everything that is counted in epochs shrinks alike: the step size and the rounds of
@@ -201,7 +201,7 @@ class Task:
         source: Source,
         settings: Any,
         fabric: Fabric,
-        labels: Labels | None = None,
+        labels: TrainingLabels | None = None,
     ) -> None:
         self.module, self.forward, self.optimizer = module, forward, optimizer
         self.source, self.settings, self.fabric, self.labels = source, settings, fabric, labels
