@@ -32,12 +32,12 @@ def consistency(
     ]
 
 
-def infonce(table: Sequence[Vector], temperature: float, offset: int = 0) -> float:
-    """Return the mean over i of -log softmax_j(-L_ij / temperature) at offset + i. Eq. InfoNCE."""
+def infonce(table: Sequence[Vector], temperature: float) -> float:
+    """Return the mean over i of -log softmax_j(-L_ij / temperature) at i. Eq. InfoNCE."""
     total = 0.0
     for i, row in enumerate(table):
         denominator = sum(math.exp(-value / temperature) for value in row)
-        total -= math.log(math.exp(-row[offset + i] / temperature) / denominator)
+        total -= math.log(math.exp(-row[i] / temperature) / denominator)
     return total / len(table)
 
 

@@ -20,7 +20,7 @@ def edge_matrix(network: EdgeNetwork, link: np.ndarray) -> np.ndarray:
 
 
 def messages(model: MPNN, x: np.ndarray, links: list[Link]) -> np.ndarray:
-    """Return x_i R + b + sum_j w_ij x_j Theta(e_ij), divided by sum_j w_ij where it averages."""
+    """Return x_i R + b + sum_j w_ij x_j Theta(e_ij), divided by sum_j w_ij."""
     rows = []
     for i in range(len(x)):
         received, total = np.zeros(x.shape[1]), 0.0
@@ -28,7 +28,7 @@ def messages(model: MPNN, x: np.ndarray, links: list[Link]) -> np.ndarray:
             if receiver == i:
                 received += weight * (x[sender] @ edge_matrix(model.edge_network, vector))
                 total += weight
-        if model.message.mean and total:
+        if total:
             received /= total
         rows.append(received + linear(model.message.root, x[i]))
     return np.array(rows)

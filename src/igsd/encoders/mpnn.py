@@ -84,8 +84,8 @@ class MPNN(nn.Module):
 
     Implements Eq. GNN: x = relu(W x), then ``num_steps`` times m = relu(message(x)) and
     x = GRU(m, x), the same weights in every step, and Set2Set at the end. ``out_dim`` is 2 d.
-    ``mean`` averages messages over a node's links, which keeps their size the same whether a
-    molecule has bonds only or all pairs.
+    Messages are averaged over a node's links, which keeps their size the same whether a molecule
+    has bonds only or all pairs.
     """
 
     sees_links = True
@@ -99,7 +99,6 @@ class MPNN(nn.Module):
         num_steps: int = 3,
         edge_hidden_dim: int = 128,
         set2set_steps: int = 3,
-        mean: bool = True,
     ) -> None:
         super().__init__()
         table = torch.from_numpy(links.table())
@@ -109,7 +108,7 @@ class MPNN(nn.Module):
         self.num_steps = num_steps
         self.embedding = nn.Linear(in_dim, hidden_dim)
         self.edge_network = EdgeNetwork(table.shape[1], edge_hidden_dim, hidden_dim)
-        self.message = EdgeNetworkLayer(hidden_dim, mean=mean)
+        self.message = EdgeNetworkLayer(hidden_dim)
         self.update = nn.GRUCell(hidden_dim, hidden_dim)
         self.read = Set2Set(hidden_dim, set2set_steps)
         self.out_dim = self.read.out_dim

@@ -23,15 +23,14 @@ def consistency(p: Tensor, p_view: Tensor, z: Tensor, z_view: Tensor) -> Tensor:
         return 4.0 - 2.0 * (p @ z_view.T + p_view @ z.T)
 
 
-def infonce(losses: Tensor, temperature: float = 1.0, *, offset: int = 0) -> Tensor:
+def infonce(losses: Tensor, temperature: float = 1.0) -> Tensor:
     """Return the contrastive loss of a table of consistency losses. Implements Eq. InfoNCE.
 
     mean over i of -log( exp(-L_ii / temperature) / sum_j exp(-L_ij / temperature) )
 
-    ``losses`` [B, M]: L_con(i, j). The positive of row i is column ``offset`` + i; others may
-    come from other processes. The paper has no temperature, which is the same as 1.0.
+    ``losses`` [B, B]: L_con(i, j). The paper has no temperature, which is the same as 1.0.
     """
-    positives = torch.arange(len(losses), device=losses.device) + offset
+    positives = torch.arange(len(losses), device=losses.device)
     return cross_entropy(-losses / temperature, positives)
 
 

@@ -161,8 +161,9 @@ def line_plot(
     return Plot(figure, titles)
 
 
-def panels(drawn: Sequence[tuple[str, Sequence[Series], Axes]], columns: int = 3) -> Plot:
-    """Return several plots side by side, each (title, series, axes), with one legend."""
+def panels(drawn: Sequence[tuple[str, Sequence[Series], Axes]]) -> Plot:
+    """Return several plots, three side by side, each (title, series, axes), with one legend."""
+    columns = 3
     titles = list(dict.fromkeys(one.title for _, series, _ in drawn for one in series))
     rows, foot = -(-len(drawn) // columns), 0.2 * -(-len(titles) // 2)
     with _style():
