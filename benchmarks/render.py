@@ -19,8 +19,8 @@ from benchmarks.billion import render_plan
 from benchmarks.record import SCALING, TORTURE, read_all
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
-from igsd.errors import counted
-from igsd.report.readme import read_page, replace_between, update_pages
+from igsd.errors import StorageError, counted
+from igsd.report.readme import read_page, update_pages
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 TORTURE_BEGIN, TORTURE_END = (
@@ -76,13 +76,17 @@ def render_torture(records: Sequence[dict[str, Any]]) -> str:
     return "\n".join([*lines, "", about])
 
 
-def replace_table(text: str, table: str) -> str:
-    """Return ``text`` with ``table`` between the markers; raises ``StorageError`` without them.
+def replace_between(text: str, begin: str, end: str, body: str) -> str:
+    """Return ``text`` with ``body`` between the markers; raises ``StorageError`` without them.
 
-    >>> replace_table(f"a {BEGIN} old {END} b", "new").splitlines()
+    >>> replace_between(f"a {BEGIN} old {END} b", BEGIN, END, "new").splitlines()
     ['a <!-- benchmarks: begin -->', 'new', '<!-- benchmarks: end --> b']
     """
-    return replace_between(text, BEGIN, END, table)
+    before, found_begin, rest = text.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found_begin or not found_end or begin in rest or end in before + after:
+        raise StorageError(f"The text must have the lines {begin} and {end}, in this order, once.")
+    return f"{before}{begin}\n{body}\n{end}{after}"
 
 
 def render_page(page: Path, records: Path) -> dict[Path, str]:
@@ -93,7 +97,7 @@ def render_page(page: Path, records: Path) -> dict[Path, str]:
         begin, end = (mark.replace("benchmarks", SCALING) for mark in (BEGIN, END))
         return {page: replace_between(text, begin, end, plan)}
     if records.name != TORTURE:
-        return {page: replace_table(text, render(read_all(records)))}
+        return {page: replace_between(text, BEGIN, END, render(read_all(records)))}
     table = render_torture(read_all(records, f"igsd {TORTURE}"))
     return {page: replace_between(text, TORTURE_BEGIN, TORTURE_END, table)}
 

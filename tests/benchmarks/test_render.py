@@ -103,5 +103,9 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_markers() -> None:
     assert doctest.testmod(render).failed == 0
-    with pytest.raises(StorageError, match="must have the lines"):
-        render.replace_table("no markers", "x")
+
+
+@pytest.mark.parametrize("text", ["", "[ only", "only ]", "] turned [", "[ a ] [ b ]"])
+def test_markers_must_stand_once_and_in_order(text: str) -> None:
+    with pytest.raises(StorageError, match="in this order, once"):
+        render.replace_between(text, "[", "]", "new")

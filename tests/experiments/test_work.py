@@ -23,6 +23,7 @@ from igsd.experiments.work import (
     plan_runs,
 )
 from igsd.workers.pools import Workers
+from scripts.costs import published_costs
 from tests.experiments.method_stand_in import Made, in_process
 from tests.experiments.small_exhibit import small_exhibit, write_data
 
@@ -235,7 +236,7 @@ def test_the_probe_is_quick_and_leaves_threads_alone() -> None:
 
 
 def test_costs_are_written_from_records() -> None:
-    costs = json.loads(work.published_costs(Path(__file__).parents[2] / "results"))
+    costs = json.loads(published_costs(Path(__file__).parents[2] / "results"))
     assert costs["runs"].keys() >= {"nested/MUTAG/wl", "nested/MUTAG/molecules"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +14,6 @@ from igsd.errors import ConfigError, IGSDError, StorageError, counted
 from igsd.experiments.exhibits import Exhibit, data_facts, runs_of
 from igsd.experiments.records import Record, in_words, read_record, run_seconds
 from igsd.experiments.run import BROKEN, DONE, LIMIT, OTHER, STALE, Options, Run, opened
-from igsd.files.atomic import write_text
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.summary import fitting_recipe
 
@@ -288,27 +286,3 @@ def probe() -> float:
     finally:
         torch.set_num_threads(threads)
     return min(rounds)
-
-
-def published_costs(records: Path) -> str:
-    """Return the text of the file of costs: the mean seconds of every run in a folder of records.
-
-    ``python -m igsd.experiments.work results`` writes it, on a machine like that of the records.
-    """
-    seconds, sizes = dict[str, list[float]](), dict[str, int]()
-    for path in sorted(records.glob("*/*/*/seed-*.json")):
-        record = read_record(path)
-        if record is not None and record["status"] == "ok":
-            place = path.parent.relative_to(records).as_posix()
-            seconds.setdefault(place, []).append(run_seconds(record))
-            sizes[place] = record["data"]["graphs"]
-    lines = [
-        f'    "{place}": [{sum(times) / len(times):.3g}, {sizes[place]}]'
-        for place, times in seconds.items()
-    ]
-    rows = ",\n".join(lines)
-    return f'{{\n  "probe": {probe():.3g},\n  "runs": {{\n{rows}\n  }}\n}}\n'
-
-
-if __name__ == "__main__":
-    write_text(Path(__file__).with_name(COSTS), published_costs(Path(sys.argv[1])))

@@ -255,15 +255,6 @@ def _is_same(path: Path, stored: str, text: str) -> bool:
     )
 
 
-def replace_between(text: str, begin: str, end: str, body: str) -> str:
-    """Return ``text`` with ``body`` between the markers; raises ``StorageError`` without them."""
-    before, found_begin, rest = text.partition(begin)
-    _, found_end, after = rest.partition(end)
-    if not found_begin or not found_end or begin in rest or end in before + after:
-        raise StorageError(f"The text must have the lines {begin} and {end}, in this order, once.")
-    return f"{before}{begin}\n{body}\n{end}{after}"
-
-
 def read_page(path: Path) -> str:
     """Return the text of a page; raises ``StorageError`` where it cannot be read."""
     try:
