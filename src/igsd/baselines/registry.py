@@ -63,18 +63,18 @@ class Method:
         return getattr(importlib.import_module(module), name)
 
 
-def _few_labels(label_title: str, stem: str, *, numbers: bool = True, **others: Any) -> Method:
-    others |= {"classes": f"{stem}Classifier", "numbers": f"{stem}Regressor" if numbers else ""}
-    return Method(label_title=label_title, **others)
+def _few_labels(label_title: str, stem: str, *, numbers: bool = True, **fields: Any) -> Method:
+    fields |= {"classes": f"{stem}Classifier", "numbers": f"{stem}Regressor" if numbers else ""}
+    return Method(label_title=label_title, **fields)
 
 
-def _kernel(title: str, place: str, **others: Any) -> Method:
-    return Method(title, f"igsd.baselines.kernels.{place}", **{"stochastic": False} | others)
+def _kernel(title: str, place: str, **fields: Any) -> Method:
+    return Method(title, f"igsd.baselines.kernels.{place}", **{"stochastic": False} | fields)
 
 
-def _reference(title: str, place: str, **others: Any) -> Method:
-    others = {"stochastic": False, "in_all": False} | others
-    return Method(title, f"igsd.baselines.references.{place}", **others)
+def _reference(title: str, place: str, **fields: Any) -> Method:
+    fields = {"stochastic": False, "in_all": False} | fields
+    return Method(title, f"igsd.baselines.references.{place}", **fields)
 
 
 def _with_heads(
@@ -83,9 +83,9 @@ def _with_heads(
     """Return a representation with each model on it: NAME (with ``first``), NAME-forest, ..."""
     found = {}
     for head in dict.fromkeys((first, *_HEADS)):
-        others: Any = {"settings": {"head": head}, "revision": revision, "in_all": head == "auto"}
+        fields: Any = {"settings": {"head": head}, "revision": revision, "in_all": head == "auto"}
         words = title + (f", {_HEADS[head]}" if head in _HEADS else "")
-        found[name if head == first else f"{name}-{head}"] = _reference(words, place, **others)
+        found[name if head == first else f"{name}-{head}"] = _reference(words, place, **fields)
     return found
 
 
@@ -297,12 +297,12 @@ def configure(
         raise error.of_estimator(chosen.estimator(task).__name__) from error
 
 
-def build(name: str, config: Any, task: str = "vectors", **others: Any) -> Any:
+def build(name: str, config: Any, task: str = "vectors", **options: Any) -> Any:
     """Return an unfitted estimator with these settings, as ``configure`` returns them.
 
-    ``others``: ``checkpoint``, ``log_dir``, ``verbose``; methods without a network ignore them.
+    ``options``: ``checkpoint``, ``log_dir``, ``verbose``; methods without a network ignore them.
     """
-    known = {key: value for key, value in others.items() if key in config.besides}
+    known = {key: value for key, value in options.items() if key in config.besides}
     return method(name, task).estimator(task).from_config(config, **known)
 
 

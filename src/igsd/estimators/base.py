@@ -68,12 +68,12 @@ class ConfiguredEstimator(TransformerMixin, BaseEstimator, Generic[C]):
         return html_facts(f"{type(self).__name__}, fitted", facts)
 
     @classmethod
-    def from_config(cls, config: C, **others: Any) -> Self:
-        """Return an unfitted estimator with these settings; ``others``: its other parameters."""
+    def from_config(cls, config: C, **parameters: Any) -> Self:
+        """Return an unfitted estimator with these settings, and other ``parameters``."""
         settings = config.to_json()
         if "recipe" in config.besides:
-            others = {"recipe": None} | others
-        return cls(random_state=settings.pop("seed"), **settings, **others)
+            parameters = {"recipe": None} | parameters
+        return cls(random_state=settings.pop("seed"), **settings, **parameters)
 
     def config(self) -> C:
         """Return the settings; raises ``ConfigError`` for a value outside its rule.

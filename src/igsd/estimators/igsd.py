@@ -67,7 +67,7 @@ class HandsOver(NeuralEstimator):
 
         return getattr(predictor, cls.predictor_name)
 
-    def fit(self, X: Any, y: Any = None, *, eval_set: Any = None, **others: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, *, eval_set: Any = None, **kwargs: Any) -> Self:
         """Train on graphs and return self.
 
         ``eval_set``: (graphs, labels) that are not trained on; they are scored after every epoch of
@@ -75,11 +75,11 @@ class HandsOver(NeuralEstimator):
         """
         graphs, self.predictor_ = as_graphset(X), None
         if eval_set is not None or self._is_set() or not are_smiles(graphs.graph_names):
-            super().fit(graphs, y, eval_set=eval_set, **others)  # type: ignore[call-arg]
+            super().fit(graphs, y, eval_set=eval_set, **kwargs)  # type: ignore[call-arg]
             return self
         values = self.get_params(deep=False)
         chosen = {name: values[name] for name in ("random_state", "verbose")}
-        self._adopt(self._predictor_class()(**chosen).fit(graphs, y, **others))
+        self._adopt(self._predictor_class()(**chosen).fit(graphs, y, **kwargs))
         return self
 
     def _is_set(self) -> bool:

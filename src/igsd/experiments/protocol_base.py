@@ -274,8 +274,8 @@ class SplitProtocol(Protocol):
             if options.force:
                 _remove_checkpoints(checkpoint)
         name, task = self.learner(run)
-        others = {"checkpoint": checkpoint, "verbose": options.verbose}
-        estimator = registry.build(name, run.config(), task, **others)
+        kwargs = {"checkpoint": checkpoint, "verbose": options.verbose}
+        estimator = registry.build(name, run.config(), task, **kwargs)
         watch = Stopwatch()
         if task == "vectors":
             rows = [self.score_vectors(run, graphs, split, estimator, run.method)]
@@ -341,9 +341,9 @@ def _in_time(score: Callable[[], Any], taken: float, options: Options) -> Any:
         ) from None
 
 
-def make_row(method: str, found: result.ProtocolResult, **others: float | None) -> RecordRow:
+def make_row(method: str, found: result.ProtocolResult, **scores: float | None) -> RecordRow:
     """Return the row of a method with this result."""
-    return cast(RecordRow, {"method": method, **found.to_dict(), **others})
+    return cast(RecordRow, {"method": method, **found.to_dict(), **scores})
 
 
 def mib(num_bytes: int) -> float:

@@ -238,26 +238,26 @@ def _joined(keys: Sequence[str], folder: Path) -> Corpus | None:
 
 def _open(place: Path, checksum: str) -> Corpus:
     """Return the corpus in a folder of joined parts; raises ``StorageError`` if it is damaged."""
-    about = read_json(place / "corpus.json", "the description of a corpus")
-    if (reason := fault(about, _Joined)) is not None:
+    manifest = read_json(place / "corpus.json", "the description of a corpus")
+    if (reason := fault(manifest, _Joined)) is not None:
         raise StorageError(f"{place / 'corpus.json'} is damaged: {reason}")
     arrays = {
-        name: np.load(place / f"{name}.npy", "r", allow_pickle=False) for name in about["sums"]
+        name: np.load(place / f"{name}.npy", "r", allow_pickle=False) for name in manifest["sums"]
     }
-    for name, expected in about["sums"].items():
+    for name, expected in manifest["sums"].items():
         if _checksum(arrays[name]) != expected:
             raise StorageError(f"{place / name}.npy is damaged: it is not what was written.")
     graphs = GraphSet(
         node_ptr=arrays["node_ptr"],
         adjacency=Adjacency(arrays["row_ptr"], arrays["col"]),
         node_labels=arrays["node_labels"],
-        node_label_names=tuple(about["atoms"]),
+        node_label_names=tuple(manifest["atoms"]),
         edge_labels=arrays["edge_labels"],
         edge_label_names=BOND_NAMES,
         name="corpus",
     )
     return Corpus(
-        graphs, arrays["descriptors"], arrays["fragments"], checksum, int(about["left_out"])
+        graphs, arrays["descriptors"], arrays["fragments"], checksum, int(manifest["left_out"])
     )
 
 
@@ -298,8 +298,8 @@ def _join(keys: Sequence[str], folder: Path, place: Path) -> None:
         for array in made.values():
             if isinstance(array, np.memmap):
                 array.flush()
-        about = {"atoms": names, "left_out": left_out, "sums": sums}
-        write_json(temporary / "corpus.json", about)
+        manifest = {"atoms": names, "left_out": left_out, "sums": sums}
+        write_json(temporary / "corpus.json", manifest)
         shutil.rmtree(place, ignore_errors=True)
         with contextlib.suppress(OSError):  # another process was faster
             temporary.rename(place)

@@ -67,9 +67,9 @@ _ALIASES: dict[str, str] = _CONTENT["aliases"]
 
 CATALOGUE = {
     name: CatalogueEntry(
-        name, **about | ({"targets": tuple(about["targets"])} if "targets" in about else {})
+        name, **entry | ({"targets": tuple(entry["targets"])} if "targets" in entry else {})
     )
-    for name, about in _CONTENT["listed"].items()
+    for name, entry in _CONTENT["listed"].items()
 }
 """The listed data sets by name; other sets of the TU collection are known by name only."""
 

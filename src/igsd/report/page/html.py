@@ -53,10 +53,10 @@ def scroll_box(content: Html, about: str) -> Html:
 def scroll_table(header: Sequence[Any], lines: Sequence[Sequence[Any]], about: str) -> Html:
     """Return a plain table with a header in a box that scrolls; the first column is flush left."""
 
-    def row(kind: str, cells: Sequence[Any], **others: str) -> Html:
+    def row(kind: str, cells: Sequence[Any], **attributes: str) -> Html:
         sides = ["left", *[None] * (len(cells) - 1)]
         pairs = zip(cells, sides, strict=True)
-        return tag("tr", *(tag(kind, cell, **others, class_=side) for cell, side in pairs))
+        return tag("tr", *(tag(kind, cell, **attributes, class_=side) for cell, side in pairs))
 
     head, body = row("th", header, scope="col"), [row("td", line) for line in lines]
     return scroll_box(tag("table", tag("thead", head), tag("tbody", *body)), about)
