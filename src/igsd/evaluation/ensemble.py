@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from igsd.evaluation.metrics import roc_auc
 from igsd.evaluation.small_models import HEADS, SmallModel, held_out, loss
 from igsd.files.arrays import Header
 
@@ -215,6 +215,5 @@ def _score(outputs: np.ndarray, Y: np.ndarray, *, is_class: bool) -> float:
     if not is_class:
         return float(np.abs(outputs - Y).mean())
     codes = Y.argmax(axis=1)
-    if Y.shape[1] == 2 and len(np.unique(codes)) == 2:
-        return float(roc_auc_score(codes, outputs[:, 1]))
-    return float((outputs.argmax(axis=1) == codes).mean())
+    area = roc_auc(codes, outputs[:, 1]) if Y.shape[1] == 2 else None
+    return float((outputs.argmax(axis=1) == codes).mean()) if area is None else area

@@ -47,6 +47,11 @@ def class_scores(true: np.ndarray, probabilities: np.ndarray) -> dict[str, float
     return {name: (areas | found)[name] for name in CLASS_METRICS}
 
 
+def roc_auc(true: np.ndarray, scores: np.ndarray) -> float | None:
+    """Return the area under the ROC curve of two classes ``true`` [n], None unless both occur."""
+    return float(metrics.roc_auc_score(true, scores)) if len(np.unique(true)) == 2 else None
+
+
 def number_scores(true: np.ndarray, predicted: np.ndarray) -> dict[str, float | None]:
     """Return ``NUMBER_METRICS`` of predicted numbers [n]."""
     apart = np.asarray(predicted, np.float64).reshape(-1) - true

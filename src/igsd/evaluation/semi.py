@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from igsd.errors import ConfigError, DataError, counted
-from igsd.evaluation import heads, kernels, svm
+from igsd.evaluation import heads, kernels, metrics, svm
 from igsd.evaluation.inputs import IntArray, check_codes
 from igsd.evaluation.result import ProtocolResult
 from igsd.graphs.graphset import GraphSet
@@ -149,10 +148,8 @@ def score_vectors(
 
 def roc_auc(codes: IntArray, probabilities: np.ndarray, split: SemiSplit) -> float | None:
     """Return the area under the ROC curve of probabilities [test, C], None unless C is 2."""
-    true = codes[split.test]
-    if probabilities.shape[1] != 2 or len(np.unique(true)) != 2:
-        return None
-    return float(roc_auc_score(true, probabilities[:, 1]))
+    is_binary = probabilities.shape[1] == 2
+    return metrics.roc_auc(codes[split.test], probabilities[:, 1]) if is_binary else None
 
 
 def _result(

@@ -148,14 +148,14 @@ def _areas(
     model: Any, names: Sequence[str], given: np.ndarray, predicted: np.ndarray
 ) -> dict[str, float]:
     """Return the ROC-AUC of the targets [n, t] for which a model predicts probabilities."""
-    from sklearn.metrics import roc_auc_score  # slow to import
+    from igsd.evaluation.metrics import roc_auc  # scikit-learn is slow to import
 
     found = {}
     for place, are_probabilities in enumerate(getattr(model, "are_probabilities_", ())):
         known = are_probabilities & ~np.isnan(given[:, place])
-        if len(np.unique(given[known, place])) == 2:
-            area = roc_auc_score(given[known, place], predicted[known, place])
-            found[names[place]] = float(area)
+        area = roc_auc(given[known, place], predicted[known, place])
+        if area is not None:
+            found[names[place]] = area
     return found
 
 
