@@ -8,7 +8,8 @@ The strength of a linear model and of an SVM is chosen inside X, y: of a logisti
 SVM by cross-validation (a logistic regression of 1,000 rows or more by one validation part), of a
 ridge regression by leave-one-out. Where too few graphs leave nothing to choose by, it is 1.
 Counts (whole numbers, none negative) are used as they are. Other columns are standardised inside X
-and cut off at ``CUT`` deviations.
+and cut off at ``CUT`` deviations. Vectors without a column, [n, 0], are scored as the mean, or as
+the frequencies of the classes, whatever the head.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import optimize, sparse, special
-from sklearn import base, calibration, compose, ensemble, linear_model, model_selection, pipeline
+from sklearn import (
+    base,
+    calibration,
+    compose,
+    dummy,
+    ensemble,
+    linear_model,
+    model_selection,
+    pipeline,
+)
 from sklearn import preprocessing as scaling
 from sklearn import svm as machines
 
@@ -64,6 +74,8 @@ def _piped(model: Any) -> Any:
 
 def fit_classes(X: np.ndarray, y: np.ndarray, head: HeadName) -> Any:
     """Return a fitted classifier of class codes y [n], with ``predict_proba``."""
+    if not X.shape[1] or len(np.unique(y)) < 2:
+        return dummy.DummyClassifier().fit(X, y)
     if head == "forest":  # the same trees of a sparse matrix, in a fraction of the time
         forest = ensemble.RandomForestClassifier(_TREES, random_state=0)
         return pipeline.make_pipeline(ColumnScaler(is_sparse=True), forest).fit(X, y)
@@ -143,6 +155,8 @@ def fit_numbers(X: np.ndarray, y: np.ndarray, head: HeadName) -> Any:
 
     ``linear`` is a ridge regression whose penalty is chosen by leave-one-out.
     """
+    if not X.shape[1]:
+        return dummy.DummyRegressor().fit(X, y)
     if head == "forest":
         return _piped(ensemble.RandomForestRegressor(_TREES, random_state=0)).fit(X, y)
     if head == "linear":
@@ -169,6 +183,8 @@ def fit_targets(X: np.ndarray, targets: np.ndarray, head: HeadName = "linear") -
     ``linear`` is a ridge regression on standardised vectors, the penalty of each target chosen by
     leave-one-out.
     """
+    if not X.shape[1]:
+        return dummy.DummyRegressor().fit(X, targets)
     if head == "forest":
         return ensemble.RandomForestRegressor(_TREES, random_state=0).fit(X, targets.squeeze())
     alphas, is_many = np.logspace(-4, 4, 9), targets.shape[1] > 1

@@ -77,15 +77,12 @@ def score_target_vectors(
 ) -> Errors:
     """Return the MAE of a head on vectors of graphs, fitted to the labelled molecules.
 
-    ``vectors``: from graphs to [n, d]. Vectors without a column, [n, 0], are scored as the mean of
-    the labelled molecules.
+    ``vectors``: from graphs to [n, d].
     """
-    X, known = vectors(graphs.take(split.labelled)), targets[split.labelled]
-    model = heads.fit_targets(X, known, head) if X.shape[1] else None
+    X = vectors(graphs.take(split.labelled))
+    model = heads.fit_targets(X, targets[split.labelled], head)
 
     def predict(part: GraphSet) -> np.ndarray:
-        if model is None:
-            return known.mean(axis=0)
         return model.predict(vectors(part)).reshape(len(part), -1)
 
     return _errors(predict, graphs, targets, split)

@@ -126,15 +126,12 @@ def score_vectors(
     """Return the result under ``semi`` of vectors X [n, d] with a head, and the area under ROC.
 
     The head is fitted to the labelled graphs alone, and its settings are chosen by cross-validation
-    among them. Vectors without a column, [n, 0], are scored as the most frequent class of the
-    labelled graphs. The area is None for more than two classes, and for ``head="svm"``.
+    among them. The area is None for more than two classes, and for ``head="svm"``.
     """
     codes = check_codes(y, len(X), gaps=True)
     known, true = codes[split.labelled], codes[split.test]
     area = None
-    if X.shape[1] == 0:
-        predicted = np.bincount(known).argmax(axis=0, keepdims=True)
-    elif head == "svm":
+    if head == "svm" and X.shape[1]:
         sources = kernels.kernel_sources(X, "rbf", "yes")
         choice = svm.choose(sources, codes, split.labelled, svm.C_GRID)
         predicted = svm.predict_chosen(sources, codes, (split.labelled, split.test), choice)
@@ -196,11 +193,8 @@ def score_values(regressor: Any, graphs: GraphSet, values: np.ndarray, split: Se
 def score_value_vectors(
     X: np.ndarray, values: np.ndarray, split: SemiSplit, *, head: heads.HeadName = "linear"
 ) -> float:
-    """Return the mean absolute error of a head on X [G, d], fitted to the labelled; d = 0: mean."""
-    known = values[split.labelled]
-    if X.shape[1] == 0:
-        return _error(np.full(len(split.test), known.mean()), values, split)
-    model = heads.fit_numbers(X[split.labelled], known, head)
+    """Return the mean absolute error of a head on X [G, d], fitted to the labelled."""
+    model = heads.fit_numbers(X[split.labelled], values[split.labelled], head)
     return _error(model.predict(X[split.test]), values, split)
 
 

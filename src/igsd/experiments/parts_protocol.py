@@ -265,24 +265,16 @@ def predict(
     """Return what a small model on vectors X [G, d] predicts for the test graphs.
 
     It learns from the labels y of ``shown``. Probabilities [n, C], or numbers [n] if there are no
-    classes. Without a column (d = 0), or with one class only, it says how frequent the classes
-    are, or the mean.
+    classes.
     """
     features, known = X[shown].astype(np.float32), y[shown]
     tested = X[test].astype(np.float32)
     if not num_classes:
-        if not X.shape[1]:
-            return np.full(len(test), known.mean())
         predicted: np.ndarray = heads.fit_numbers(features, known, head).predict(tested)
-        # Beyond what was measured a straight line is no evidence.
+        # Do not extrapolate far beyond the training range.
         margin = np.ptp(known)
         return np.clip(predicted, known.min() - margin, known.max() + margin)
-    codes = known.astype(np.int64)
-    classes, counts = np.unique(codes, return_counts=True)
-    if not X.shape[1] or len(classes) < 2:
-        share = np.broadcast_to(counts / counts.sum(), (len(test), len(classes)))
-        return _spread(share, classes, num_classes)
-    model = heads.fit_classes(features, codes, head)
+    model = heads.fit_classes(features, known.astype(np.int64), head)
     return _spread(model.predict_proba(tested), model.classes_, num_classes)
 
 
