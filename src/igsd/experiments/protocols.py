@@ -62,7 +62,7 @@ class SemiProtocol(base.SplitProtocol):
     def references(self, run: Run, graphs: GraphSet) -> dict[str, Any]:
         """Return the untrained encoder, the histogram, the majority class, fingerprints."""
         names = {"histogram": "histogram", "majority": "majority"}
-        return {"untrained": _untrained(run, self.task)} | _references(names, graphs)
+        return {"untrained": _untrained_gin(run, self.task)} | _references(names, graphs)
 
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
         """Return by round how many pseudo-labels were given, could be checked, and were right."""
@@ -166,7 +166,7 @@ class QM9Protocol(base.SplitProtocol):
     def references(self, run: Run, graphs: GraphSet) -> dict[str, Any]:
         """Return the untrained encoder, the histogram and the mean."""
         names = {"histogram": "histogram", "mean": "majority"}
-        return {"untrained": _untrained(run, self.task)} | _references(names)
+        return {"untrained": _untrained_gin(run, self.task)} | _references(names)
 
     def more(self, run: Run, graphs: GraphSet, split: Any, estimator: Any) -> Record:
         """Return the number of training steps."""
@@ -245,7 +245,7 @@ def choose_targets(names: tuple[str, ...], graphs: GraphSet) -> tuple[str, ...]:
     return chosen
 
 
-def _untrained(run: Run, task: str) -> Any:
+def _untrained_gin(run: Run, task: str) -> Any:
     """Return GIN for a task with the settings of the run that it has, without training."""
     estimator = registry.method("gin", task).estimator(task)
     settings = run.config().to_json() | {"epochs": 0, "self_training": False}
