@@ -5,9 +5,9 @@ from argparse import Namespace
 from pathlib import Path
 
 from igsd.baselines.registry import configure, takes_recipe
-from igsd.cli import compare_splits, options, running
+from igsd.cli import compare_holdout, options, running
 from igsd.cli.output import say_note
-from igsd.cli.run_parsers import DEFAULT_METHODS, SPLITS_METHODS
+from igsd.cli.run_parsers import DEFAULT_METHODS, HOLDOUT_METHODS
 from igsd.errors import ConfigError
 from igsd.experiments.records import Record, plain_name
 from igsd.experiments.run import Run, changed_settings
@@ -28,11 +28,11 @@ def run(args: Namespace) -> int:
     running.check_running(args)
     if args.json is not None and Path(args.json).absolute() == Path(place).absolute():
         raise ConfigError(f"--json and --plot would write the same file, {place}.")
-    compare_splits.check_options(args)
+    compare_holdout.check_options(args)
     if args.splits is not None:
-        usual = SPLITS_METHODS if args.methods is None else args.methods
-        names = running.parse_methods(usual, splits=True)
-        plot, failed = compare_splits.compare_splits(args, names)
+        usual = HOLDOUT_METHODS if args.methods is None else args.methods
+        names = running.parse_methods(usual, holdout=True)
+        plot, failed = compare_holdout.compare_holdout(args, names)
         _draw(args, plot, f"{plain_name(running.open_graphs(args.data, args).name)}-{args.splits}")
         return int(failed)
     args.methods = DEFAULT_METHODS if args.methods is None else args.methods

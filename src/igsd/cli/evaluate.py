@@ -10,11 +10,11 @@ import numpy as np
 
 from igsd.baselines.references.vectors import covered
 from igsd.baselines.registry import configure
-from igsd.cli import compare_splits, evaluate_splits, options, running
+from igsd.cli import compare_holdout, evaluate_few_labels, options, running
 from igsd.cli.compare import compare
 from igsd.cli.output import write_run
 from igsd.errors import ConfigError, StorageError, counted
-from igsd.experiments import SPLIT_PROTOCOLS
+from igsd.experiments import FEW_LABELS_PROTOCOLS
 from igsd.experiments.environment import num_processes
 from igsd.experiments.records import Record, data_summary
 from igsd.experiments.run import Run, known_part
@@ -35,19 +35,19 @@ from igsd.settings.groups import warn_without_effect
 def run(args: Namespace) -> int:
     """Score what was asked for, print the table, and return the exit code."""
     running.check_running(args)
-    compare_splits.check_options(args)
+    compare_holdout.check_options(args)
     args.data = args.inputs[-1]
     if args.splits is not None:
-        return _score_splits(args)
+        return _score_holdout(args)
     _check(args)
-    if args.protocol in SPLIT_PROTOCOLS:
-        return evaluate_splits.score_splits(args)
+    if args.protocol in FEW_LABELS_PROTOCOLS:
+        return evaluate_few_labels.score_few_labels(args)
     if args.methods is not None:
         return int(compare(args, running.parse_methods(args.methods)).failed())
     return _score_model(args) if args.recipe is None else _score_recipe(args)
 
 
-def _score_splits(args: Namespace) -> int:
+def _score_holdout(args: Namespace) -> int:
     """Score methods, or a model, on test parts."""
     if args.output or (args.recipe is not None and args.methods is None):
         raise ConfigError("--splits scores methods (--methods NAME,NAME) or a MODEL, no recipe.")
@@ -58,33 +58,33 @@ def _score_splits(args: Namespace) -> int:
         )
     if args.methods is None:
         running.refuse({"--records": args.records}, "is for methods; add --methods NAME.")
-        return compare_splits.score_model(args)
-    names = running.parse_methods(args.methods, splits=True)
-    return int(compare_splits.compare_splits(args, names)[1])
+        return compare_holdout.score_model(args)
+    names = running.parse_methods(args.methods, holdout=True)
+    return int(compare_holdout.compare_holdout(args, names)[1])
 
 
 def _check(args: Namespace) -> None:
     """Reject invalid combinations of options."""
-    splits, inputs = args.protocol in SPLIT_PROTOCOLS, repr(" ".join(args.inputs))
+    few_labels, inputs = args.protocol in FEW_LABELS_PROTOCOLS, repr(" ".join(args.inputs))
     if args.labels is not None and (args.targets is not None or args.protocol == "qm9"):
         raise ConfigError("--labels names classes; use --targets for numbers to predict.")
     if args.targets is not None and args.protocol not in ("qm9", "semi"):
-        text = "semi-paper is for classes." if splits else "--targets is for qm9 and semi."
+        text = "semi-paper is for classes." if few_labels else "--targets is for qm9 and semi."
         raise ConfigError(f"Numbers are scored by the protocols semi and qm9; {text}")
     if args.protocol == "semi" and "," in (args.targets or ""):
         raise ConfigError(f"--protocol semi takes one target at a time. Got {args.targets!r}.")
     if not args.protocol.startswith("semi"):
-        fixed = ": protocol qm9 labels 5,000 molecules" if splits else ""
+        fixed = ": protocol qm9 labels 5,000 molecules" if few_labels else ""
         text = f"is for the protocols semi and semi-paper{fixed}."
         running.refuse({"--label-rate": args.label_rate}, text)
-    fits_methods = splits or args.methods is not None
+    fits_methods = few_labels or args.methods is not None
     if (fits_methods or args.recipe is not None) and len(args.inputs) != 1:
         raise ConfigError(
-            f"With {'--protocol ' + args.protocol if splits else '--methods or --recipe'}, igsd "
-            "evaluate takes DATA alone and fits methods itself: a model trained elsewhere may have "
-            f"seen other labels or graphs. Got {inputs}."
+            f"With {'--protocol ' + args.protocol if few_labels else '--methods or --recipe'}, "
+            "igsd evaluate takes DATA alone and fits methods itself: a model trained elsewhere may "
+            f"have seen other labels or graphs. Got {inputs}."
         )
-    if splits:
+    if few_labels:
         scoring = {"--standardise": args.standardise, "--without-twins": args.without_twins}
         text = f"is for the protocols nested, paper and gckn: protocol {args.protocol} trains "
         running.refuse(scoring, f"{text}inside each split and scores its predictions.")

@@ -11,18 +11,19 @@ from functools import partial
 from typing import Any
 
 from igsd.cli import options
-from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS, PROTOCOLS, SPLITS
-from igsd.experiments import SPLIT_PROTOCOLS
+from igsd.evaluation import CLASS_METRICS, HOLDOUTS, NUMBER_METRICS, PROTOCOLS
+from igsd.experiments import FEW_LABELS_PROTOCOLS
 
 DEFAULT_METHODS = "igsd,infograph,graph2vec,wl,untrained,histogram"
-SPLITS_METHODS = "morgan,descriptors,pretrained,igsd,untrained"
+HOLDOUT_METHODS = "morgan,descriptors,pretrained,igsd,untrained"
 """The default methods of `igsd compare`, without and with --splits."""
 
 CLASS_METHOD, NUMBER_METHOD = "igsd-supcon+self-training", "igsd-self"
 """The default methods of ``semi``, for classes and for numbers."""
 
-_SPLITS_HELP = "\n".join(
-    f"  {name:<6}  " + text.replace("\n", "\n" + " " * 10) for name, text in SPLIT_PROTOCOLS.items()
+_FEW_LABELS_HELP = "\n".join(
+    f"  {name:<6}  " + text.replace("\n", "\n" + " " * 10)
+    for name, text in FEW_LABELS_PROTOCOLS.items()
 )
 
 PROTOCOLS_HELP = """\
@@ -81,7 +82,7 @@ the twins of test graphs removed from training come first.
 
 protocols:
 {PROTOCOLS_HELP}
-{_SPLITS_HELP}"""
+{_FEW_LABELS_HELP}"""
 
 _EVALUATE_EXAMPLES = """\
 examples:
@@ -203,7 +204,7 @@ def add_scoring_arguments(parser: ArgumentParser, protocols: Sequence[str]) -> N
     parser.add_argument("--labels", metavar="COLUMN|FILE", help=text)
     text = "score predictions on a test part of a fifth of the graphs: chosen at random, or whole "
     text += "Murcko scaffolds of molecules. Instead of --protocol; --seeds is the number of splits"
-    parser.add_argument("--splits", choices=SPLITS, help=text)
+    parser.add_argument("--splits", choices=HOLDOUTS, help=text)
     text = "with --splits: how many labels of the training part are shown, e.g. 16,128,all "
     parser.add_argument("--train-labels", metavar="N,N,...", help=f"{text}(default: all)")
     text = f"with --splits: {', '.join((*CLASS_METRICS, *NUMBER_METRICS))}, or all (default: the "
@@ -223,7 +224,7 @@ def _add_compare(add_command: Add) -> None:
     parser = add_command(description, _COMPARE_EXAMPLES)
     options.add_data_argument(parser)
     text = f"the methods to compare, or all (default: {DEFAULT_METHODS}; with --splits "
-    text += f"{SPLITS_METHODS})"
+    text += f"{HOLDOUT_METHODS})"
     parser.add_argument("--methods", metavar="NAME,NAME,...", help=text)
     text = "vectors made elsewhere (.npy, .csv, .parquet), one row per graph, or matched by a "
     text += "column id, name or file; a row named after the file. Can be repeated"
@@ -247,7 +248,7 @@ def _add_evaluate(add_command: Add) -> None:
     parser = add_command(_EVALUATE, epilog, usage=usage)
     text = "MODEL or EMBEDDINGS, and DATA; or DATA alone"
     parser.add_argument("inputs", nargs="+", metavar="INPUT", help=text)
-    add_scoring_arguments(parser, (*PROTOCOLS, *SPLIT_PROTOCOLS))
+    add_scoring_arguments(parser, (*PROTOCOLS, *FEW_LABELS_PROTOCOLS))
     group = parser.add_argument_group("to fit methods")
     options.add_settings_arguments(group, chooses=False)
     text = "methods of `igsd compare --help`; for semi also igsd-supcon, igsd-self, gin (each also "

@@ -36,13 +36,13 @@ Changes = dict[str, Any]
 """Settings by name, as they were written."""
 
 
-def parse_methods(text: str, *, splits: bool = False) -> list[str]:
+def parse_methods(text: str, *, holdout: bool = False) -> list[str]:
     """Return the distinct names in ``NAME,NAME,...``; an error suggests similar names.
 
-    ``all`` stands for every method with ``in_all``. With ``splits`` methods that only learn from
+    ``all`` stands for every method with ``in_all``. With ``holdout`` methods that only learn from
     labels are valid too, and ``all`` is not.
     """
-    known = METHODS if splits else ("all",)
+    known = METHODS if holdout else ("all",)
     names = options.names_in(text)
     if not names:
         raise ConfigError("--methods takes names with commas between them, or all. Got none.")
@@ -358,7 +358,7 @@ def outcome(records: Sequence[Record]) -> str:
     if bad:
         return str(bad[0].get("word") or bad[0]["error"])
     if any("splits" in row for row in records[0]["rows"]):
-        return _outcome_of_splits(records[0])
+        return _outcome_of_holdout(records[0])
     own: list[Any] = [
         next((row for row in r["rows"] if row["method"] == r.get("method", "igsd")), {})
         for r in records
@@ -379,7 +379,7 @@ def outcome(records: Sequence[Record]) -> str:
     return f"mean absolute error {sum(errors) / len(errors):.4g}"
 
 
-def _outcome_of_splits(record: Record) -> str:
+def _outcome_of_holdout(record: Record) -> str:
     """Return the main score for each number of labels."""
     texts = []
     for row in record["rows"]:

@@ -12,8 +12,8 @@ def shown_with(protocol: str) -> tuple[str, ...]:
     return ("nested", "paper") if protocol == "paper" else (protocol,)
 
 
-SPLITS = ("random", "scaffold")
-"""How graphs are divided into a training and a test part, see ``evaluation.splits``."""
+HOLDOUTS = ("random", "scaffold")
+"""The protocols that hold out a test part of the labelled graphs, see ``evaluation.holdout``."""
 
 CLASS_METRICS = ("roc_auc", "auprc", "accuracy", "balanced_accuracy", "ece", "log_loss")
 NUMBER_METRICS = ("mae", "rmse")

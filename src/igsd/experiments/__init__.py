@@ -3,7 +3,7 @@
 ALGORITHM = 2
 """Version of what is trained and scored. Raise it when the same settings give other numbers."""
 
-SPLIT_PROTOCOLS = {
+FEW_LABELS_PROTOCOLS = {
     "semi": """\
 few labels: 10 % test, 5 % of the training part labelled; methods are trained inside each
 split, for a number of epochs fixed in advance. The protocol hides the other labels.

@@ -226,7 +226,7 @@ class VectorProtocol(Protocol):
         return measured
 
 
-class SplitProtocol(Protocol):
+class FewLabelsProtocol(Protocol):
     """A protocol whose methods are trained inside each split; seed s is split s.
 
     A subclass says how to ``split`` and how to ``score`` an estimator that learns from the labels

@@ -10,7 +10,7 @@ import numpy as np
 
 from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError
-from igsd.evaluation import SPLITS, qm9, semi
+from igsd.evaluation import HOLDOUTS, qm9, semi
 from igsd.experiments import protocol_base as base
 from igsd.experiments.records import Record, RecordRow
 from igsd.experiments.scoring import class_codes, targets_of
@@ -26,7 +26,7 @@ SUPERVISED = "supervised"
 _FIRST_TUNING_SEED = 100
 
 
-class SemiProtocol(base.SplitProtocol):
+class SemiProtocol(base.FewLabelsProtocol):
     """``semi`` and ``semi-paper``, both by one run: classes, a ``label_rate`` of them shown."""
 
     task = "classes"
@@ -119,7 +119,7 @@ class SemiNumberProtocol(SemiProtocol):
         return {"num_labelled": len(split.labelled)}
 
 
-class QM9Protocol(base.SplitProtocol):
+class QM9Protocol(base.FewLabelsProtocol):
     """``qm9``: properties of molecules, learned together; ``Run.target`` empty for all ten."""
 
     task = "numbers"
@@ -208,11 +208,11 @@ class _Protocols(dict[str, base.Protocol]):
     """The protocols by name; those of splits are imported when they are asked for."""
 
     def __missing__(self, name: str) -> base.Protocol:
-        if name not in SPLITS:
+        if name not in HOLDOUTS:
             raise KeyError(name)
-        from igsd.experiments.parts_protocol import PartsProtocol
+        from igsd.experiments.holdout import HoldoutProtocol
 
-        return self.setdefault(name, PartsProtocol(name))
+        return self.setdefault(name, HoldoutProtocol(name))
 
 
 PROTOCOLS = _Protocols(

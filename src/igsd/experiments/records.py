@@ -61,7 +61,7 @@ class Record(TypedDict, total=False):
     (OMR or > limit). ``seconds``: wall time by part of the run; ``cpu_seconds``: processor time of
     fitting and embedding, child processes included (missing in older records). Records
     of IGSD by a recipe may lack ``method``. ``test_parts``: the positions of the graphs that each
-    split tests, as by ``evaluation.splits.index_text``.
+    split tests, as by ``evaluation.holdout.index_text``.
     """
 
     kind: str

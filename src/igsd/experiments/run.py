@@ -12,7 +12,7 @@ import numpy as np
 from igsd.baselines.references.vectors import covered
 from igsd.baselines.registry import configure, method
 from igsd.errors import ConfigError, warn_user
-from igsd.evaluation import SPLITS, shown_with
+from igsd.evaluation import HOLDOUTS, shown_with
 from igsd.evaluation.semi import LABEL_RATE
 from igsd.experiments import protocol_base, protocols, records, scoring
 from igsd.experiments.trained import Trained
@@ -92,7 +92,7 @@ class Run:
     def __str__(self) -> str:
         share = "" if self.protocol != "semi" else f", {self.label_rate:.0%} labels"
         target = f", {self.target}" if self.target else ""
-        if self.protocol in SPLITS:
+        if self.protocol in HOLDOUTS:
             return f"{self.label} on {self.data}{target}, {self.protocol} splits"
         return f"{self.label} on {self.data}{target}{share}, seed {self.seed}"
 
@@ -303,7 +303,7 @@ def opened(
     """
     rules = protocols.PROTOCOLS.get(protocol)
     kind = "folds" if isinstance(rules, protocol_base.VectorProtocol) else ""
-    kind = "any" if protocol in SPLITS else kind
+    kind = "any" if protocol in HOLDOUTS else kind
     key = (source, labels, kind)
     if key not in _opened:
         graphs = open_data(source, progress=progress)

@@ -26,10 +26,10 @@ from igsd.experiments.exhibits import (
 from igsd.experiments.records import read_record
 from igsd.experiments.scoring import TWINS_REMOVED
 from igsd.files.atomic import write_text
+from igsd.report.holdout import exhibit_curves, reliability
 from igsd.report.plots import Plot, figure_plot, table_plot
 from igsd.report.records import RecordFolder
 from igsd.report.render import markdown
-from igsd.report.splits import exhibit_curves, reliability
 from igsd.report.summary import Cell, paired_by_folds, signed
 from igsd.report.tables import Row, Table, fill, run_part, under
 

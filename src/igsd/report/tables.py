@@ -218,7 +218,7 @@ def _split_rows(
         for labels in exhibit.labels:
             group = f"{kind} split, {f'{labels} labels' if labels else 'all labels'}"
             found = [
-                [_split_cell(exhibit, line, name, kind, labels, folder) for name in data]
+                [_holdout_cell(exhibit, line, name, kind, labels, folder) for name in data]
                 for line in exhibit.lines
             ]
             base = dict(zip((line.method for line in exhibit.lines), found, strict=True)).get(
@@ -251,7 +251,7 @@ def _means(exhibit: exhibits.Exhibit, data: Sequence[str], cells: Sequence[Cell]
     return texts
 
 
-def _split_cell(
+def _holdout_cell(
     exhibit: exhibits.Exhibit,
     line: exhibits.Line,
     data: str,

@@ -11,13 +11,13 @@ import pytest
 from igsd import load_dataset
 from igsd.cli.main import main
 from igsd.errors import IGSDWarning
+from igsd.report.holdout import calibration_plot
 from igsd.report.page import map as map_file
 from igsd.report.page import predictions as file
 from igsd.report.page.document import make_page
 from igsd.report.page.map import shown_graphs
 from igsd.report.page.predictions import CROSS, HIDDEN, predictions_section
 from igsd.report.page.run import RunData, graph_labels, graph_texts, read_run
-from igsd.report.splits import calibration_plot
 
 TRAINING = ("--quiet", "--set", "epochs=1", "--set", "pretraining_epochs=0")
 SETTINGS = ("--set", "hidden_dim=8", "--set", "self_training=false")

@@ -19,10 +19,10 @@ from igsd.graphs.datasets import shown_names
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.label_source import find_labels
 from igsd.graphs.labels import GraphLabels
+from igsd.report.holdout import Judged, calibration_plot
 from igsd.report.page.charts import inline
 from igsd.report.page.html import Html, joined, scroll_table, tag
 from igsd.report.page.map import MapClasses, MapNumbers, shown_graphs
-from igsd.report.splits import Judged, calibration_plot
 
 MOST_ROWS = 200
 """Predictions in the table of a page."""

@@ -8,14 +8,14 @@ from typing import Any
 
 from igsd.baselines.registry import METHODS
 from igsd.errors import counted
-from igsd.evaluation import PROTOCOLS, SPLITS
+from igsd.evaluation import HOLDOUTS, PROTOCOLS
 from igsd.experiments.exhibits import data_facts, exhibit_names, read_exhibit
 from igsd.experiments.scoring import TWINS_REMOVED
 from igsd.report import plots, render, scores
+from igsd.report.holdout import exhibit_curves, holdout_table, reliability, shown_labels
 from igsd.report.page.charts import inline, training_charts
 from igsd.report.page.html import Html, fact_list, flat, joined, scroll_box, scroll_table, tag
 from igsd.report.records import RecordFolder, RecordGroup, row_title
-from igsd.report.splits import exhibit_curves, reliability, shown_labels, split_table
 from igsd.report.summary import NONE, is_good, row_names, rows_of
 from igsd.report.tables import Table, fill, run_part
 
@@ -75,7 +75,7 @@ def table_section(table: Table) -> Html:
     plot, above, below = None, None, None
     if table.axis is None:
         table, missing = run_part(table)
-        curves = {kind: exhibit_curves(table, kind) for kind in SPLITS}
+        curves = {kind: exhibit_curves(table, kind) for kind in HOLDOUTS}
         figures = [
             tag(
                 "figure",
@@ -103,7 +103,7 @@ def table_section(table: Table) -> Html:
 def comparison_title(groups: Sequence[RecordGroup]) -> str:
     """Return the title of a comparison of runs on one data set: protocol and number of seeds."""
     protocol, good = groups[0].protocol, [r for group in groups for r in group.good]
-    if protocol in SPLITS:
+    if protocol in HOLDOUTS:
         splits = [len(next(iter(row["metrics"].values()))) for r in good for row in r["rows"]]
         return f"{protocol} splits, {counted(max(splits, default=0), 'split')}"
     seeds = counted(max(len(group.records) for group in groups), "seed")
@@ -120,8 +120,8 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
             title = about
         else:
             parts.append(tag("h3", comparison_title(found).capitalize()))
-        if protocol in SPLITS:
-            parts += _split_parts(about, found, f"{name}-{protocol}")
+        if protocol in HOLDOUTS:
+            parts += _holdout_sections(about, found, f"{name}-{protocol}")
             continue
         comparison = compare_groups(data, sorted(found, key=lambda group: group.order))
         parts.append(render.html(replace(comparison.table(), title=about), detailed=False))
@@ -136,14 +136,14 @@ def own_section(data: str, groups: Sequence[RecordGroup], name: str) -> Html:
     return tag("section", tag("h2", title), *parts, id=name)
 
 
-def _split_parts(about: str, groups: Sequence[RecordGroup], name: str) -> list[Html]:
+def _holdout_sections(about: str, groups: Sequence[RecordGroup], name: str) -> list[Html]:
     """Return the table of methods over splits of a data set, and the reliability diagram."""
     found = {group.title: list(group.good) for group in groups if group.good}
     if not found:
         return [tag("p", "No run has a result.", class_="missing")]
     rows: list[Any] = [row for records in found.values() for row in records[0]["rows"]]
     counts = sorted({row["labels"] for row in rows}, key=lambda count: count or 10**9)
-    table = split_table(about, found, [next(iter(rows[0]["metrics"]))], counts)
+    table = holdout_table(about, found, [next(iter(rows[0]["metrics"]))], counts)
     parts = [render.html(table, detailed=False)]
     diagram = reliability(found, counts[-1])
     if diagram is not None:

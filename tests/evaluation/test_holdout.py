@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from igsd.errors import DataError
-from igsd.evaluation.splits import (
+from igsd.evaluation.holdout import (
     index_text,
     labelled_part,
     murcko_scaffolds,
-    random_parts,
-    scaffold_parts,
+    random_holdout,
+    scaffold_holdout,
 )
 
 GROUPS = [f"g{i // 3}" for i in range(60)] + ["large"] * 40
@@ -28,32 +28,32 @@ def test_scaffolds() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_scaffolds_are_never_divided(seed: int) -> None:
     positions = np.arange(100, 200)
-    train, test = scaffold_parts(positions, GROUPS, seed)
+    train, test = scaffold_holdout(positions, GROUPS, seed)
     assert len(test) == 18  # groups of three fit six times into twenty
     assert sorted([*train, *test]) == positions.tolist()
     of = dict(zip(positions.tolist(), GROUPS, strict=True))
     assert not {of[i] for i in train} & {of[i] for i in test}
     assert "large" not in {of[i] for i in test}
-    again = scaffold_parts(positions, GROUPS, seed)
+    again = scaffold_holdout(positions, GROUPS, seed)
     np.testing.assert_array_equal(again.train, train)
     np.testing.assert_array_equal(again.test, test)
 
 
 def test_seeds_give_other_splits() -> None:
     for parts in (
-        [random_parts(np.arange(50), seed) for seed in (0, 1)],
-        [scaffold_parts(np.arange(100), GROUPS, seed) for seed in (0, 1)],
+        [random_holdout(np.arange(50), seed) for seed in (0, 1)],
+        [scaffold_holdout(np.arange(100), GROUPS, seed) for seed in (0, 1)],
     ):
         assert parts[0].test.tolist() != parts[1].test.tolist()
         assert (np.diff(parts[0].test) > 0).all()
-    assert len(random_parts(np.arange(50), 0).test) == 10
+    assert len(random_holdout(np.arange(50), 0).test) == 10
 
 
 def test_too_few_to_split() -> None:
     with pytest.raises(DataError, match="at least 3 labelled molecules"):
-        random_parts(np.arange(2), 0)
+        random_holdout(np.arange(2), 0)
     with pytest.raises(DataError, match=r"have 1 scaffold\. Use --splits random"):
-        scaffold_parts(np.arange(30), ["same"] * 30, 0)
+        scaffold_holdout(np.arange(30), ["same"] * 30, 0)
 
 
 def test_fewer_labels_are_a_subset_of_more() -> None:

@@ -33,7 +33,7 @@ Shown = tuple[Mapping[str, Any], Table, list[str]]
 """A table as plain values for JSON, the table itself, and lines to print below it."""
 
 
-def score_splits(args: Namespace) -> int:
+def score_few_labels(args: Namespace) -> int:
     """Train and score methods inside splits, print their table, and return the exit code."""
     changes = running.written_changes(args)
     graphs = running.open_graphs(args.data, args)

@@ -19,7 +19,7 @@ TEST_SHARE = 0.2
 _FIRST_OF_CLASS = 2
 
 
-class Parts(NamedTuple):
+class Holdout(NamedTuple):
     """Positions of the training part in random order, and of the test part, ascending."""
 
     train: IntArray
@@ -50,14 +50,14 @@ def murcko_scaffolds(smiles: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def random_parts(positions: IntArray, seed: int) -> Parts:
+def random_holdout(positions: IntArray, seed: int) -> Holdout:
     """Return a fifth of ``positions``, at random, as the test part, and the others."""
     shuffled = np.random.default_rng([seed, 7]).permutation(positions)
     num_test = _num_test(len(positions))
-    return Parts(shuffled[num_test:], np.sort(shuffled[:num_test]))
+    return Holdout(shuffled[num_test:], np.sort(shuffled[:num_test]))
 
 
-def scaffold_parts(positions: IntArray, groups: Sequence[str], seed: int) -> Parts:
+def scaffold_holdout(positions: IntArray, groups: Sequence[str], seed: int) -> Holdout:
     """Return a test part of whole groups of ``positions``; ``groups``: the scaffold of each.
 
     Groups are taken in random order while they fit. One that is larger than half of the test part
@@ -79,7 +79,7 @@ def scaffold_parts(positions: IntArray, groups: Sequence[str], seed: int) -> Par
             f"No scaffold is rare enough to be tested on: the {len(positions)} labelled molecules "
             f"have {counted(len(sizes), 'scaffold')}. Use --splits random."
         )
-    return Parts(rng.permutation(positions[~is_test]), np.sort(positions[is_test]))
+    return Holdout(rng.permutation(positions[~is_test]), np.sort(positions[is_test]))
 
 
 def _num_test(count: int) -> int:

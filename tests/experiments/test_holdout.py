@@ -10,7 +10,7 @@ import pytest
 
 from igsd.errors import ConfigError, DataError
 from igsd.evaluation.metrics import CLASS_METRICS
-from igsd.experiments.parts_protocol import labels_of, predict
+from igsd.experiments.holdout import labels_of, predict
 from igsd.experiments.records import read_record, record_fault
 from igsd.experiments.run import DONE, MISSING, Options, Run
 from igsd.graphs.graphset import GraphSet
@@ -88,10 +88,10 @@ def test_a_record_grows(graphs: GraphSet, tmp_path: Path) -> None:
 def test_an_interrupted_run_continues(
     graphs: GraphSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from igsd.experiments import parts_protocol
+    from igsd.experiments import holdout
 
     run, options = run_of("random", "histogram", num_splits=3), Options(tmp_path)
-    calls, scores = [], parts_protocol.Subject.scores
+    calls, scores = [], holdout.Subject.scores
 
     def counted(self: Any, parts: Any, count: int, split: int) -> Any:
         calls.append(split)
@@ -99,7 +99,7 @@ def test_an_interrupted_run_continues(
             raise KeyboardInterrupt
         return scores(self, parts, count, split)
 
-    monkeypatch.setattr(parts_protocol.Subject, "scores", counted)
+    monkeypatch.setattr(holdout.Subject, "scores", counted)
     with pytest.raises(KeyboardInterrupt):
         run.execute(graphs, options)
     assert len(list(tmp_path.rglob("*.checkpoint"))) == 1

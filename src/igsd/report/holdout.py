@@ -29,12 +29,12 @@ def shown_labels(labels: int) -> str:
     return counted(labels, "label") if labels else "all labels"
 
 
-def split_cell(records: Sequence[Record], metric: str, labels: int) -> Cell:
+def holdout_cell(records: Sequence[Record], metric: str, labels: int) -> Cell:
     """Return the result of the method of these records with a number of labels."""
     return summarise(records, metric, labels=labels)
 
 
-def split_table(
+def holdout_table(
     title: str, found: Mapping[str, Sequence[Record]], metrics: Sequence[str], counts: Sequence[int]
 ) -> Table:
     """Return a row for each method, by title, and for each number of labels its metrics.
@@ -53,12 +53,12 @@ def split_table(
         cells: list[Cell | str] = []
         for count in counts:
             for place, metric in enumerate(metrics):
-                cell = split_cell(records, metric, count)
+                cell = holdout_cell(records, metric, count)
                 cells.append(cell)
                 if base is not None and not place:
-                    other = split_cell(base, metric, count)
+                    other = holdout_cell(base, metric, count)
                     cells.append("" if records is base else difference(cell, other).word)
-        main = split_cell(records, metrics[0], counts[0])
+        main = holdout_cell(records, metrics[0], counts[0])
         seconds = number(main.run_seconds, ".1f")
         rows.append(Row(name, (*cells, str(main.num_seeds or "-"), seconds)))
     return Table(title, tuple(map(Column, (*columns, "splits", "seconds"))), tuple(rows))

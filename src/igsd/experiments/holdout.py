@@ -1,4 +1,4 @@
-"""``PartsProtocol``: methods on a training part, scored on a test part, at random or by scaffold.
+"""``HoldoutProtocol``: methods on a training part, scored on a test part, at random or by scaffold.
 
 One record holds all splits and all numbers of labels of a method on a data set, and grows when more
 are asked for.
@@ -18,7 +18,7 @@ import numpy as np
 from igsd import processes
 from igsd.baselines import registry
 from igsd.errors import ConfigError, DataError, StorageError, warn_user
-from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS, heads, inputs, metrics, splits
+from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS, heads, holdout, inputs, metrics
 from igsd.experiments.environment import Stopwatch, versions
 from igsd.experiments.protocol_base import Protocol, mib
 from igsd.experiments.records import Record, RecordRow, algorithm_version, is_fresh, usable_record
@@ -98,7 +98,7 @@ def labels_of(graphs: GraphSet, target: str = "") -> HoldoutLabels:
     return HoldoutLabels(names, values, 2 if are_classes[0] else 0)
 
 
-class PartsProtocol(Protocol):
+class HoldoutProtocol(Protocol):
     """``random`` and ``scaffold``: a fifth of the graphs is tested, the labels shown are counted.
 
     A method that gives vectors is fitted once, without labels, to all graphs, and a small model
@@ -115,17 +115,17 @@ class PartsProtocol(Protocol):
     def settings(self, run: Run, *, twins: bool = False) -> dict[str, object]:
         """Return what decides the splits; their number and that of labels may grow."""
         shown = {"target": run.target} if run.target else {}
-        return {"name": self.name, "test_share": splits.TEST_SHARE, **shown}
+        return {"name": self.name, "test_share": holdout.TEST_SHARE, **shown}
 
     def check(self, run: Run, graphs: GraphSet) -> None:
         """Raise for data without labels or scaffolds, and for more labels than there are."""
         labels = labels_of(graphs, run.target)
         if run.numbers != labels.are_numbers:
             raise ConfigError(f"The labels of {graphs.name!r} are not those of this run.")
-        train = self.parts(graphs, labels, 0).train
+        train = self.holdout(graphs, labels, 0).train
         for y in labels.values.T:
             for count in run.train_labels:
-                splits.labelled_part(train, y, count, classes=not labels.are_numbers)
+                holdout.labelled_part(train, y, count, classes=not labels.are_numbers)
         if self.learner(run)[1] != "vectors":
             super().check(run, graphs)
 
@@ -135,20 +135,20 @@ class PartsProtocol(Protocol):
         found = {(row.get("labels"), split) for row in rows for split in row.get("splits", ())}
         return all((n, s) in found for n in run.train_labels for s in range(run.num_splits))
 
-    def parts(self, graphs: GraphSet, labels: HoldoutLabels, split: int) -> splits.Parts:
+    def holdout(self, graphs: GraphSet, labels: HoldoutLabels, split: int) -> holdout.Holdout:
         """Return the training and test part of a split."""
         known = labels.known
         if self.name == "random":
-            return splits.random_parts(known, split)
+            return holdout.random_holdout(known, split)
         if not are_smiles(graphs.graph_names):
             raise DataError(
                 f"A scaffold split needs the SMILES of every graph as its name; the graphs of "
                 f"{graphs.name!r} have none, or RDKit is not installed. Use --splits random."
             )
         if graphs.checksum not in _scaffolds:
-            _scaffolds[graphs.checksum] = splits.murcko_scaffolds(graphs.graph_names or ())
+            _scaffolds[graphs.checksum] = holdout.murcko_scaffolds(graphs.graph_names or ())
         groups = _scaffolds[graphs.checksum]
-        return splits.scaffold_parts(known, [groups[i] for i in known], split)
+        return holdout.scaffold_holdout(known, [groups[i] for i in known], split)
 
     def work(self, run: Run, graphs: GraphSet, options: Options) -> Record:
         """Return the rows, one for each number of labels, and the test parts.
@@ -191,8 +191,8 @@ class PartsProtocol(Protocol):
         last = max((split for row in kept.rows for split in row["splits"]), default=-1)
         tested = {}
         for split in range(max(num_splits, last + 1)):
-            parts = self.parts(subject.graphs, subject.labels, split)
-            tested[str(split)] = splits.index_text(parts.test)
+            parts = self.holdout(subject.graphs, subject.labels, split)
+            tested[str(split)] = holdout.index_text(parts.test)
             for count in counts if split < num_splits else ():
                 row = rows.setdefault(count, _empty_row(subject, self.name, count))
                 if split not in row["splits"]:
@@ -216,12 +216,12 @@ class Subject:
     head: heads.HeadName = "linear"
     learner: Callable[[int], Any] | None = None
 
-    def scores(self, parts: splits.Parts, count: int, split: int) -> list[TargetScores]:
+    def scores(self, parts: holdout.Holdout, count: int, split: int) -> list[TargetScores]:
         """Return what each target scores in a split, with ``count`` labels shown."""
         found: list[TargetScores] = []
         for y in self.labels.values.T:
             are_classes = not self.labels.are_numbers
-            shown = splits.labelled_part(parts.train, y, count, classes=are_classes)
+            shown = holdout.labelled_part(parts.train, y, count, classes=are_classes)
             test = parts.test[~np.isnan(y[parts.test])]
             sizes = len(shown), len(test)
             if not len(test):

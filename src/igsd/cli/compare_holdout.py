@@ -9,14 +9,14 @@ from igsd.cli import options, running
 from igsd.cli.output import say_note
 from igsd.errors import ConfigError, counted, nearest
 from igsd.evaluation import CLASS_METRICS, NUMBER_METRICS
-from igsd.evaluation.splits import TEST_SHARE
-from igsd.experiments.parts_protocol import HoldoutLabels, PartsProtocol, Subject, labels_of
+from igsd.evaluation.holdout import TEST_SHARE
+from igsd.experiments.holdout import HoldoutLabels, HoldoutProtocol, Subject, labels_of
 from igsd.experiments.records import Record, algorithm_version, data_summary
 from igsd.experiments.run import Run, changed_settings
 from igsd.experiments.scoring import source_vectors
 from igsd.graphs.graphset import GraphSet
+from igsd.report.holdout import holdout_cell, holdout_table, learning_curves
 from igsd.report.plots import Plot
-from igsd.report.splits import learning_curves, split_cell, split_table
 from igsd.report.summary import is_good
 
 _OF_SPLITS = ("splits", "train_sizes", "test_sizes")
@@ -41,7 +41,7 @@ def check_options(args: Namespace) -> None:
     _metrics(args.metrics, (*CLASS_METRICS, *NUMBER_METRICS))
 
 
-def compare_splits(args: Namespace, names: Sequence[str]) -> tuple[Plot | None, bool]:
+def compare_holdout(args: Namespace, names: Sequence[str]) -> tuple[Plot | None, bool]:
     """Run methods, print their table, and return its plot and whether a run failed."""
     graphs = running.open_graphs(args.data, args)
     labels = _labels(args, graphs)
@@ -74,7 +74,7 @@ def _first_splits(record: Record, count: int) -> Record:
 def score_model(args: Namespace) -> int:
     """Score the vectors of a model, or of a file, beside their reference rows."""
     graphs = running.open_graphs(args.data, args)
-    labels, rules = _labels(args, graphs), PartsProtocol(args.splits)
+    labels, rules = _labels(args, graphs), HoldoutProtocol(args.splits)
     vectors, notes = source_vectors(args.inputs[0], graphs, "nested", verbose=not args.quiet)
     found: Found = {}
     for name, one in vectors.items():
@@ -127,12 +127,12 @@ def _shown(args: Namespace, graphs: GraphSet, labels: HoldoutLabels, found: Foun
     title = f"{graphs.name}, {args.splits} splits, {TEST_SHARE:.0%} of {what} tested"
     if len(labels.names) > 1:
         title += f", means over {len(labels.names)} targets"
-    table = split_table(title, found, names, counts)
+    table = holdout_table(title, found, names, counts)
     values: dict[str, Any] = {"data": data_summary(graphs), "splits": args.splits}
     values["methods"] = [{"method": t, "rows": records[0]["rows"]} for t, records in found.items()]
     running.report(args, values, table)
     cells = {
-        title: {count: split_cell(records, names[0], count) for count in counts}
+        title: {count: holdout_cell(records, names[0], count) for count in counts}
         for title, records in found.items()
     }
     return learning_curves(cells, title=title)

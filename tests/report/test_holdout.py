@@ -7,14 +7,14 @@ import pytest
 
 from igsd.experiments import exhibits
 from igsd.experiments.records import Record
-from igsd.report.records import RecordFolder
-from igsd.report.splits import (
+from igsd.report.holdout import (
     exhibit_curves,
+    holdout_cell,
+    holdout_table,
     learning_curves,
     reliability,
-    split_cell,
-    split_table,
 )
+from igsd.report.records import RecordFolder
 from igsd.report.summary import Cell
 from igsd.report.tables import Column, Row, Table, fill, run_part
 
@@ -36,14 +36,14 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_splits_are_what_seeds_are_elsewhere() -> None:
-    cell = split_cell([record("morgan")], "roc_auc", 16)
+    cell = holdout_cell([record("morgan")], "roc_auc", 16)
     assert cell.by_seed == {0: 0.6, 1: 0.7}  # the third is not defined
     assert (cell.figure, cell.num_seeds) == ("0.650 ± 0.050", 2)
 
 
 def test_differences_are_paired_by_split() -> None:
     found = {"morgan": [record("morgan")], "mine": [record("mine", 0.1)]}
-    table = split_table("T", found, ["roc_auc"], [16, 0])
+    table = holdout_table("T", found, ["roc_auc"], [16, 0])
     titles = [column.title for column in table.columns]
     assert titles[:3] == ["ROC-AUC, 16 labels", "minus morgan", "ROC-AUC, all labels"]
     assert titles[-2:] == ["splits", "seconds"]
@@ -53,7 +53,7 @@ def test_differences_are_paired_by_split() -> None:
 
 def test_plots() -> None:
     found = {"morgan": [record("morgan")], "mine": [record("mine", 0.1)]}
-    cells = {t: {n: split_cell(r, "roc_auc", n) for n in (16, 0)} for t, r in found.items()}
+    cells = {t: {n: holdout_cell(r, "roc_auc", n) for n in (16, 0)} for t, r in found.items()}
     plot = learning_curves(cells)
     assert plot is not None
     assert ">all<" in plot.svg()
