@@ -96,8 +96,8 @@ class _Options:
     log_dir: str | os.PathLike[str] | None = None
     verbose: bool = False
     pretrained: Pretrained | None = None
-    title: str = "training"
     identity: Mapping[str, Any] = field(default_factory=dict)
+    title: str = "training"
 
 
 def fit_features(graphs: GraphSet, settings: Any) -> FeatureMap:
@@ -224,16 +224,7 @@ def fit(
     if isinstance(settings, Objective) and is_trained:
         loss = own.part("losses", settings.loss, loss, LOSSES)
     options = _Options(
-        name,
-        encoder,
-        view,
-        loss,
-        watched,
-        checkpoint,
-        log_dir,
-        verbose,
-        pretrained,
-        identity=identity,
+        name, encoder, view, loss, watched, checkpoint, log_dir, verbose, pretrained, identity
     )
     fabric = ranks.make_fabric(settings)
     ranks.warn_of_few_cores(fabric, settings.devices)
@@ -268,13 +259,12 @@ def _fit(
     promises = hasattr(options.encoder, "out_dim") and hasattr(settings, "node_features")
     if isinstance(options.encoder, nn.Module) and promises:
         _check_encoder(options.encoder, graphs, features)
-    num_outputs = 0 if labels is None else labels.num_outputs
-    subtrees = None
-    if labels is None and getattr(settings, "subtree_weight", 0.0) > 0 and settings.epochs:
-        subtrees = SubtreeTargets.count(graphs, settings.subtree_height, MOST_NODES)
+    subtrees = _subtrees(graphs, settings) if labels is None else None
+    dims = Dims(
+        features, 0 if labels is None else labels.num_outputs, options.encoder, options.loss
+    )
+    dims = dims if subtrees is None else replace(dims, num_subtrees=subtrees.width)
     with loop.RandomStream(settings.seed, fabric.device) as stream:
-        dims = Dims(features, num_outputs, options.encoder, options.loss)
-        dims = dims if subtrees is None else replace(dims, num_subtrees=subtrees.width)
         network = build_network(network_class, settings, dims)
     module: Any = network if labels is None else LabelModule(network, len(graphs))
     pseudo = None if labels is None else module.pseudo
@@ -286,23 +276,8 @@ def _fit(
         norm.synchronise(network)
     groups = _parameter_groups(module, settings)
     forward, optimizer = loop.set_up(module, fabric, settings, groups)
-    view = view_of(settings) if network.needs_views else None
-    cache, merge = getattr(settings, "cache_views", True), network.takes_counts
-    verbose = options.verbose and fabric.is_global_zero
-    source = make_source(
-        graphs,
-        features,
-        fabric.device,
-        view=view,
-        seed=settings.seed,
-        cache=cache,
-        merge=merge,
-        verbose=verbose,
-        own_view=options.view,
-        subtrees=subtrees,
-    )
-    if view is not None and view.is_fixed_view:
-        source.fixed_views  # noqa: B018 - with a bar of its own, before that of the training
+    options = replace(options, verbose=options.verbose and fabric.is_global_zero)
+    source = _source(network, graphs, features, settings, fabric, options, subtrees)
     task = Task(module, forward, optimizer, source, settings, fabric, labels)
     identity = {"data": graphs.without_labels().checksum, "method": options.name}
     if labels is not None:
@@ -317,7 +292,7 @@ def _fit(
         identity=identity | settings.learned() | options.identity | {"devices": fabric.world_size},
         defaults=type(settings)().learned(),
         on_epoch=_after_epoch(network, features, fabric, options),
-        verbose=verbose,
+        verbose=options.verbose,
         title=options.title,
         before=[] if pretrained is None else pretrained.history,
     )
@@ -330,6 +305,33 @@ def _fit(
         pseudo.warn_if_none(settings.self_training_threshold)
     found = (pseudo.collected(), progress.before, pretrained)
     return Fitted(network, features, progress.history, *found)
+
+
+def _subtrees(graphs: GraphSet, settings: Any) -> SubtreeTargets | None:
+    """Return the subtrees that the settings ask a training without labels to predict."""
+    if getattr(settings, "subtree_weight", 0.0) > 0 and settings.epochs:
+        return SubtreeTargets.count(graphs, settings.subtree_height, MOST_NODES)
+    return None
+
+
+def _source(
+    network: Network,
+    graphs: GraphSet,
+    features: FeatureMap,
+    settings: Any,
+    fabric: Fabric,
+    options: _Options,
+    subtrees: SubtreeTargets | None,
+) -> Source:
+    """Return the source of training steps; fixed views are made now, with a bar of their own."""
+    view = view_of(settings) if network.needs_views else None
+    kwargs: dict[str, Any] = {"view": view, "own_view": options.view, "subtrees": subtrees}
+    kwargs |= {"cache": getattr(settings, "cache_views", True), "merge": network.takes_counts}
+    kwargs |= {"seed": settings.seed, "verbose": options.verbose}
+    source = make_source(graphs, features, fabric.device, **kwargs)
+    if view is not None and view.is_fixed_view:
+        source.fixed_views  # noqa: B018
+    return source
 
 
 def _check_encoder(encoder: nn.Module, graphs: GraphSet, features: FeatureMap) -> None:
