@@ -106,8 +106,8 @@ def test_wrong_options(igsd: Run, tmp_path: Path) -> None:
     np.save(tmp_path / "equal.npy", np.ones((9, 2)))
     np.save(tmp_path / "one.npy", np.ones((1, 2)))
     for words, message in (
-        (["map", "--vectors", "v.npy"], "Say what to write"),
-        (["cluster"], "Say what to use: MODEL and DATA, or --vectors"),
+        (["map", "--vectors", "v.npy"], "Specify --plot FILE"),
+        (["cluster"], "Specify MODEL and DATA, or --vectors"),
         (["cluster", "a", "b", "--vectors", "v.npy"], "only DATA can stand beside it"),
         (["cluster", "--vectors", "v.npy", "--map", "pca"], "name it with --plot"),
         (["cluster", "--vectors", "v.npy", "--min-size", 1], "at least 2 graphs"),

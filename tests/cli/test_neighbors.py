@@ -207,6 +207,6 @@ def test_a_query_unlike_all_graphs_is_said(igsd: Run, tmp_path: Path) -> None:
     table.write_text("smiles\n" + "\n".join("C" * n + "O" for n in range(2, 12)) + "\n")
     far = "OS(=O)(=O)c1ccc2[nH]c3ccccc3c2c1"
     code, _, err = igsd("neighbors", "molecules", table, "--query", far, "-k", 1)
-    assert (code, "nothing there is like them" in err) == (0, True)
+    assert (code, "no similar graphs were found" in err) == (0, True)
     code, _, err = igsd("neighbors", "molecules", table, "--query", "CCCCO", "-k", 1)
-    assert (code, "nothing there is like them" in err) == (0, False)
+    assert (code, "no similar graphs were found" in err) == (0, False)

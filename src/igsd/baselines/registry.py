@@ -205,7 +205,7 @@ def find_method(name: str) -> Method | None:
 
 
 def method(name: str, task: str = "vectors") -> Method:
-    """Return the method with this name; raises ``ConfigError`` with the nearest names.
+    """Return the method with this name; ``ConfigError`` suggests similar names if there is none.
 
     The error also says when the method exists but does another task.
     """
@@ -341,7 +341,7 @@ def head_of(estimator: Any, usual: str = "svm") -> Any:
 
 
 def note_on_vectors(model: Any) -> str | None:
-    """Return what a user must know about a model's vectors, None if they are plain vectors."""
+    """Return a caveat about a model's vectors, None if there is none."""
     if not has_kernel(model) or model.columns != "similarities":
         return None
     return (

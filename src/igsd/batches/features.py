@@ -91,7 +91,7 @@ class FeatureMap:
         """Return the map for these graphs.
 
         ``nodes``: parts joined by ``+`` (``label+degree``), or ``auto``: labels, degrees and
-        attributes, as far as there are any. ``attributes``: the names of node attributes with
+        attributes, where available. ``attributes``: the names of node attributes with
         commas between them, ``none``, or ``auto``: all but coordinates and texts with many values.
         ``edge_weight``: the edge attribute that weights edges, or ``none``.
         """

@@ -39,7 +39,7 @@ it is given, says which graph each row is."""
 
 TABLE = """\
 With -o, FILE (.csv, .parquet, or - for standard output) has a row for each graph: graph (from 0),
-line, id, name and class (or the numbers that --labels names), as far as there are any, then"""
+line, id, name and class (or the numbers that --labels names), where available, then"""
 
 _TAKEN = {"graph", "line", "id", "name", "class"}
 _TAKEN |= {"x", "y", "cluster", "strength", "rank", "distance"}
@@ -105,7 +105,7 @@ def check_options(args: Namespace, what: str) -> None:
             )
         args.model, args.data = None, args.model
     elif args.data is None:
-        raise ConfigError("Say what to use: MODEL and DATA, or --vectors FILE.")
+        raise ConfigError("Specify MODEL and DATA, or --vectors FILE.")
     if args.labels is not None and args.data is None:
         raise ConfigError(f"--labels {args.labels} are labels of graphs: give DATA as well.")
     if not 0 <= args.seed < 2**32:

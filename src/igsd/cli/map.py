@@ -37,7 +37,7 @@ def add_parser(commands: Any) -> None:
 def run(args: Namespace) -> int:
     """Write the points and the picture and return the exit code."""
     if not args.output and not args.plot:
-        raise ConfigError("Say what to write: --plot FILE for a picture, -o FILE for the points.")
+        raise ConfigError("Specify --plot FILE for a picture, or -o FILE for the points.")
     method = args.map
     if args.output and not args.plot:
         args.map = None  # without a picture it says how the points are made

@@ -38,7 +38,7 @@ divided by the square root of the number of columns: 0 for graphs that the model
 about 1.4 for two random graphs.
 
 With -o, FILE (.csv, .parquet, or - for standard output) has a row for each pair: query (from 0),
-query_line, query_id and query_name as far as there are any, rank (from 1), then the neighbour. With
+query_line, query_id and query_name where available, rank (from 1), then the neighbour. With
 --json there is an entry {query, neighbors}, of several queries a list of them under `queries`."""
 
 _EXAMPLES = """\
@@ -116,7 +116,7 @@ def _check_options(args: Namespace) -> None:
         raise ConfigError(f"-k must be at least 1. Got {args.k}.")
     if args.index is None:
         if args.data is None:
-            raise ConfigError("Say what to search: MODEL and DATA, or --index FILE.")
+            raise ConfigError("Specify MODEL and DATA, or --index FILE.")
         if args.exact:
             raise ConfigError("--exact is for --index FILE: without one, search is always exact.")
         return
@@ -230,7 +230,7 @@ def _say_far(queries: list[Query], rows: list[list[dict[str, Any]]]) -> None:
         subject = "one query is" if len(far) == 1 else f"{len(far)} queries are"
         say_note(
             f"{subject} farther from the nearest graph (up to {max(far):.1f}) than two random "
-            f"graphs are from each other (about {_APART}): nothing there is like them."
+            f"graphs are from each other (about {_APART}): no similar graphs were found."
         )
 
 
@@ -308,7 +308,7 @@ def _find(query: str, graphs: GraphSet | Index) -> int | None:
 
 
 def _description(graphs: GraphSet | Index, index: int) -> dict[str, object]:
-    """Return line, id, class and name of a graph, as far as there are any."""
+    """Return line, id, class and name of a graph, where available."""
     values: dict[str, object] = {}
     if graphs.lines is not None:
         values["line"] = int(graphs.lines[index])

@@ -18,7 +18,7 @@ labels, one column per target. If DATA has the labels that the model of a run fo
 on, the last column, given, repeats them; it is empty if there is only a prediction.
 
 The suffix of FILE decides the format: .csv or .parquet; - writes CSV to standard output. The first
-columns are graph, line, id and name, as far as there are any: see `igsd embed --help`. FILE is
+columns are graph, line, id and name, where available: see `igsd embed --help`. FILE is
 written whole or not at all; an existing file is replaced. --jobs and --backend are as in `igsd
 embed`."""
 

@@ -43,7 +43,7 @@ only with --labels, which trains a model that predicts them, from as few labels 
 The run folder holds config.toml (every setting), model.safetensors, embeddings.npy (one row per
 graph), history.csv (losses per epoch), metrics.json and embedding.png; with --labels also
 pretraining.csv (losses of self-supervised pretraining), pseudo_labels.csv and held_out.csv (what
-models that had not seen a label predict for it), as far as there are any.
+models that had not seen a label predict for it), where available.
 During training it also holds a checkpoint: Ctrl-C and SIGTERM save it and stop, and --resume
 continues from there to the same result as if nothing had happened. --config overrides the recipe,
 --set overrides both."""
@@ -208,7 +208,7 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
 
 
 def _method_for(args: Namespace, graphs: GraphSet) -> str:
-    """Return the method that is asked for, or the one for the data.
+    """Return the requested method, or the default for this data.
 
     Labels of molecules are learned from the vectors of the encoder in the package, unless a recipe
     or a setting asks for a network to be trained.

@@ -102,7 +102,7 @@ def score_split(
     """Train a method inside a split and return its results under ``semi`` and ``semi-paper``.
 
     ``estimator``: an unfitted classifier. The test graphs are only scored: they are not among the
-    unlabelled graphs of training. One without epochs has the same result under both.
+    unlabelled graphs of training. Estimators without epochs score the same under both.
     """
     codes = check_codes(y, len(graphs), gaps=True)
     test, true = graphs.take(split.test), codes[split.test]

@@ -160,9 +160,10 @@ HoldOut = Callable[
     [np.ndarray, np.ndarray, list[np.ndarray], tuple[Any, ...], bool, int],
     tuple[np.ndarray, list[SmallModel]],
 ]
-"""(X, Y, rows held out together, values of the grid, whether Y are classes, seed) -> two things.
+"""(X, Y, rows held out together, values of the grid, whether Y are classes, seed)
+-> (held-out outputs, fitted models).
 
-Outputs [values, n, o]: for each row those of a model that has not seen its label. And the models
+Outputs [values, n, o]: for each row those of a model that has not seen its label. Models: those
 that ``Fit`` would give, if they have come with the outputs; otherwise none."""
 
 

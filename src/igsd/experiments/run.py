@@ -260,8 +260,8 @@ class Run:
     ) -> records.Record:
         """Return the record of this run, executed now, and write it to its place.
 
-        Status ``ok``, ``limit`` for a limit exceeded, or ``failed`` for any other end: hours of
-        other runs must not end with an unexpected error. Raises ``StorageError`` if
+        Status ``ok``, ``limit`` for a limit exceeded, or ``failed`` for any other end: an
+        unexpected error must not abort the remaining runs. Raises ``StorageError`` if
         something cannot be written, since every other run would end so too.
         """
         record = self._start(graphs, options)

@@ -1,8 +1,8 @@
 """Vectors and predictions of a set by shards, on several processes or on a Dask cluster.
 
 A model computes a set in chunks, and rounding depends on which graphs share a chunk. A shard here
-is a run of whole chunks, so results are equal bit for bit, whoever computes them. How a long set is
-stored (``igsd.graphs.shards``) does not matter.
+is a run of whole chunks, so results are equal bit for bit on any worker. How a long set is stored
+(``igsd.graphs.shards``) does not matter.
 """
 
 import contextlib

@@ -89,9 +89,9 @@ def read_corpus(
 ) -> Corpus:
     """Return the molecules of SMILES strings with their targets; invalid ones are left out.
 
-    ``workers``: who reads the molecules. ``folder``: where parts are kept, by default in the cache,
-    or in a temporary folder if the cache cannot be used. ``advance``: called with the number of
-    strings done since.
+    ``workers``: processes that read the molecules. ``folder``: where parts are kept, by default in
+    the cache, or in a temporary folder if the cache cannot be used. ``advance``: called with the
+    number of strings done since.
     """
     texts = texts if isinstance(texts, Sequence) else list(texts)
     with _place(folder) as place:

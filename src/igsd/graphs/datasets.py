@@ -91,7 +91,7 @@ def aliases() -> dict[str, str]:
 
 
 def shown_names(graphs: GraphSet, kind: Literal["classes", "nodes", "edges"]) -> list[str]:
-    """Return the names of classes or labels for people, e.g. C for node label 0 of MUTAG.
+    """Return human-readable names of classes or labels, e.g. C for node label 0 of MUTAG.
 
     These are the names in the set unless the catalogue says what they mean; a set of the same name
     with classes or labels that the catalogue does not know is another one.

@@ -30,7 +30,7 @@ DESCRIPTORS, FRAGMENTS, NUM_FRAGMENTS = "descriptors", "fragments", 2048
 def described(
     smiles: Sequence[str], what: str, advance: Callable[[int], Any] = lambda count: None
 ) -> np.ndarray:
-    """Return the descriptors or the fragments of molecules, as a process remembers them.
+    """Return the descriptors or the fragments of molecules, cached per process.
 
     ``descriptors``: signed logarithms, [G, t] float32, NaN where RDKit cannot compute one.
     ``fragments``: counts of circular fragments of radius 2 (ECFP4), [G, 2048] uint8. A molecule

@@ -37,7 +37,7 @@ def drop_missing(values: Sequence[Any], name: str, *, warn: bool = True) -> list
     text, for which -1 has no such meaning.
 
     ``warn``: an ``IGSDWarning`` says what in ``name`` is taken as missing and how often, since a
-    class may be called like a marker; that -1 is taken as a class, unless None marks what is
+    class name may equal a marker; that -1 is taken as a class, unless None marks what is
     missing; and which texts stay classes apart that differ only in case or blanks around them.
     """
     filled = [value for value in values if value not in (None, "")]
@@ -178,7 +178,7 @@ def _refuse_measured(texts: list[str], name: str) -> None:
 
 
 def class_labels(values: Sequence[Any], name: str) -> GraphLabels:
-    """Return classes as labels, None where unknown; raises ``DataError`` for names of graphs."""
+    """Return classes as labels, None where unknown; ``DataError`` if every label is unique."""
     classes = [None if value is None else str(value) for value in values]
     known = [value for value in classes if value is not None]
     if len(known) > _MOST_CLASSES and len(set(known)) == len(known):

@@ -163,9 +163,8 @@ def line_plot(
 
 def panels(drawn: Sequence[tuple[str, Sequence[Series], Axes]]) -> Plot:
     """Return several plots, three side by side, each (title, series, axes), with one legend."""
-    columns = 3
     titles = list(dict.fromkeys(one.title for _, series, _ in drawn for one in series))
-    rows, foot = -(-len(drawn) // columns), 0.2 * -(-len(titles) // 2)
+    columns, rows, foot = 3, -(-len(drawn) // 3), 0.2 * -(-len(titles) // 2)
     with _style():
         figure = _figure((3.2 * columns, 2.5 * rows + foot))
         share = foot / (2.5 * rows + foot)

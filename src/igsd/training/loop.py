@@ -168,7 +168,7 @@ _SUMS = {
     "labels": "it was trained on other labels",
     "start": "it began with other weights",
 }
-"""What it means that a checksum differs."""
+"""Explanations for checksum mismatches."""
 
 
 def _check_identity(

@@ -203,7 +203,7 @@ class PatternKernel(KernelEstimator):
 
     columns = "patterns"
     fallback: ClassVar[str] = "degree"
-    """What stands for node labels where there are none."""
+    """Substitute for missing node labels."""
 
     def _fit(self, graphs: GraphSet) -> None:
         """Choose what nodes show, then the patterns that become columns of ``transform``."""

@@ -41,7 +41,7 @@ class FileVectors(ShallowEstimator):
         rows: np.ndarray = self.state_["vectors"]
         if len(graphs) != len(rows):
             raise DataError(
-                f"The file holds vectors of {len(rows)} graphs and knows nothing about others. "
+                f"The file holds vectors of {len(rows)} graphs and covers no others. "
                 f"Got {len(graphs)}. A protocol that trains inside its splits cannot score it."
             )
         return rows
@@ -187,8 +187,8 @@ def _check_names(path: str | os.PathLike[str], names: list[str], graphs: GraphSe
     if name in known:
         raise DataError(
             f"{path} has the graphs of {graphs.name!r} in another order: row {row} is {name!r}, "
-            f"but graph {row} is {mine!r}. Give the data that the vectors were made from, or ids "
-            "to both."
+            f"but graph {row} is {mine!r}. Use the data that the vectors were made from, or add "
+            "an id column to both files."
         )
     warn_user(
         f"{path} has other names than {graphs.name!r} in {len(other)} of {len(names)} rows, such "

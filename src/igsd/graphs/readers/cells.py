@@ -55,7 +55,7 @@ class Commas:
 
     @property
     def are_none(self) -> bool:
-        """Whether no further cell can make them decimal commas."""
+        """True once decimal commas are ruled out."""
         return not (self.all_decimal and self.others_whole)
 
     @property

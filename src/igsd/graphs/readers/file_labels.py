@@ -60,7 +60,7 @@ def names_by_stem(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def places_of(asked: Iterable[str], names: Sequence[str]) -> list[int | None]:
-    """Return the place of each graph that is asked for, None if there is no such name, or several.
+    """Return the index of each requested graph, None if it is missing or ambiguous.
 
     A graph is called as it is, or without the ending of its file, perhaps behind a folder.
     """

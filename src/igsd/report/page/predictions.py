@@ -115,7 +115,7 @@ class Predictions:
         return MapNumbers(values, name, note, is_given=is_shown)
 
     def name(self, value: object) -> str:
-        """Return a class for people."""
+        """Return the display name of a class."""
         return self.names.get(str(value), str(value))
 
     def text(self, graph: int) -> str:
