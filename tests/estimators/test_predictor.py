@@ -120,6 +120,41 @@ def test_what_is_near() -> None:
     assert (np.diff(distances, axis=1) >= 0).all()
 
 
+def test_repeats_of_a_molecule_are_held_out_together() -> None:
+    """A copy in the training part gave the label away: random numbers had an R2 of 0.9."""
+    y = np.random.default_rng(0).normal(size=40)
+    salts = [f"{text}.Cl" for text in MOLECULES[:40]]
+    with pytest.warns(IGSDWarning, match="40 labels repeat a molecule"):
+        model = MoleculeRegressor().fit(MOLECULES[:40] + salts, np.tile(y, 2))
+    assert "40 labels repeat a molecule" in model.notes_[0]
+    assert max(float(str(row["R2"])) for row in model.summary()) < 0.3
+
+
+def test_each_target_has_its_own_nearest_molecule() -> None:
+    """The nearest molecule had no label for that target, and its label was nan."""
+    y = np.column_stack([LENGTH[:40], LENGTH[:40]])
+    y[:20, 0], y[20:, 1] = np.nan, np.nan
+    model = MoleculeRegressor(models="linear").fit(MOLECULES[:40], y, target_names=("a", "b"))
+    about = model.nearness([MOLECULES[3], MOLECULES[30]])
+    assert about["nearest_b"][0] == MOLECULES[3]
+    assert about["nearest_a"][1] == MOLECULES[30]
+    assert about["nearest_label_b"][0] == f"{LENGTH[3]:g}"
+    assert about["nearest_a"][0] in MOLECULES[20:40]
+    assert "nan" not in [*about["nearest_label_a"], *about["nearest_label_b"]]
+    places, _ = model.nearest_labelled(MOLECULES[:2], target=0)
+    assert (places >= 20).all()
+    columns = prediction_columns(model, igsd.open_data(MOLECULES[:2]))
+    assert {"a", "b", "nearest_a", "nearest_b"} <= set(columns)
+
+
+def test_classes_that_have_several_molecules_are_judged() -> None:
+    """A class with a single molecule left the predictions of all others without an estimate."""
+    y = [*IS_RING[:39], "other"]
+    with pytest.warns(IGSDWarning, match="single labelled graph"):
+        model = MoleculeClassifier(**QUICK).fit(MOLECULES[:40], y)
+    assert float(str(model.summary()[0]["accuracy"])) > 0.8
+
+
 @pytest.mark.parametrize("y", [["a", "a", "b"], ["a", "b", "c"], [0, 1, 1]])
 def test_three_labels_are_enough(y: list[object]) -> None:
     few, single = "too few labels to say how good", "single labelled graph"

@@ -163,7 +163,7 @@ METHODS: dict[str, Method] = {
         "IGSD, pre-trained on molecules",
         "igsd.estimators.predictor:Molecule",
         stochastic=True,
-        revision=1,
+        revision=2,
     ),
     "igsd-self": _few_labels("IGSD (Self-supp)", _IGSD, settings=_SELF | _OFF),
     "igsd-supcon": _few_labels("IGSD (SupCon)", _IGSD, settings=_SUPCON | _OFF, numbers=False),

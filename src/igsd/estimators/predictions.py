@@ -21,8 +21,9 @@ def prediction_columns(
     Those of ``about_graphs``; then ``class``, ``probability`` and one ``p_CLASS`` per class, or one
     column per target (``value`` if it has no name). A predictor for molecules adds the ends of a
     90 % interval to each number (``value_low``, ``value_high``), and what is known near each
-    molecule; for a target that holds only 0 and 1 it gives ``TARGET_probability``. Raises
-    ``ConfigError`` for a model that was trained without labels.
+    molecule, for each target if their labelled molecules differ; for a target that holds only 0 and
+    1 it gives ``TARGET_probability``. Raises ``ConfigError`` for a model that was trained without
+    labels.
     """
     is_predictor = isinstance(model, MoleculePredictor)
     if not isinstance(model, GraphClassifier | GraphRegressor | MoleculePredictor):
@@ -42,9 +43,8 @@ def prediction_columns(
         columns |= dict(zip(names, probabilities.T.tolist(), strict=True))
         return columns | (model.nearness(graphs) if is_predictor else {})
     values = model.predict(graphs).reshape(len(graphs), -1)
-    unnamed = [f"value{i}" for i in range(values.shape[1])] if values.shape[1] > 1 else ["value"]
     widths = model.half_widths() if is_predictor else [None] * values.shape[1]
-    targets, near = model.scale_.names or unnamed, model.nearness(graphs) if is_predictor else {}
+    targets, near = model.scale_.titles, model.nearness(graphs) if is_predictor else {}
     # A target may have the name of another column: predict also adds ``given``.
     taken = {*columns, *near, "given", *(f"given_{name}" for name in targets)}
     taken |= {f"{name}_{end}" for name in targets for end in ("low", "high", "probability")}

@@ -10,7 +10,7 @@ import torch
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.errors import ConfigError, DataError, ParameterError, warn_user
+from igsd.errors import ConfigError, DataError, ParameterError, counted, warn_user
 from igsd.estimators.base import ConfiguredEstimator, settings_as_parameters
 from igsd.estimators.inputs import ALL, INPUTS, InputScale, parts_of, raw_inputs
 from igsd.estimators.molecules import MoleculeEncoder, pretrained
@@ -34,6 +34,7 @@ from igsd.files.models import read_model, whole_model, write_model
 from igsd.graphs.chemistry import smiles_of
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.open import as_graphset
+from igsd.graphs.readers.smiles import molecule_codes
 from igsd.progress import progress_bar
 from igsd.settings.igsd import PredictorConfig
 
@@ -59,6 +60,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
     held_out_: list[tuple[np.ndarray, np.ndarray]]
     _scale: InputScale
     _vectors: np.ndarray
+    _known: np.ndarray
     _names: list[str]
     _labels: list[str]
 
@@ -81,17 +83,19 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             _candidates(inputs, _heads_for(Y, heads), int(is_known.sum()))
             for Y, is_known in zip(targets, known, strict=True)
         ]
-        total = sum(len(names) for names in plans)
+        total, molecules = sum(len(names) for names in plans), molecule_codes(labelled)
         kwargs: Any = {"folds": config.folds, "sharpness": config.sharpness, "seed": config.seed}
         with progress_bar("comparing models", total, shown=self._shown()) as advance:
             for Y, is_known, names in zip(targets, known, plans, strict=True):
                 part = {name: values[is_known[rows]] for name, values in scaled.items()}
                 kwargs |= {"is_class": Y.shape[1] > 1, "advance": advance}
+                kwargs["groups"] = molecules[is_known[rows]]
                 self.ensembles_.append(fit_ensemble(part, Y[is_known], names, **kwargs))
         pairs = zip(known, self.ensembles_, strict=True)
         self.held_out_ = [(np.flatnonzero(rows), np.asarray(each.held)) for rows, each in pairs]
         vectors = raw["vectors"] if "vectors" in raw else self.encoder_.transform(labelled)
         self._vectors = np.asarray(vectors, np.float32)
+        self._known = np.stack(known, axis=1)[rows]
         about = labelled.ids if labelled.ids is not None else labelled.graph_names
         self._names = [str(name) for name in about or ()]
         self.config_, self.standardised_ = config, graphs.standardised
@@ -100,10 +104,18 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         if unused:
             text = f"{unused} of {len(graphs)} molecules have no label; the predictor learns from "
             self.notes_ = (f"{text}those that have one.",)
+        if repeats := len(rows) - len(np.unique(molecules)):
+            text = (
+                f"{counted(repeats, 'label')} repeat a molecule that has one already (apart from "
+            )
+            text += "salts and charges): what is measured on held-out labels leaves out all labels "
+            self.notes_ = (*self.notes_, f"{text}of a molecule at once.")
+            warn_user(self.notes_[-1])
         if not all(each.is_judged for each in self.ensembles_):
             text = (
                 "There are too few labels to say how good the predictions are: with fewer than "
-                f"{FEWEST_JUDGED}, or a class with a single one, they may be worse than guessing."
+                f"{FEWEST_JUDGED} molecules, or only one class that has two, they may be worse "
+                "than guessing."
             )
             self.notes_ = (*self.notes_, text)
             warn_user(text)
@@ -119,31 +131,51 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         """Width of a vector."""
         return self.encoder_.n_features_out_
 
-    def nearest_labelled(self, X: Any, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_labelled(
+        self, X: Any, k: int = 1, *, target: int = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return (places, distances), [G, k] each, of the nearest molecules with a label.
 
-        Places count the molecules with a label in their order; distances as ``igsd.neighbors``
-        gives them, with columns scaled over these molecules.
+        ``target``: which of several targets the label is of. Places count the molecules with any
+        label in their order; distances as ``igsd.neighbors`` gives them, with columns scaled over
+        the molecules with this label.
         """
         check_is_fitted(self, "config_")
-        return nearest(self._vectors, self.transform(X), k)
+        return self._nearest(self.transform(X), target, k)
+
+    def _nearest(self, vectors: np.ndarray, target: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+        known = np.flatnonzero(self._known[:, target])
+        places, distances = nearest(self._vectors[known], vectors, k)
+        return known[places], distances
 
     def nearness(self, X: Any) -> dict[str, list[object]]:
         """Return columns about what is known near each molecule.
 
         ``distance`` to the nearest molecule with a label, its name (``nearest``) and its label
         (``nearest_label``), and ``is_far``: whether it is farther away than 95 % of the molecules
-        with a label are from their own nearest one.
+        with a label are from the nearest other one. Of several targets that are not known of the
+        same molecules each has its own columns, ``distance_T`` and so on.
         """
-        places, distances = self.nearest_labelled(X)
-        usual = nearest(self._vectors, np.arange(len(self._vectors)), 1)[1][:, 0]
-        limit = float(np.quantile(usual, 0.95)) if len(usual) > 1 else np.inf
-        columns: dict[str, list[object]] = {"distance": distances[:, 0].tolist()}
-        columns["is_far"] = (distances[:, 0] > limit).tolist()
-        if self._names:
-            columns["nearest"] = [self._names[place] for place in places[:, 0]]
-        columns["nearest_label"] = [self._labels[place] for place in places[:, 0]]
+        check_is_fitted(self, "config_")
+        vectors, columns = self.transform(X), dict[str, list[object]]()
+        is_shared = bool((self._known == self._known[:, :1]).all())
+        for target, name in enumerate(("",) if is_shared else self._titles()):
+            places, distances = self._nearest(vectors, target, 1)
+            own = np.unique(self._vectors[self._known[:, target]], axis=0)  # each molecule once
+            usual = nearest(own, np.arange(len(own)), 1)[1][:, 0]
+            limit = float(np.quantile(usual, 0.95)) if len(usual) > 1 else np.inf
+            labels = self._labels if is_shared else [text.split()[target] for text in self._labels]
+            found: dict[str, list[object]] = {"distance": distances[:, 0].tolist()}
+            found["is_far"] = (distances[:, 0] > limit).tolist()
+            if self._names:
+                found["nearest"] = [self._names[place] for place in places[:, 0]]
+            found["nearest_label"] = [labels[place] for place in places[:, 0]]
+            columns |= {f"{key}_{name}" if name else key: each for key, each in found.items()}
         return columns
+
+    def _titles(self) -> tuple[str, ...]:
+        """Return the name of each target."""
+        return ("",)
 
     def summary(self, target: int = 0) -> list[dict[str, object]]:
         """Return what cross-validation says, as rows of a table: all, then each small model."""
@@ -177,7 +209,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         check_is_fitted(self, "config_")
         tensors, encoder = self.encoder_.packed()
         arrays = {f"encoder.{name}": tensor.numpy() for name, tensor in tensors.items()}
-        arrays["vectors"] = self._vectors
+        arrays |= {"vectors": self._vectors, "known": self._known.astype(np.uint8)}
         arrays |= self._scale.arrays()
         for number, each in enumerate(self.ensembles_):
             arrays |= each.arrays(f"target{number}.")
@@ -205,6 +237,8 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             own = {k.removeprefix("encoder."): v for k, v in tensors.items() if "encoder." in k[:8]}
             predictor.encoder_ = MoleculeEncoder.unpacked(own, header["encoder"], path)
             predictor._vectors = arrays["vectors"]
+            shape = (len(predictor._vectors), len(header["ensembles"]))
+            predictor._known = arrays.get("known", np.ones(shape, np.uint8)).astype(bool)
             predictor._names, predictor._labels = (
                 list(header["names"]),
                 list(header["known_labels"]),
@@ -227,6 +261,8 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         has_names = not self._names or len(self._names) == known
         if not known or not has_names or self._vectors.shape != (known, width):
             raise ValueError("its labelled molecules have different numbers of parts")
+        if self._known.shape != (known, len(self.ensembles_)) or not self._known.any(axis=0).all():
+            raise ValueError("a target has no labelled molecules")
         empty = {name: np.zeros((1, len(each))) for name, each in self._scale.centre.items()}
         shapes = [each.outputs(self._scale.apply(empty)).shape for each in self.ensembles_]
         if shapes != self._shapes():
@@ -391,6 +427,9 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
 
     def _unit(self, target: int) -> float:
         return float(self.scale_.scale[target])
+
+    def _titles(self) -> tuple[str, ...]:
+        return self.scale_.titles
 
     def half_widths(self, coverage: float = 0.9) -> np.ndarray:
         """Return the half width of the intervals of each target in its own unit, or NaN."""

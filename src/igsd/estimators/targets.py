@@ -187,6 +187,13 @@ class TargetScale:
         scale = np.where(is_constant, 0.0, deviation)
         return cls(mean, scale, is_single, names)
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The names of the targets; ``value``, or ``value0`` and so on, where they have none."""
+        count = len(self.mean)
+        numbered = tuple(f"value{i}" for i in range(count)) if count > 1 else ("value",)
+        return self.names or numbered
+
     def listed(self, which: np.ndarray) -> str:
         """Return the names, or else the places from 0, of the targets ``which`` [t] bool."""
         return _listed(self.names, which)

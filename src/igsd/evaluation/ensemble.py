@@ -1,5 +1,6 @@
 """``Ensemble``: small models, weighed and calibrated by cross-validation inside the labels."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -14,7 +15,7 @@ from igsd.files.arrays import Header
 
 _SMALLEST_WEIGHT = 0.02
 FEWEST_JUDGED = 8
-"""Labels that an estimate of quality needs."""
+"""Labelled molecules that an estimate of quality needs."""
 
 
 class Candidate(NamedTuple):
@@ -133,6 +134,7 @@ def fit_ensemble(
     names: Sequence[tuple[str, str]],
     *,
     is_class: bool,
+    groups: np.ndarray | None = None,
     folds: int = 5,
     sharpness: float = 0.06,
     seed: int = 0,
@@ -142,12 +144,17 @@ def fit_ensemble(
 
     Every model predicts each label from the others by cross-validation. The weight of a model
     falls with its loss there: exp(-(loss / best loss - 1) / sharpness). Weights below 0.02 are 0.
-    The same held-out predictions calibrate probabilities and give intervals. ``advance``: told
+    The same held-out predictions calibrate probabilities and give intervals. ``groups`` [n]: rows
+    with equal numbers are measurements of one molecule and are held out together. ``advance``: told
     whenever a model is done.
     """
-    parts, found = _folds(Y, folds, seed, is_class=is_class), []
+    groups = np.arange(len(Y)) if groups is None else groups
+    _, first, places = np.unique(groups, return_index=True, return_inverse=True)
+    parts, found = _folds(Y[first], folds, seed, is_class=is_class), []
+    parts = [np.flatnonzero(np.isin(places, part)) for part in parts]
+    repeats = len(first) < len(Y)
     for name, head in names:
-        found.append(held_out(HEADS[head], inputs[name], Y, parts, is_class, seed))
+        found.append(held_out(HEADS[head], inputs[name], Y, parts, is_class, seed, repeats=repeats))
         advance(1)
     losses = np.array([loss(each.outputs, Y, is_class) for each in found])
     relative = losses / max(losses.min(), 1e-12) - 1
@@ -172,7 +179,7 @@ def fit_ensemble(
     residuals = np.empty(0) if is_class else np.sort(np.abs(joined - Y)[:, 0])
     own = _score(held, Y, is_class=is_class)
     metric = ("ROC-AUC" if Y.shape[1] == 2 else "accuracy") if is_class else "MAE"
-    is_judged = len(Y) >= FEWEST_JUDGED and (not is_class or bool(Y.sum(axis=0).min() >= 2))
+    is_judged = len(first) >= FEWEST_JUDGED and (not is_class or len(_several(Y[first])) >= 2)
     found_loss = loss(held, Y, is_class)
     facts = (power, residuals, own, found_loss, metric, is_judged, held)
     return Ensemble(candidates, models, *facts)
@@ -188,14 +195,22 @@ def conformal_width(residuals: np.ndarray, coverage: float) -> float:
 
 
 def _folds(Y: np.ndarray, most: int, seed: int, *, is_class: bool) -> list[np.ndarray]:
-    """Return the rows that are held out together: stratified if every class has two rows."""
+    """Return the rows that are held out together: stratified, as far as classes have two rows."""
     rows, codes = np.zeros(len(Y)), Y.argmax(axis=1)
-    smallest = int(Y.sum(axis=0).min()) if is_class else 0
-    if is_class and smallest >= 2:
-        splitter = StratifiedKFold(min(most, smallest), shuffle=True, random_state=seed)
+    several = _several(Y) if is_class else np.empty(0)
+    if len(several):
+        splitter = StratifiedKFold(min(most, int(several.min())), shuffle=True, random_state=seed)
     else:
         splitter = KFold(min(most, len(Y)), shuffle=True, random_state=seed)
-    return [test for _, test in splitter.split(rows, codes)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that a class has a single row
+        return [test for _, test in splitter.split(rows, codes)]
+
+
+def _several(Y: np.ndarray) -> np.ndarray:
+    """Return the sizes of the classes with two rows or more, of one-hot rows Y [n, C]."""
+    sizes = Y.sum(axis=0)
+    return sizes[sizes >= 2]
 
 
 def powered(probabilities: np.ndarray, power: float) -> np.ndarray:

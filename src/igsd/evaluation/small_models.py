@@ -171,7 +171,8 @@ that ``Fit`` would give, if they have come with the outputs; otherwise none."""
 class Head:
     """A kind of small model; ``is_probability``: whether its outputs for classes are no logits.
 
-    ``hold_out``: a way to held-out outputs that takes less than a fit for every fold.
+    ``hold_out``: a way to held-out outputs that takes less than a fit for every fold. ``by_row``:
+    it holds out single rows instead of folds, which says nothing if a molecule has several rows.
     """
 
     model: type[SmallModel]
@@ -180,6 +181,7 @@ class Head:
     is_probability: bool = False
     classes_only: bool = False
     hold_out: HoldOut | None = None
+    by_row: bool = False
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """Return the probabilities of classes [n, C] for outputs."""
@@ -402,7 +404,14 @@ HEADS: dict[str, Head] = {
         is_probability=True,
         hold_out=_hold_out_kernel,
     ),
-    "forest": Head(Forest, _fit_forest, (200,), is_probability=True, hold_out=_hold_out_forest),
+    "forest": Head(
+        Forest,
+        _fit_forest,
+        (200,),
+        is_probability=True,
+        hold_out=_hold_out_forest,
+        by_row=True,
+    ),
 }
 
 
@@ -420,14 +429,23 @@ class HeldOut(NamedTuple):
 
 
 def held_out(
-    head: Head, X: np.ndarray, Y: np.ndarray, folds: list[np.ndarray], is_class: bool, seed: int
+    head: Head,
+    X: np.ndarray,
+    Y: np.ndarray,
+    folds: list[np.ndarray],
+    is_class: bool,
+    seed: int,
+    *,
+    repeats: bool = False,
 ) -> HeldOut:
     """Return what a head predicts of labels that it has not seen.
 
-    ``folds``: the rows held out together, ascending; of a forest each row alone. The value of the
-    grid is the one with the lowest log loss or squared error over all held-out rows.
+    ``folds``: the rows held out together, ascending; of a forest each row alone, unless there are
+    ``repeats``, rows that only count together. The value of the grid is the one with the lowest log
+    loss or squared error over all held-out rows.
     """
-    hold_out = head.hold_out or partial(_hold_out, head.fit)
+    hold_out = None if head.by_row and repeats else head.hold_out
+    hold_out = hold_out or partial(_hold_out, head.fit)
     predicted, models = hold_out(X, Y, folds, head.grid, is_class, seed)
     if is_class:
         predicted = np.stack([head.probabilities(outputs) for outputs in predicted])

@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from igsd.errors import ConfigError, DataError
-from igsd.graphs.readers.smiles import from_smiles, read_molecules
+from igsd.graphs.readers.smiles import from_smiles, molecule_codes, read_molecules
+from tests.small_graphs import make_graphs
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +82,13 @@ def test_without_rdkit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rdkit", None)
     with pytest.raises(ConfigError, match=r'pip install "igsd\[chem\]"'):
         from_smiles(["C"])
+
+
+def test_equal_molecules_have_equal_codes() -> None:
+    texts = ["CCO", "CC(=O)O", "OCC", "CC(=O)[O-].[Na+]", "C[C@H](N)O", "C[C@@H](N)O", "CCO.Cl"]
+    assert molecule_codes(from_smiles(texts)).tolist() == [0, 1, 0, 1, 4, 5, 0]
+
+
+def test_graphs_that_are_no_molecules_have_codes_of_their_own() -> None:
+    graphs = make_graphs(3)
+    assert molecule_codes(graphs).tolist() == [0, 1, 2]

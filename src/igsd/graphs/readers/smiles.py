@@ -16,9 +16,15 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, ParameterError, need, shortened
-from igsd.graphs.chemistry import ChemicalColumns, has_blank, molecule_of
+from igsd.graphs.chemistry import (
+    ChemicalColumns,
+    are_smiles,
+    has_blank,
+    is_chemical,
+    molecule_of,
+)
 from igsd.graphs.graphset import GraphSet
-from igsd.graphs.readers.standard import Standardiser, smiles_of
+from igsd.graphs.readers.standard import LEVELS, Standardiser, repeated_molecules, smiles_of
 
 LEFT_OUT = "left out, not a molecule"
 """How the notes on rows that are not molecules begin."""
@@ -140,6 +146,39 @@ def read_molecules(
         graphs = replace(graphs, standardised=standardise, notes=(note,))
     changed = 0 if standard is None else standard.changed
     return Molecules(graphs, np.array(kept, np.int64), tuple(failures), tuple(doubtful), changed)
+
+
+_CHARGED = re.compile(r"\.|[+-]\d*(:\d+)?\]")
+"""In the SMILES of several fragments, or of charges."""
+
+
+def molecule_codes(graphs: GraphSet) -> np.ndarray:
+    """Return numbers [G] that are equal where the molecules are, whatever their salt or spelling.
+
+    Molecules are equal by InChIKey, those with fragments or charges after standardising. Graphs
+    that are not molecules are all different.
+    """
+    codes = np.arange(len(graphs))
+    if not are_smiles(graphs.graph_names):
+        return codes
+    names = list(graphs.graph_names or ())
+    places = [place for place, text in enumerate(names) if _CHARGED.search(text)]
+    if places or not is_chemical(graphs):
+        texts = [names[place] for place in places]
+        found = read_molecules(texts, name="", check_valence=False, standardise=LEVELS[0])
+        if found.graphs is not None:
+            spelled = found.graphs.graph_names or ()
+            for row, text in zip(found.kept.tolist(), spelled, strict=True):
+                names[places[row]] = text
+        found = read_molecules(names, name="", check_valence=False)
+        if found.graphs is None:
+            return codes
+        kept, compared = found.kept, found.graphs
+    else:
+        kept, compared = codes, graphs
+    for group in repeated_molecules(compared):
+        codes[kept[group]] = kept[group[0]]
+    return codes
 
 
 def standard_note(level: str, changed: int, total: int) -> str:
