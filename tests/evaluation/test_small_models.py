@@ -7,7 +7,9 @@ import pytest
 from sklearn import ensemble, linear_model
 
 from igsd.evaluation.ensemble import Ensemble, conformal_width, fit_ensemble
-from igsd.evaluation.small_models import HEADS, Forest, KernelModel, SmallModel, held_out, loss
+from igsd.evaluation.forests import Forest
+from igsd.evaluation.small_model_base import SmallModel
+from igsd.evaluation.small_models import HEADS, KernelModel, held_out, loss
 
 
 def blobs(num: int = 60, classes: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

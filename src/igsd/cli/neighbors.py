@@ -15,8 +15,8 @@ from igsd.evaluation.index import Index
 from igsd.evaluation.neighbors import nearest
 from igsd.files.atomic import known_suffix
 from igsd.files.columns import write_columns
-from igsd.graphs.chemistry import are_smiles
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.molecule import are_smiles
 from igsd.graphs.open import open_data
 from igsd.graphs.readers.file_labels import file_and_stem, names_by_stem
 from igsd.graphs.readers.text_table import is_table, read_text_table

@@ -342,6 +342,8 @@ def _listed(groups: Mapping[str, str], entries: list[Field[Any]]) -> list[str]:
 
 def calibration_folds(args: argparse.Namespace, method: str, config: Any, labels: Any) -> int:
     """Return the folds of ``--calibration``; raises ``ConfigError`` where it would do nothing."""
+    from igsd.experiments.trained import is_calibrated_apart  # not needed for a help text
+
     if is_calibrated_apart(config, labels):
         return 3 if args.calibration is None else int(args.calibration)
     if args.calibration is None:
@@ -354,8 +356,3 @@ def calibration_folds(args: argparse.Namespace, method: str, config: Any, labels
     raise ConfigError(
         "--calibration is for the probabilities of classes, and numbers have none: leave it out."
     )
-
-
-def is_calibrated_apart(config: Any, labels: Any) -> bool:
-    """Return whether a method trains a network of classes, whose probabilities need folds."""
-    return "checkpoint" in config.besides and labels is not None and bool(labels.are_classes)

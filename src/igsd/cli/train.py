@@ -179,7 +179,7 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
     """
     changes, method = options.written_settings(args), args.method or OURS
     named = None if args.output is None else RunFolder(args.output)
-    if args.resume and named is not None and _own_run(named, held):
+    if args.resume and named is not None and named.is_continued(held):
         return _rest_of(args, named, changes)
     task, guess = _early_task(args), recipe_names()[0] if is_auto(args.recipe) else args.recipe
     configure(method, guess, changes, task)  # checks the settings before data are read
@@ -189,7 +189,7 @@ def find_job(args: Namespace, held: ExitStack) -> TrainJob | RunFolder:
     stem = stem if args.labels is None else f"labels-{stem}"
     if args.resume and args.output is None:
         latest = latest_run_folder(RUNS, graphs.name, stem)
-        if latest is not None and _own_run(latest, held):
+        if latest is not None and latest.is_continued(held):
             return _rest_of(args, latest, changes, graphs)
     labels = _read_labels(args, graphs, args.task)
     config = configure(method, recipe, changes, labels.task if labels else task)
@@ -219,7 +219,7 @@ def _method_for(args: Namespace, graphs: GraphSet) -> str:
     is_open = is_open and args.labels is not None and not args.log_dir
     if not is_open:
         return OURS
-    from igsd.graphs.chemistry import are_smiles
+    from igsd.graphs.molecule import are_smiles
 
     if not are_smiles(graphs.graph_names):
         return OURS
@@ -237,20 +237,6 @@ def _own_folder(args: Namespace, held: ExitStack, data: str, stem: str) -> RunFo
     folder = RunFolder(args.output) if is_named else new_run_folder(RUNS, data, stem)
     held.enter_context(folder.owned(None if is_named else RUNS))
     return folder
-
-
-def _own_run(folder: RunFolder, held: ExitStack) -> bool:
-    """Whether there is a run to continue; if so it belongs to this process, unless it is finished.
-
-    Of processes that train together, only the first owns it.
-    """
-    if is_main_process() and folder.state == "finished":
-        folder.tidy()
-    elif is_main_process() and folder.is_run:
-        held.enter_context(folder.owned())
-        if not folder.is_run:  # its owner has just removed it
-            held.close()
-    return folder.is_run
 
 
 def _rest_of(
@@ -438,7 +424,7 @@ def _header(args: Namespace, job: TrainJob) -> RunMetrics:
         header["labels"] = {"source": args.labels, "names": list(job.labels.names)}
         header["labels"] |= {"task": job.labels.task, "rate": args.label_rate}
         header["labels"] |= {"used": int(job.used.is_known.sum())}
-        if options.is_calibrated_apart(job.config, job.labels):
+        if training.is_calibrated_apart(job.config, job.labels):
             header["labels"] |= {"calibration": args.calibration}
     return header
 

@@ -12,7 +12,7 @@ from igsd.estimators.labelled import GraphClassifier, GraphRegressor
 from igsd.estimators.neural import NeuralEstimator
 from igsd.files.arrays import read_header
 from igsd.files.models import model_path
-from igsd.graphs.chemistry import are_smiles
+from igsd.graphs.molecule import are_smiles
 from igsd.graphs.open import as_graphset
 from igsd.model.igsd import IGSDModel, SemiModel
 from igsd.settings.igsd import Config, SemiConfig, SemiRegressionConfig

@@ -1,4 +1,7 @@
-"""What small models see of molecules: vectors of an encoder, descriptors, counts of fragments."""
+"""What small models see of molecules, and which models are tried on it.
+
+Inputs: vectors of an encoder, descriptors, counts of fragments.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from igsd.errors import ParameterError
+from igsd.evaluation.small_models import HEADS
 from igsd.graphs.descriptors import DESCRIPTORS, FRAGMENTS, described
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import progress_bar
@@ -15,6 +20,8 @@ ALL = "all inputs"
 """The inputs side by side."""
 
 _CUT = 6.0
+_MOST_KERNEL, _MOST_ALL = 2000, 10_000
+"""Labels above which kernels, and linear models of all inputs, take too long."""
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -96,3 +103,34 @@ class InputScale:
             for kind in ("centre.", "scale.")
         )
         return cls(*parts)
+
+
+def parsed_names(text: str, known: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return the names in ``text`` in their usual order; raises ``ConfigError`` for others."""
+    names = text.split("+")
+    if not set(names) <= set(known) or len(set(names)) < len(names):
+        rule = f"must be different names out of {', '.join(known)}, joined by '+'."
+        raise ParameterError(name, "MoleculePredictor", f"{rule} Got {text!r} instead.")
+    return tuple(each for each in known if each in names)
+
+
+def heads_for(Y: np.ndarray, heads: Sequence[str]) -> tuple[str, ...]:
+    """Return the heads that can learn the classes, or the numbers, Y [G, o]."""
+    return tuple(head for head in heads if Y.shape[1] > 1 or not HEADS[head].classes_only)
+
+
+def candidates_for(
+    inputs: Sequence[str], heads: Sequence[str], num_labels: int
+) -> list[tuple[str, str]]:
+    """Return the small models (input, head) to try with so many labels."""
+    wide = [ALL] if len(inputs) > 1 else []
+    on = {
+        "linear": [*inputs, *(wide if num_labels <= _MOST_ALL else [])],
+        "pls": (wide or list(inputs)) if num_labels <= _MOST_KERNEL else [],
+        "prototypes": wide or list(inputs),
+        "kernel": [n for n in (*inputs, *wide) if n != "fragments" or not wide]
+        if num_labels <= _MOST_KERNEL
+        else [],
+        "forest": [name for name in inputs if name != "vectors"] or list(inputs),
+    }
+    return [(name, head) for head in heads for name in on[head]]

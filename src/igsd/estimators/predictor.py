@@ -10,9 +10,17 @@ import torch
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from igsd.errors import ConfigError, DataError, ParameterError, counted, warn_user
+from igsd.errors import ConfigError, DataError, counted, warn_user
 from igsd.estimators.base import ConfiguredEstimator, settings_as_parameters
-from igsd.estimators.inputs import ALL, INPUTS, InputScale, parts_of, raw_inputs
+from igsd.estimators.inputs import (
+    INPUTS,
+    InputScale,
+    candidates_for,
+    heads_for,
+    parsed_names,
+    parts_of,
+    raw_inputs,
+)
 from igsd.estimators.molecules import MoleculeEncoder, pretrained
 from igsd.estimators.targets import (
     TargetScale,
@@ -31,15 +39,12 @@ from igsd.evaluation.small_models import HEADS
 from igsd.files.arrays import Header
 from igsd.files.columns import number_text
 from igsd.files.models import read_model, whole_model, write_model
-from igsd.graphs.chemistry import smiles_of
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.molecule import smiles_of
 from igsd.graphs.open import as_graphset
 from igsd.graphs.readers.smiles import molecule_codes
 from igsd.progress import progress_bar
 from igsd.settings.igsd import PredictorConfig
-
-_MOST_KERNEL, _MOST_ALL = 2000, 10_000
-"""Labels above which kernels, and linear models of all inputs, take too long."""
 
 
 class MoleculePredictor(ConfiguredEstimator[Any]):
@@ -70,8 +75,8 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         Y has a column for each class, or a single one of numbers.
         """
         config = self._config_of_fit()
-        inputs, heads = _parsed(config.inputs, INPUTS, "inputs"), tuple(HEADS)
-        heads = _parsed(config.models, heads, "models")
+        inputs, heads = parsed_names(config.inputs, INPUTS, "inputs"), tuple(HEADS)
+        heads = parsed_names(config.models, heads, "models")
         known = [~np.isnan(Y).any(axis=1) for Y in targets]
         rows = np.flatnonzero(np.any(known, axis=0))
         self.encoder_, labelled = pretrained("molecules"), graphs.take(rows)
@@ -80,7 +85,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         scaled = self._scale.apply(raw)
         self.ensembles_ = []
         plans = [
-            _candidates(inputs, _heads_for(Y, heads), int(is_known.sum()))
+            candidates_for(inputs, heads_for(Y, heads), int(is_known.sum()))
             for Y, is_known in zip(targets, known, strict=True)
         ]
         total, molecules = sum(len(names) for names in plans), molecule_codes(labelled)
@@ -277,37 +282,6 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
 
     def _targets_from_json(self, value: Header) -> None:
         raise NotImplementedError
-
-
-def _parsed(text: str, known: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """Return the names in ``text`` in their usual order; raises ``ConfigError`` for others."""
-    names = text.split("+")
-    if not set(names) <= set(known) or len(set(names)) < len(names):
-        rule = f"must be different names out of {', '.join(known)}, joined by '+'."
-        raise ParameterError(name, "MoleculePredictor", f"{rule} Got {text!r} instead.")
-    return tuple(each for each in known if each in names)
-
-
-def _heads_for(Y: np.ndarray, heads: Sequence[str]) -> tuple[str, ...]:
-    """Return the heads that can learn the classes, or the numbers, Y [G, o]."""
-    return tuple(head for head in heads if Y.shape[1] > 1 or not HEADS[head].classes_only)
-
-
-def _candidates(
-    inputs: Sequence[str], heads: Sequence[str], num_labels: int
-) -> list[tuple[str, str]]:
-    """Return the small models (input, head) to try with so many labels."""
-    wide = [ALL] if len(inputs) > 1 else []
-    on = {
-        "linear": [*inputs, *(wide if num_labels <= _MOST_ALL else [])],
-        "pls": (wide or list(inputs)) if num_labels <= _MOST_KERNEL else [],
-        "prototypes": wide or list(inputs),
-        "kernel": [n for n in (*inputs, *wide) if n != "fragments" or not wide]
-        if num_labels <= _MOST_KERNEL
-        else [],
-        "forest": [name for name in inputs if name != "vectors"] or list(inputs),
-    }
-    return [(name, head) for head in heads for name in on[head]]
 
 
 @settings_as_parameters(PredictorConfig)

@@ -10,7 +10,8 @@ from scipy.special import softmax
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from igsd.evaluation.metrics import roc_auc
-from igsd.evaluation.small_models import HEADS, SmallModel, held_out, loss
+from igsd.evaluation.small_model_base import SmallModel
+from igsd.evaluation.small_models import HEADS, held_out, loss
 from igsd.files.arrays import Header
 
 _SMALLEST_WEIGHT = 0.02

@@ -12,7 +12,7 @@ import numpy as np
 
 from igsd.errors import DataError, counted, need
 from igsd.evaluation.inputs import IntArray
-from igsd.graphs.chemistry import molecule_of
+from igsd.graphs.molecule import molecule_of
 
 TEST_SHARE = 0.2
 

@@ -14,49 +14,24 @@ predictions. Rows are expected to have a squared norm of about 1.
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from scipy.linalg import LinAlgWarning
-from scipy.special import softmax
-from sklearn import cross_decomposition, ensemble, linear_model
+from sklearn import cross_decomposition, linear_model
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 
+from igsd.evaluation.forests import Forest, fit_forest, hold_out_forest
 from igsd.evaluation.heads import spanned
+from igsd.evaluation.small_model_base import Head, SmallModel, hold_out_folds
 
-_SMALLEST = 0.01
-"""No probability of a regression on classes is below this, before they are calibrated."""
 _ABSENT = -5.0
 """The logit of a class without a row."""
-_MOST_TRIED = 100
-"""Columns that a split of a tree for numbers is chosen among."""
-_SPARSE = 0.2
-"""Share of values that are not the lowest of their column, below which forests use it."""
-_OUT_OF_BAG = 200
-"""Rows from which trees that have not drawn a row predict it; with fewer that flatters a forest."""
-
-
-@dataclass(frozen=True, eq=False)
-class SmallModel:
-    """A fitted model whose fields are arrays: from rows X [n, d] to outputs [n, o]."""
-
-    def __call__(self, X: np.ndarray) -> np.ndarray:
-        """Return the outputs [n, o] of rows."""
-        raise NotImplementedError
-
-    def arrays(self, prefix: str) -> dict[str, np.ndarray]:
-        """Return the arrays under names with a prefix, for a file."""
-        return {f"{prefix}{entry.name}": getattr(self, entry.name) for entry in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], prefix: str) -> Self:
-        """Return the model that ``arrays`` came from; raises ``KeyError`` if one is missing."""
-        return cls(**{entry.name: arrays[f"{prefix}{entry.name}"] for entry in fields(cls)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,107 +63,6 @@ class KernelModel(SmallModel):
             for block in blocks
         ]
         return np.concatenate([*outputs, np.empty((0, self.weight.shape[1]))]) + self.bias
-
-
-@dataclass(frozen=True, eq=False)
-class Forest(SmallModel):
-    """The mean of trees. Nodes of all trees follow each other; ``feature`` is -1 in a leaf.
-
-    Raises ``ValueError`` unless children come after their node, so that no walk is endless.
-    """
-
-    roots: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    value: np.ndarray
-
-    def __post_init__(self) -> None:
-        num_nodes, inner = len(self.feature), np.flatnonzero(self.feature >= 0)
-        for children in (self.left, self.right):
-            if (children[inner] <= inner).any() or (children[inner] >= num_nodes).any():
-                raise ValueError("a node of a tree has no place")
-        if not len(self.roots) or self.roots.min() < 0 or self.roots.max() >= num_nodes:
-            raise ValueError("a tree has no root")
-
-    def __call__(self, X: np.ndarray) -> np.ndarray:
-        """Return the mean value of the leaves that each row falls into."""
-        rows, total = X.astype(np.float32), np.zeros((len(X), self.value.shape[1]))
-        for root in self.roots:
-            place = np.full(len(rows), root)
-            moving = np.flatnonzero(self.feature[place] >= 0)
-            while len(moving):
-                here = place[moving]
-                goes_left = rows[moving, self.feature[here]] <= self.threshold[here]
-                place[moving] = np.where(goes_left, self.left[here], self.right[here])
-                moving = moving[self.feature[place[moving]] >= 0]
-            total += self.value[place]
-        return total / len(self.roots)
-
-    @classmethod
-    def of(cls, trees: list[Any]) -> Self:
-        """Return the forest of scikit-learn's trees, fitted to classes or to one number."""
-        sizes = [tree.tree_.node_count for tree in trees]
-        roots = np.cumsum([0, *sizes[:-1]])
-
-        def joined(name: str, *, shifted: bool = False) -> np.ndarray:
-            parts = [getattr(tree.tree_, name) for tree in trees]
-            if shifted:
-                parts = [part + root for part, root in zip(parts, roots, strict=True)]
-            return np.concatenate(parts)
-
-        left = joined("children_left", shifted=True)
-        is_leaf = joined("children_left") < 0
-        value = joined("value")[:, 0, :]
-        return cls(
-            roots=roots.astype(np.int64),
-            feature=np.where(is_leaf, -1, joined("feature")).astype(np.int32),
-            threshold=joined("threshold"),
-            left=left.astype(np.int32),
-            right=joined("children_right", shifted=True).astype(np.int32),
-            value=value.astype(np.float32),
-        )
-
-
-Fit = Callable[[np.ndarray, np.ndarray, tuple[Any, ...], bool, int], list[SmallModel]]
-"""(X [n, d], Y [n, o], values of the grid, whether Y are classes, seed) -> a model for each value.
-
-Y: one column per class, 1 for the class of a row; or one column of standardised numbers."""
-
-HoldOut = Callable[
-    [np.ndarray, np.ndarray, list[np.ndarray], tuple[Any, ...], bool, int],
-    tuple[np.ndarray, list[SmallModel]],
-]
-"""(X, Y, rows held out together, values of the grid, whether Y are classes, seed)
--> (held-out outputs, fitted models).
-
-Outputs [values, n, o]: for each row those of a model that has not seen its label. Models: those
-that ``Fit`` would give, if they have come with the outputs; otherwise none."""
-
-
-@dataclass(frozen=True)
-class Head:
-    """A kind of small model; ``is_probability``: whether its outputs for classes are no logits.
-
-    ``hold_out``: a way to held-out outputs that takes less than a fit for every fold. ``by_row``:
-    it holds out single rows instead of folds, which says nothing if a molecule has several rows.
-    """
-
-    model: type[SmallModel]
-    fit: Fit
-    grid: tuple[Any, ...]
-    is_probability: bool = False
-    classes_only: bool = False
-    hold_out: HoldOut | None = None
-    by_row: bool = False
-
-    def probabilities(self, outputs: np.ndarray) -> np.ndarray:
-        """Return the probabilities of classes [n, C] for outputs."""
-        if not self.is_probability:
-            return softmax(outputs, axis=1)
-        positive = np.clip(outputs, _SMALLEST, 1 - _SMALLEST)
-        return positive / positive.sum(axis=1, keepdims=True)
 
 
 def _fit_linear(
@@ -322,75 +196,6 @@ def _hold_out_kernel(
     return found, []
 
 
-def _grown(
-    X: np.ndarray, Y: np.ndarray, trees: int, is_class: bool, seed: int, **how: Any
-) -> tuple[Any, np.ndarray]:
-    """Return scikit-learn's forest on the columns of classes, or on one number, and their lowest.
-
-    The forest sees rows from which the lowest values [d] were subtracted: counts are mostly 0 then,
-    and the trees of classes are grown from a sparse matrix, the same in a fraction of the time.
-    """
-    rows, most = X.astype(np.float32), min(len(X), 10_000)
-    lowest = rows.min(axis=0) if is_class else np.zeros(X.shape[1], np.float32)
-    if is_class:
-        rows -= lowest
-        forest = ensemble.RandomForestClassifier(trees, random_state=seed, max_samples=most, **how)
-        is_sparse = np.count_nonzero(rows) < _SPARSE * rows.size
-        codes = Y.argmax(axis=1)
-        return forest.fit(sparse.csr_matrix(rows) if is_sparse else rows, codes), lowest
-    tried = min(max(X.shape[1] // 3, 1), _MOST_TRIED)
-    numbers = ensemble.RandomForestRegressor(
-        trees, random_state=seed, max_samples=most, max_features=tried, **how
-    )
-    return numbers.fit(rows, Y[:, 0]), lowest
-
-
-def _fit_forest(
-    X: np.ndarray, Y: np.ndarray, values: tuple[Any, ...], is_class: bool, seed: int
-) -> list[SmallModel]:
-    return [_kept(*_grown(X, Y, trees, is_class, seed), Y, is_class) for trees in values]
-
-
-def _kept(forest: Any, lowest: np.ndarray, Y: np.ndarray, is_class: bool) -> Forest:
-    """Return the model of scikit-learn's forest; its values for classes are probabilities."""
-    model = Forest.of(forest.estimators_)
-    model = replace(model, threshold=model.threshold + lowest[np.maximum(model.feature, 0)])
-    if not is_class:
-        return model
-    value = np.zeros((len(model.value), Y.shape[1]), np.float32)
-    seen = np.unique(Y.argmax(axis=1))
-    value[:, seen] = model.value / model.value.sum(axis=1, keepdims=True)
-    return replace(model, value=value)
-
-
-def _hold_out_forest(
-    X: np.ndarray,
-    Y: np.ndarray,
-    folds: list[np.ndarray],
-    values: tuple[Any, ...],
-    is_class: bool,
-    seed: int,
-) -> tuple[np.ndarray, list[SmallModel]]:
-    """Return for each row the mean of the trees that have not drawn it (out of bag)."""
-    if len(X) < _OUT_OF_BAG:
-        return _hold_out(_fit_forest, X, Y, folds, values, is_class, seed)
-    found, models = np.empty((len(values), *Y.shape)), list[SmallModel]()
-    for outputs, trees in zip(found, values, strict=True):
-        outputs[:] = Y.mean(axis=0)  # of a row that every tree has drawn
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that there may be such rows
-            forest, lowest = _grown(X, Y, trees, is_class, seed, oob_score=True)
-        if is_class:
-            own = np.zeros_like(outputs)
-            own[:, np.unique(Y.argmax(axis=1))] = forest.oob_decision_function_
-        else:
-            own = forest.oob_prediction_[:, None]
-        known = np.isfinite(own).all(axis=1)
-        outputs[known] = own[known]
-        models.append(_kept(forest, lowest, Y, is_class))
-    return found, models
-
-
 _STRENGTHS = tuple(float(value) for value in np.logspace(-2, 4, 7))
 _WIDTHS, _PENALTIES = (0.25, 0.5, 1.0, 2.0), (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 HEADS: dict[str, Head] = {
@@ -406,10 +211,10 @@ HEADS: dict[str, Head] = {
     ),
     "forest": Head(
         Forest,
-        _fit_forest,
+        fit_forest,
         (200,),
         is_probability=True,
-        hold_out=_hold_out_forest,
+        hold_out=hold_out_forest,
         by_row=True,
     ),
 }
@@ -445,33 +250,13 @@ def held_out(
     loss or squared error over all held-out rows.
     """
     hold_out = None if head.by_row and repeats else head.hold_out
-    hold_out = hold_out or partial(_hold_out, head.fit)
+    hold_out = hold_out or partial(hold_out_folds, head.fit)
     predicted, models = hold_out(X, Y, folds, head.grid, is_class, seed)
     if is_class:
         predicted = np.stack([head.probabilities(outputs) for outputs in predicted])
     losses = [loss(outputs, Y, is_class) for outputs in predicted]
     best = int(np.argmin(losses))
     return HeldOut(predicted[best], head.grid[best], models[best] if models else None)
-
-
-def _hold_out(
-    fit: Fit,
-    X: np.ndarray,
-    Y: np.ndarray,
-    folds: list[np.ndarray],
-    values: tuple[Any, ...],
-    is_class: bool,
-    seed: int,
-) -> tuple[np.ndarray, list[SmallModel]]:
-    """Return for each row the outputs of models that were fitted without its fold."""
-    found = np.empty((len(values), *Y.shape))
-    for fold in folds:
-        rest = np.setdiff1d(np.arange(len(X)), fold)
-        for outputs, model in zip(
-            found, fit(X[rest], Y[rest], values, is_class, seed), strict=True
-        ):
-            outputs[fold] = model(X[fold])
-    return found, []
 
 
 def loss(outputs: np.ndarray, Y: np.ndarray, is_class: bool) -> float:

@@ -27,8 +27,8 @@ from igsd.files.arrays import Header, read_arrays, write_arrays
 from igsd.files.atomic import write_json
 from igsd.files.cache import cache_dir, recall, store
 from igsd.files.shapes import read_json
-from igsd.graphs.chemistry import are_smiles
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.molecule import are_smiles
 from igsd.settings.fields import Values
 
 if TYPE_CHECKING:  # a run imports its protocol

@@ -256,7 +256,7 @@ def _untrained_gin(run: Run, task: str) -> Any:
 def _references(names: Mapping[str, str], graphs: GraphSet | None = None) -> dict[str, Any]:
     """Return the methods of rows; fingerprints too if ``graphs`` are molecules in SMILES."""
     from igsd.baselines.references.molecules import MORGAN
-    from igsd.graphs.chemistry import are_smiles
+    from igsd.graphs.molecule import are_smiles
 
     if graphs is not None and are_smiles(graphs.graph_names):
         names = {**names, MORGAN: MORGAN}

@@ -111,6 +111,20 @@ class RunFolder:
         with contextlib.suppress(StorageError), self.owned():
             (self / CHECKPOINT).unlink(missing_ok=True)
 
+    def is_continued(self, held: contextlib.ExitStack) -> bool:
+        """Return whether there is a run to continue, which this process then owns.
+
+        It is owned until ``held`` is closed, unless it is finished. Of processes that train
+        together, only the first owns it.
+        """
+        if environment.is_main_process() and self.state == "finished":
+            self.tidy()
+        elif environment.is_main_process() and self.is_run:
+            held.enter_context(self.owned())
+            if not self.is_run:  # its owner has just removed it
+                held.close()
+        return self.is_run
+
     def claim(self, *, force: bool, way_out: str) -> None:
         """Clear a run with ``force``, or raise ``StorageError`` that ends in the ``way_out``.
 

@@ -88,7 +88,7 @@ def train_model(
     """
     started, watch = now(), Stopwatch()
     model = fit_model(graphs, config, method, labels, **kwargs)
-    if calibration and labels is not None and is_calibrated_apart(model):
+    if calibration and labels is not None and is_calibrated_apart(config, labels):
         model.calibrate(graphs, labels.y, calibration)
     watch.lap("train")
     vectors = model.transform(graphs)
@@ -96,9 +96,9 @@ def train_model(
     return Trained(config.seed, model, vectors, watch.seconds, watch.cpu_seconds, started)
 
 
-def is_calibrated_apart(model: Any) -> bool:
-    """Return whether a fitted model has probabilities that only ``calibrate`` calibrates."""
-    return hasattr(model, "calibrate") and getattr(model, "predictor_", None) is None
+def is_calibrated_apart(config: Settings, labels: GraphLabels | None) -> bool:
+    """Return whether a method trains a network of classes, whose probabilities need folds."""
+    return "checkpoint" in config.besides and labels is not None and labels.are_classes
 
 
 def hide_labels(labels: GraphLabels, rate: float, seed: int) -> GraphLabels:

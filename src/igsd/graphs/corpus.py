@@ -26,9 +26,10 @@ from igsd.files.atomic import check_writable, write_json
 from igsd.files.cache import cache_dir, cache_limit, make_room, recall
 from igsd.files.shapes import fault, read_json
 from igsd.graphs.adjacency import Adjacency, pointers
-from igsd.graphs.chemistry import BOND_NAMES, ChemicalColumns, molecule_of
+from igsd.graphs.chemistry import BOND_NAMES, ChemicalColumns
 from igsd.graphs.descriptors import descriptors, fragment_counts, signed_log
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.molecule import molecule_of
 from igsd.graphs.readers.table import guess_smiles
 from igsd.graphs.readers.text_table import read_text_table
 from igsd.workers.pools import ALONE, Workers

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, need
-from igsd.graphs.chemistry import molecule_of
+from igsd.graphs.molecule import molecule_of
 
 _Column = tuple[str, Callable[[Any], Any], int | None]
 

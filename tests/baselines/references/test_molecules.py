@@ -16,9 +16,9 @@ from igsd.baselines.references.molecules import (
 )
 from igsd.baselines.registry import METHODS, load_model, make_method, name_of
 from igsd.errors import ConfigError, DataError
-from igsd.graphs.chemistry import are_smiles
 from igsd.graphs.descriptors import FRAGMENTS, described
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.molecule import are_smiles
 from igsd.graphs.readers.smiles import from_smiles
 from tests.small_graphs import make_graphs
 

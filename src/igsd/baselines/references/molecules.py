@@ -16,7 +16,6 @@ from igsd.estimators.base import settings_as_parameters
 from igsd.estimators.molecules import MoleculeEncoder
 from igsd.evaluation.heads import HEAD_NAMES
 from igsd.files.cache import ENCODERS, cache_dir, recall, store
-from igsd.graphs.chemistry import smiles_of
 from igsd.graphs.corpus import corpus_texts, read_corpus
 from igsd.graphs.datasets import DATA_VARIABLE
 from igsd.graphs.descriptors import (
@@ -27,6 +26,7 @@ from igsd.graphs.descriptors import (
     descriptor_names,
 )
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.molecule import smiles_of
 from igsd.graphs.open import as_graphset
 from igsd.settings.fields import Settings, setting
 from igsd.settings.igsd import PretrainConfig

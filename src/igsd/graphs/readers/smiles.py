@@ -16,14 +16,9 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, ParameterError, need, shortened
-from igsd.graphs.chemistry import (
-    ChemicalColumns,
-    are_smiles,
-    has_blank,
-    is_chemical,
-    molecule_of,
-)
+from igsd.graphs.chemistry import ChemicalColumns, is_chemical
 from igsd.graphs.graphset import GraphSet
+from igsd.graphs.molecule import are_smiles, has_blank, molecule_of
 from igsd.graphs.readers.standard import LEVELS, Standardiser, repeated_molecules, smiles_of
 
 LEFT_OUT = "left out, not a molecule"

@@ -15,9 +15,9 @@ from igsd.errors import DataError, counted, enumerated, shortened, warn_user
 from igsd.files.cache import cache_dir
 from igsd.files.columns import parse_number
 from igsd.graphs.build import encode_categories
-from igsd.graphs.chemistry import molecule_of
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
 from igsd.graphs.labels import class_of_text, drop_missing, is_fraction, number_of
+from igsd.graphs.molecule import molecule_of
 from igsd.graphs.readers.cells import names_rows
 from igsd.graphs.readers.smiles import (
     Molecules,

@@ -43,7 +43,6 @@ from igsd.graphs.readers.cells import (
     smiles_and_name,
     with_point,
 )
-from igsd.graphs.readers.sdf import read_records
 
 _WEIGHT = 12  # bytes of memory that a byte of a table takes as cells
 _MOST_MISSING = 10_000_000
@@ -304,6 +303,8 @@ def _smiles_or_text(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
 
 def _records(text: str, path: Path, notes: tuple[str, ...]) -> TextTable:
     """Return the records of an SDF or MOL file: structure as SMILES, title, and properties."""
+    from igsd.graphs.readers.sdf import read_records  # few need it
+
     found = list(read_records(text))
     if not found:
         raise DataError(f"{path} has no records; MOL blocks, separated by $$$$, were expected.")
