@@ -39,7 +39,7 @@ torture-all: .venv/installed-dev
 
 # The tables of README.md from the records in results/.
 readme: .venv/installed
-	$(BIN)/python -m igsd.report.readme results README.md docs/results.md src/igsd/shipped/molecules.md
+	$(BIN)/python -m scripts.readme results README.md docs/results.md src/igsd/shipped/molecules.md
 
 performance: .venv/installed-dev
 	$(BIN)/python -m benchmarks.render results/benchmarks docs/performance.md

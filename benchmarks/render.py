@@ -20,7 +20,7 @@ from benchmarks.record import SCALING, TORTURE, read_all
 from benchmarks.row import Row
 from benchmarks.table import markdown_table
 from igsd.errors import StorageError, counted
-from igsd.report.readme import read_page, update_pages
+from scripts.readme import read_page, update_pages
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 TORTURE_BEGIN, TORTURE_END = (

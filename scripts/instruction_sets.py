@@ -117,7 +117,7 @@ def table(record: dict[str, Any]) -> str:
 def rendered(page: Path, record: Path = RECORD) -> str:
     """Return a page with the table of the record between its markers."""
     from benchmarks.render import replace_between
-    from igsd.report.readme import read_page
+    from scripts.readme import read_page
 
     return replace_between(read_page(page), BEGIN, END, table(json.loads(record.read_text())))
 

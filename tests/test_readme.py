@@ -6,18 +6,11 @@ from pathlib import Path
 import pytest
 
 from igsd.errors import StorageError
-from igsd.report.readme import (
-    END,
-    _is_same,
-    main,
-    read_page,
-    render_page,
-    update_pages,
-)
 from igsd.report.tables import table
+from scripts.readme import END, _is_same, main, read_page, render_page, update_pages
 from tests.report.record_files import make_record, write
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 SCORES = {"igsd": 0.9, "untrained": 0.8, "histogram": 0.7, "majority": 0.6}
 BETTER = {"igsd": 0.92, "untrained": 0.8, "histogram": 0.7, "majority": 0.6}
 BEGIN = "<!-- results: begin {} -->"
@@ -148,7 +141,7 @@ def test_a_page_is_checked_then_written(
     assert main([*arguments, "--check"]) == 1
     assert capsys.readouterr().err.startswith(f"{plot} differs")
     assert main([str(results), str(tmp_path / "missing.md")]) == 2
-    assert capsys.readouterr().err.startswith("igsd: Cannot read")
+    assert capsys.readouterr().err.startswith("scripts: Cannot read")
 
 
 def test_other_modules_can_update_their_pages(tmp_path: Path) -> None:

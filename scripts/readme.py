@@ -1,6 +1,6 @@
 """The results in ``README.md`` and ``docs/results.md``, rendered from records (``make readme``).
 
-``python -m igsd.report.readme results README.md docs/results.md`` rewrites what stands between
+``python -m scripts.readme results README.md docs/results.md`` rewrites what stands between
 ``<!-- results: begin NAME -->`` and ``<!-- results: end -->``, any number of times in a page. NAME
 is a table or figure as ``igsd reproduce`` names it, ``summary``, a small part of Table 1,
 ``standing``, what IGSD beats, ties with and loses to (``losses``: only the last by name), or
@@ -266,7 +266,7 @@ def read_page(path: Path) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Bring pages up to date and return the exit code; 1: ``--check`` found a difference."""
     about = "Writes the results in RECORDS into the marked parts of each PAGE."
-    names = {"module": "igsd.report.readme", "command": "make readme"}
+    names = {"module": "scripts.readme", "command": "make readme"}
     return update_pages(arguments, render_page, about=about, **names)
 
 
