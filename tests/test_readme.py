@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from igsd.errors import StorageError
-from igsd.report.tables import table
 from scripts.readme import END, _is_same, main, read_page, render_page, update_pages
-from tests.report.record_files import make_record, write
+from tests.report.record_files import make_record, table, write
 
 ROOT = Path(__file__).parents[1]
 SCORES = {"igsd": 0.9, "untrained": 0.8, "histogram": 0.7, "majority": 0.6}

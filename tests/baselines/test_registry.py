@@ -112,7 +112,6 @@ def test_what_is_imported_before_the_clock_starts() -> None:
     assert METHODS["wl"].modules() == ("igsd.baselines.kernels.wl",)
     expected = ("igsd.baselines.kernels.wl", "gensim.models.doc2vec")
     assert METHODS["graph2vec"].modules() == expected
-    assert METHODS["infograph"].modules("classes") == ("igsd.baselines.few_labels.infograph",)
 
 
 @pytest.mark.parametrize("name", NAMES)

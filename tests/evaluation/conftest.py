@@ -11,8 +11,8 @@ from igsd.evaluation import folds
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """A folder with made-up folds of 60 graphs: PTC and MUTAG (shifted order), IMDB-BINARY."""
+def folder(tmp_path, monkeypatch):
+    """The folder in IGSD_DATA: folds of 60 graphs, PTC and MUTAG (shifted order), IMDB-BINARY."""
     order = np.random.default_rng(0).permutation(60)
     shift = (np.arange(60) + 7) % 60
     text = lambda numbers: "\n".join(str(int(i)) for i in numbers)  # noqa: E731
@@ -31,6 +31,7 @@ def folder(tmp_path):
             prefix = "IMDBBINARY/10fold_idx"
             archive.writestr(f"{prefix}/test_idx-{k}.txt", text(turned[:6]))
             archive.writestr(f"{prefix}/train_idx-{k}.txt", text(turned[6:]))
+    monkeypatch.setenv("IGSD_DATA", str(tmp_path))
     return tmp_path
 
 

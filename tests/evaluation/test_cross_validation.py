@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from igsd.errors import ConfigError, DataError, StorageError
 from igsd.estimators import IGSD
+from igsd.evaluation import svm
 from igsd.evaluation.cross_validation import cross_validate, gckn_grid, inner_score
 from igsd.evaluation.folds import outer_folds, read_gckn_folds
 from igsd.evaluation.kernels import kernel_sources
@@ -47,7 +48,7 @@ def test_random_labels_score_at_chance():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(300, 5)), random.integers(0, 2, size=300)
     # Chance over 300 graphs: 0.5 with a standard error of 0.03.
-    assert abs(cross_validate(X, y, grid=(0.1, 1.0, 10.0)).mean - 0.5) < 0.09
+    assert abs(cross_validate(X, y).mean - 0.5) < 0.09
 
 
 @pytest.mark.slow
@@ -158,12 +159,13 @@ def test_constant_features_score_the_majority():
     assert result.mean == pytest.approx(2 / 3)
 
 
-def test_reports_the_c_with_the_best_mean():
+def test_reports_the_c_with_the_best_mean(monkeypatch):
     X, y = graph_like_features(80, 6, 2, 0)
     grid = (0.1, 1.0, 10.0)
+    monkeypatch.setattr(svm, "C_GRID", grid)
     folds = [(fold.train, fold.test) for fold in outer_folds(y, 4, 5)[0]]
     means = [cross_val_score(SVC(C=C), X, y, cv=folds).mean() for C in grid]
-    result = paper(X, y, seed=4, grid=grid, num_folds=5, standardise="no")
+    result = paper(X, y, seed=4, num_folds=5, standardise="no")
     assert result.mean == pytest.approx(max(means))
     assert set(result.C) == {grid[int(np.argmax(means))]}
     assert result.optimistic
@@ -191,8 +193,8 @@ def test_gckn_equals_the_plain_loop(folder, kernel, standardise):
     X, y = graph_like_features(60, 5, 2, 0)
     X = X / X.std()  # else LIBSVM takes minutes for the products
     scale = StandardScaler() if standardise == "yes" else None
-    result = gckn(X, y, dataset="PTC", folder=folder, kernel=kernel, standardise=standardise)
-    for number, fold in enumerate(read_gckn_folds("PTC", y, folder=folder)):
+    result = gckn(X, y, dataset="PTC", kernel=kernel, standardise=standardise)
+    for number, fold in enumerate(read_gckn_folds("PTC", y)):
         scores = []
         for C in np.logspace(-3, 4, 60) / len(fold.train):
             model = make_pipeline(scale, SVC(C=C, kernel=kernel)).fit(X[fold.train], y[fold.train])
@@ -210,15 +212,15 @@ def test_gckn_equals_the_plain_loop(folder, kernel, standardise):
 def test_linear_and_precomputed_agree(folder):
     X, y = graph_like_features(60, 5, 2, 0)
     X = X / X.std()
-    linear = gckn(X, y, dataset="PTC", folder=folder, kernel="linear", standardise="no")
-    assert linear == gckn(X @ X.T, y, dataset="PTC", folder=folder, kernel="precomputed")
+    linear = gckn(X, y, dataset="PTC", kernel="linear", standardise="no")
+    assert linear == gckn(X @ X.T, y, dataset="PTC", kernel="precomputed")
 
 
 @pytest.mark.usefixtures("two_folds")
 def test_twins_are_removed_under_gckn(folder):
     X, y = graph_like_features(60, 5, 2, 0)
-    result = gckn(X, y, dataset="PTC", folder=folder, twins=np.arange(60) // 2)
-    for number, fold in enumerate(read_gckn_folds("PTC", y, folder=folder)):
+    result = gckn(X, y, dataset="PTC", twins=np.arange(60) // 2)
+    for number, fold in enumerate(read_gckn_folds("PTC", y)):
         pairs = {g // 2 for g in fold.test}
         assert result.train_sizes[number] == sum(g // 2 not in pairs for g in fold.fitted)
 
@@ -249,7 +251,7 @@ def test_vectors_without_columns_score_the_largest_class():
     result = majority(y, seed=1)
     assert result.mean == pytest.approx(0.75)
     assert (result.C, result.inner, result.optimistic) == ((), (), False)
-    other = cross_validate(np.zeros((40, 1)), y, seed=1, grid=(1.0,))
+    other = cross_validate(np.zeros((40, 1)), y, seed=1)
     assert result.test_sizes == other.test_sizes
     assert majority(y, seed=1, protocol="paper").accuracies == result.accuracies
 
@@ -261,8 +263,8 @@ def test_even_classes_are_not_guessed_wrong_fold_by_fold():
 
 def test_majority_of_published_folds(folder):
     y = (np.arange(60) % 3 > 0).astype(int)
-    result = majority(y, protocol="gckn", dataset="PTC", folder=folder)
-    folds = read_gckn_folds("PTC", y, folder=folder)
+    result = majority(y, protocol="gckn", dataset="PTC")
+    folds = read_gckn_folds("PTC", y)
     assert result.accuracies == tuple(np.average(y[fold.test]) for fold in folds)
 
 
@@ -275,12 +277,13 @@ def test_other_heads(head):
     assert result.C == ()
 
 
-def test_gckn_needs_to_know_the_data_set(tmp_path) -> None:
+def test_gckn_needs_to_know_the_data_set(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("IGSD_DATA", str(tmp_path))
     X, y = graph_like_features(40, 4, 2, 0)
     with pytest.raises(ConfigError, match="name of a data set"):
         gckn(X, y)
     with pytest.raises(StorageError, match="no fold file"):
-        gckn(X, y, dataset="PTC", folder=tmp_path)
+        gckn(X, y, dataset="PTC")
 
 
 def test_an_unknown_name() -> None:

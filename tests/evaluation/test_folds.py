@@ -83,8 +83,8 @@ def test_twins_that_leave_nothing_are_an_error():
 
 def test_mutag_is_mapped_to_tu_order(folder):
     y = np.arange(60) % 2
-    plain = read_gckn_folds("PTC", y, folder=folder)
-    mapped = read_gckn_folds("MUTAG", y, folder=folder)
+    plain = read_gckn_folds("PTC", y)
+    mapped = read_gckn_folds("MUTAG", y)
     for a, b in zip(plain, mapped, strict=True):
         np.testing.assert_array_equal((a.test + 7) % 60, b.test)
         np.testing.assert_array_equal((a.train + 7) % 60, b.train)
@@ -92,15 +92,16 @@ def test_mutag_is_mapped_to_tu_order(folder):
 
 def test_imdb_validates_on_a_stratified_ninth(folder):
     y = np.arange(60) % 2
-    for fold in read_gckn_folds("IMDB-BINARY", y, folder=folder):
+    for fold in read_gckn_folds("IMDB-BINARY", y):
         assert (len(fold.train), len(fold.validation), len(fold.test)) == (48, 6, 6)
         assert y[fold.validation].sum() in (2, 3, 4)
 
 
 def test_missing_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("IGSD_DATA", str(tmp_path))
     y = np.arange(60) % 2
     with pytest.raises(StorageError, match=r"no fold file .*gckn-folds\.zip.*IGSD_DATA"):
-        read_gckn_folds("NCI1", y, folder=tmp_path)
+        read_gckn_folds("NCI1", y)
     monkeypatch.delenv("IGSD_DATA", raising=False)
     with pytest.raises(StorageError, match="no folder was given"):
         read_gckn_folds("NCI1", y)
@@ -109,10 +110,10 @@ def test_missing_files(tmp_path, monkeypatch):
 def test_missing_member_and_broken_zip(folder):
     y = np.arange(60) % 2
     with pytest.raises(StorageError, match="no member NCI1"):
-        read_gckn_folds("NCI1", y, folder=folder)
+        read_gckn_folds("NCI1", y)
     (folder / "gckn-folds.zip").write_bytes(b"not a zip")
     with pytest.raises(StorageError, match="cannot be read"):
-        read_gckn_folds("PTC", y, folder=folder)
+        read_gckn_folds("PTC", y)
 
 
 def test_zip_bomb(folder, monkeypatch):
@@ -120,18 +121,18 @@ def test_zip_bomb(folder, monkeypatch):
     with zipfile.ZipFile(folder / "gckn-folds.zip", "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros.txt", b"0 " * 4_000_000)
     with pytest.raises(DataError, match="100 times the size of the file"):
-        read_gckn_folds("PTC", np.arange(60) % 2, folder=folder)
+        read_gckn_folds("PTC", np.arange(60) % 2)
 
 
 @pytest.mark.parametrize("dataset", ["PTC", "IMDB-BINARY"])
 def test_folds_of_another_set(folder, dataset):
     with pytest.raises(DataError, match="does not divide these 50 graphs"):
-        read_gckn_folds(dataset, np.arange(50) % 2, folder=folder)
+        read_gckn_folds(dataset, np.arange(50) % 2)
 
 
 def test_a_set_without_published_folds(folder):
     with pytest.raises(DataError, match="published folds for MUTAG"):
-        read_gckn_folds("ENZYMES", np.arange(60) % 2, folder=folder)
+        read_gckn_folds("ENZYMES", np.arange(60) % 2)
 
 
 @needs_data
@@ -149,6 +150,6 @@ def test_real_folds(name, sizes):
 
 
 def test_the_last_fit_takes_training_and_validation_together(folder):
-    for fold in read_gckn_folds("PTC", np.arange(60) % 2, folder=folder):
+    for fold in read_gckn_folds("PTC", np.arange(60) % 2):
         assert fold.fitted.tolist() == [*fold.train, *fold.validation]
         assert not np.intersect1d(fold.fitted, fold.test).size

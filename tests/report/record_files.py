@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from igsd.evaluation.result import ProtocolResult
 from igsd.experiments import ALGORITHM
+from igsd.experiments.exhibits import read_exhibit
 from igsd.experiments.records import KIND, record_path, write_record
+from igsd.report.records import RecordFolder
+from igsd.report.tables import Table, fill
 from igsd.settings.igsd import Config
 from igsd.settings.text import load_recipe, recipe_names
 
@@ -48,3 +52,10 @@ def half_of_table_3(folder: Path) -> None:
         recipe = "social" if data.startswith("IMDB") else "molecules"
         for protocol in ("nested", "paper"):
             write(folder, make_record(data, recipe, 0, {"igsd": 0.9}, protocol=protocol))
+
+
+def table(name: str, records: str | Path, *data: str) -> Table:
+    """Return a table or figure from a folder of records, with its own data sets or these."""
+    exhibit = read_exhibit(name)
+    exhibit = replace(exhibit, data=data, other_data=False) if data else exhibit
+    return fill(exhibit, RecordFolder(Path(records)))

@@ -26,7 +26,8 @@ from igsd.report.plots import (
 from igsd.report.projection import spread_evenly
 from igsd.report.scores import compare_records
 from igsd.report.summary import Cell, accumulated
-from igsd.report.tables import Column, Row, Table, table
+from igsd.report.tables import Column, Row, Table
+from tests.report.record_files import table
 from tests.report.test_scores import GRAPHS, made, record
 
 RNG = np.random.default_rng(0)

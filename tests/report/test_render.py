@@ -14,7 +14,8 @@ from igsd.report.render import (
     text,
 )
 from igsd.report.summary import METRICS, NONE, Cell
-from igsd.report.tables import Column, Row, Table, table
+from igsd.report.tables import Column, Row, Table
+from tests.report.record_files import table
 
 RECORDS = ("nested/MUTAG/molecules/seed-0.json", "nested/MUTAG/molecules/seed-1.json")
 
@@ -26,7 +27,7 @@ def html_of(cell: Cell, **options: Any) -> str:
 
 
 def test_a_table_as_text() -> None:
-    lines = text(table("table-1", "no/such/folder", ["MUTAG"])).splitlines()
+    lines = text(table("table-1", "no/such/folder", "MUTAG")).splitlines()
     assert lines[0] == "Table 1: graph classification without labels"
     assert lines[1].split() == ["method", "MUTAG,", "paper", "printed", "MUTAG,", "nested"]
     assert lines[2].split() == ["graphs", "188"]
@@ -37,7 +38,7 @@ def test_a_table_as_text() -> None:
 
 
 def test_results_of_other_papers_are_not_called_the_papers() -> None:
-    shown = table("beyond", "no/such/folder", ["MUTAG"])
+    shown = table("beyond", "no/such/folder", "MUTAG")
     assert text(shown).splitlines()[1].split() == ["method", "MUTAG", "published"]
     assert "not run<br>published: 84.5 ± 1.7" in markdown(shown)
     for name in ("beyond", "b3db", "b3db-logbb"):

@@ -10,13 +10,13 @@ from igsd.experiments.exhibits import read_exhibit
 from igsd.experiments.records import record_path, write_record
 from igsd.experiments.run import Run
 from igsd.report.summary import Cell
-from igsd.report.tables import run_part, table, under
-from tests.report.record_files import make_record, write
+from igsd.report.tables import run_part, under
+from tests.report.record_files import make_record, table, write
 
 
 def cells_of(name: str, folder: Path, *data: str) -> dict[str, list[Cell]]:
     """Return the cells of a table or figure by the title of their row."""
-    return {row.title: row.results for row in table(name, folder, data or None).rows}
+    return {row.title: row.results for row in table(name, folder, *data).rows}
 
 
 def test_the_part_that_was_run(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_other_data_have_columns_of_their_own(tmp_path: Path) -> None:
     made = table("beyond", tmp_path)
     assert made.columns[-1].title == "mine"
     assert made.rows[0].results[-1].mean == pytest.approx(70)
-    assert [column.data for column in table("beyond", tmp_path, ["PTC"]).columns] == ["PTC"]
+    assert [column.data for column in table("beyond", tmp_path, "PTC").columns] == ["PTC"]
 
 
 def test_a_figure_over_a_setting(tmp_path: Path) -> None:

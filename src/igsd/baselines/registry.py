@@ -46,9 +46,9 @@ class Method:
         """Return whether the method has an estimator for a task."""
         return bool(getattr(self, task))
 
-    def modules(self, task: str = "vectors") -> tuple[str, ...]:
-        """Return all modules that are imported between naming the method and its first result."""
-        return (getattr(self, task).split(":")[0], *self.needs)
+    def modules(self) -> tuple[str, ...]:
+        """Return all modules that are imported between naming the method and its first vectors."""
+        return (self.vectors.split(":")[0], *self.needs)
 
     def estimator(self, task: str = "vectors") -> Any:
         """Return the estimator class for a task; raises ``ConfigError`` where there is none."""
@@ -263,10 +263,10 @@ def defaults(name: str, task: str = "vectors") -> Settings:
     return method(name, task).estimator(task).config_class()
 
 
-def setting_names(name: str, task: str = "vectors") -> list[str]:
+def setting_names(name: str) -> list[str]:
     """Return the settings of a method that can be changed, without the seed and fixed ones."""
-    fixed = method(name, task).settings
-    return [key for key in defaults(name, task).to_json() if key != "seed" and key not in fixed]
+    fixed = method(name).settings
+    return [key for key in defaults(name).to_json() if key != "seed" and key not in fixed]
 
 
 def takes_recipe(name: str) -> bool:

@@ -8,7 +8,6 @@
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,11 +31,9 @@ def cross_validate(
     standardise: kernels.Standardise | None = None,
     kernel: kernels.Kernel = "rbf",
     head: heads.HeadName = "svm",
-    grid: svm.Grid | None = None,
     num_folds: int = OUTER_FOLDS,
     twins: Any | None = None,
     dataset: str | None = None,
-    folder: str | Path | None = None,
     n_jobs: int = 1,
 ) -> ProtocolResult:
     """Return the test accuracy of an SVM on each fold of a protocol.
@@ -44,15 +41,15 @@ def cross_validate(
     X: features [n, d], or a kernel [n, n] with ``kernel="precomputed"``. Features without a column,
     [n, 0], are scored as the largest class of the set.
     y: class codes [n].
-    protocol: ``nested``, ``paper`` or ``gckn``. ``paper`` departs from the paper in one thing: the
-    number of epochs is the recipe's and is not chosen by the test parts as well.
+    protocol: ``nested``, ``paper`` or ``gckn``. The values of C are 1e-3 ... 1e3, for ``gckn`` the
+    60 of ``gckn_grid``. ``paper`` departs from the paper in one thing: the number of epochs is the
+    recipe's and is not chosen by the test parts as well.
     seed: draws ``num_folds`` folds; for ``gckn`` only the validation parts that are not published.
     standardise: standardise features inside each training part (the default), use them as they are
     (``"no"``), or choose between both as C is chosen (``"search"``).
     head: fit another model than an SVM to the features as they are, see ``heads``.
-    grid: the values of C; the default is 1e-3 ... 1e3, for ``gckn`` the 60 values of ``gckn_grid``.
     twins: group numbers [n]; training graphs in the group of a test graph are left out.
-    dataset, folder: for ``gckn``, the data set and where its published folds are.
+    dataset: for ``gckn``, the data set whose published folds are used.
     n_jobs: the number of processes; it changes no result.
 
     Raises ``DataError`` if X, y or twins break the rules of ``inputs`` or published folds do not
@@ -69,13 +66,12 @@ def cross_validate(
     elif dataset is None:
         raise ConfigError("Protocol 'gckn' needs the name of a data set with published folds.")
     else:
-        folds = read_gckn_folds(dataset, codes, folder=folder, seed=seed)
+        folds = read_gckn_folds(dataset, codes, seed=seed)
         notes = (f"published folds of {dataset}",)
     if twins is not None:
         groups = inputs.check_groups(twins, len(codes))
         folds = tuple(fold.without_twins(groups) for fold in folds)
         notes = (*notes, "twins of test graphs removed from training")
-    values = svm.C_GRID if grid is None else svm.check_grid(grid)
     outcomes: list[Outcome]
     if knows_nothing:
         # The largest class of the set, not of each training part: where classes are nearly even, a
@@ -87,12 +83,12 @@ def cross_validate(
         parts = [(features, codes, fold, head) for fold in folds]
         outcomes = [(score, None) for score in map_folds(_score_head, parts, n_jobs)]
     elif protocol == "paper":
-        outcomes = _score_by_tests(sources, codes, folds, values, n_jobs)
+        outcomes = _score_by_tests(sources, codes, folds, svm.C_GRID, n_jobs)
         chosen = "C and standardising" if len(sources) > 1 else "C"
         notes = (*notes, f"optimistic: {chosen} chosen by the test folds")
     else:
-        own_grid = protocol == "gckn" and grid is None
-        grids = [gckn_grid(len(fold.train)) if own_grid else values for fold in folds]
+        is_gckn = protocol == "gckn"
+        grids = [gckn_grid(len(fold.train)) if is_gckn else svm.C_GRID for fold in folds]
         work = [(sources, codes, *parts) for parts in zip(folds, grids, strict=True)]
         outcomes = map_folds(_score_fold, work, n_jobs)
     choices = [choice for _, choice in outcomes if choice is not None]

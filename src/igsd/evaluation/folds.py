@@ -97,15 +97,13 @@ def inner_folds(y_train: IntArray) -> tuple[Split, ...]:
         return tuple(StratifiedKFold(count).split(y_train, y_train))
 
 
-def read_gckn_folds(
-    dataset: str, y: IntArray, *, folder: str | Path | None = None, seed: int = 0
-) -> tuple[Fold, ...]:
+def read_gckn_folds(dataset: str, y: IntArray, *, seed: int = 0) -> tuple[Fold, ...]:
     """Return the ten published folds of a data set in TU order, for its class codes y [n].
 
-    ``folder`` holds the two zips; the default is the folder that IGSD_DATA names. Sets without
-    published validation parts get a stratified ninth of each training part, drawn with ``seed``.
-    Raises ``DataError`` for a set without published folds, or if they do not fit n graphs, and
-    ``StorageError`` if a zip or a member is missing or unreadable.
+    The folder that IGSD_DATA names holds the two zips. Sets without published validation parts get
+    a stratified ninth of each training part, drawn with ``seed``. Raises ``DataError`` for a set
+    without published folds, or if they do not fit n graphs, and ``StorageError`` if a zip or a
+    member is missing or unreadable.
     """
     if dataset not in _IN_GCKN and dataset not in _IN_GIN:
         known = ", ".join([*_IN_GCKN, *_IN_GIN])
@@ -113,7 +111,7 @@ def read_gckn_folds(
             f"Protocol 'gckn' has published folds for {known} only. Got {dataset!r}. "
             "Use protocol 'nested' for other sets."
         )
-    root = folder if folder is not None else os.environ.get("IGSD_DATA")
+    root = os.environ.get("IGSD_DATA")
     if not root:
         raise StorageError(
             f"Protocol 'gckn' needs the fold files {GCKN_ZIP} and {GIN_ZIP}, but no folder was "

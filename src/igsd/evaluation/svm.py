@@ -15,7 +15,6 @@ import numpy as np
 from sklearn import config_context
 from sklearn.svm import SVC
 
-from igsd.errors import ConfigError
 from igsd.evaluation.folds import Split, inner_folds
 from igsd.evaluation.inputs import FloatArray, IntArray
 from igsd.evaluation.kernels import Sources
@@ -126,14 +125,6 @@ class Choice(NamedTuple):
     C: float
     source: int
     score: float | None
-
-
-def check_grid(grid: Grid) -> tuple[float, ...]:
-    """Return the values of C, ascending; raises ``ConfigError`` unless they are positive."""
-    values = tuple(sorted({float(c) for c in grid}))
-    if not values or not all(np.isfinite(c) and c > 0 for c in values):
-        raise ConfigError(f"The grid of C must hold positive numbers. Got {list(grid)}.")
-    return values
 
 
 def predict_grid(

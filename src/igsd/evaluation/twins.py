@@ -11,8 +11,8 @@ from igsd.graphs.graphset import GraphSet
 ROUNDS = 4
 
 
-def twin_groups(graphs: GraphSet, rounds: int = ROUNDS) -> IntArray:
-    """Return a group number per graph, [G]: equal numbers, equal colours after the rounds of 1-WL.
+def twin_groups(graphs: GraphSet) -> IntArray:
+    """Return a group number per graph, [G]: equal numbers, equal colours after ROUNDS of 1-WL.
 
     Colours start as the node labels (one colour without labels) and are refined by the multiset of
     the neighbours' colours, compared by 128-bit sums of a random number for each colour. Self
@@ -29,7 +29,7 @@ def twin_groups(graphs: GraphSet, rounds: int = ROUNDS) -> IntArray:
     colours = np.zeros(graphs.num_nodes, dtype=np.int64)
     if graphs.node_labels is not None:
         colours = np.unique(graphs.node_labels, return_inverse=True)[1].astype(np.int64)
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         around = neighbours @ _colour_hashes(colours, random)
         colours = _number_rows(np.column_stack([colours.astype(np.uint64), around]))
     # Sums over the nodes of each graph; unlike reduceat, 0 for a graph without nodes.

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from igsd.evaluation import PROTOCOLS
 from igsd.experiments import exhibits
@@ -68,26 +67,14 @@ class Table:
         return [cell for row in self.rows if not row.is_difference for cell in row.results]
 
 
-def table(name: str, records: str | Path, data: Sequence[str] | None = None) -> Table:
-    """Return a table or figure of the paper, e.g. ``table-1``, filled from a folder of records.
-
-    ``data``: the data sets to show instead of the table's own. A folder need not exist; a file that
-    is not a record is skipped with a warning.
-    """
-    return fill(exhibits.read_exhibit(name), RecordFolder(Path(records)), data)
-
-
-def fill(
-    exhibit: exhibits.Exhibit, folder: RecordFolder, data: Sequence[str] | None = None
-) -> Table:
+def fill(exhibit: exhibits.Exhibit, folder: RecordFolder) -> Table:
     """Return the table or figure of an exhibit from a folder of records."""
 
     def titled(title: str, protocol: str) -> str:
         return title if len(exhibit.shown) == 1 else f"{title}, {protocol}"
 
-    if data is None:
-        others = exhibits.unknown_data(exhibit, folder.path) if exhibit.other_data else ()
-        data = [*exhibit.data, *others]
+    others = exhibits.unknown_data(exhibit, folder.path) if exhibit.other_data else ()
+    data = [*exhibit.data, *others]
     fields = {key: getattr(exhibit, key) for key in ("title", "name", "about", "source", "axis")}
     rows = []
     if exhibit.axis is not None:

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from igsd.errors import ConfigError, DataError
-from igsd.graphs.readers.smiles import from_smiles, molecule_codes, read_molecules
+from igsd.graphs.readers.smiles import from_smiles, molecule_codes, read_molecules, smiles_notes
 from tests.small_graphs import make_graphs
 
 
@@ -52,11 +52,13 @@ def test_every_bad_string_is_listed() -> None:
     assert "row 5: 'c1cccc1': " in message
 
 
-def test_skipping_leaves_a_note_for_each(capfd: pytest.CaptureFixture[str]) -> None:
-    graphs = from_smiles(BAD, on_error="skip")  # type: ignore[arg-type]
-    assert graphs.graph_names == ("CCO",)
-    assert len(graphs.notes) == 5
-    assert graphs.notes[0] == "left out, not a molecule: row 1: 'not smiles': not valid SMILES"
+def test_bad_strings_are_told_apart_from_molecules(capfd: pytest.CaptureFixture[str]) -> None:
+    found = read_molecules(BAD, name="m")
+    assert found.graphs is not None
+    assert found.graphs.graph_names == ("CCO",)
+    notes = smiles_notes(found.failures, found.doubtful)
+    assert len(notes) == 5
+    assert notes[0] == "left out, not a molecule: row 1: 'not smiles': not valid SMILES"
     assert capfd.readouterr().err == ""
 
 
@@ -70,12 +72,10 @@ def test_odd_valences_can_be_kept() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(ConfigError, match=r"must be 'raise' or 'skip'\. Got 'ignore'"):
-        from_smiles(["C"], on_error="ignore")
     with pytest.raises(DataError, match="holds no graphs"):
         from_smiles([])
     with pytest.raises(DataError, match="1 of the 1 strings"):
-        from_smiles(["?"], on_error="skip")
+        from_smiles(["?"])
 
 
 def test_without_rdkit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -292,7 +292,7 @@ class LongTable:
         notes = (note,) if note else ()
         if suffix in _TEXTS[:3] or "smiles" in re.split(r"[\s,;|]+", first.lower()):
             return _open_cells(lines, text, notes)
-        return _open_smiles(path, lines, notes)
+        return _open_smiles(lines, notes)
 
 
 def _cells(row: list[str], places: Sequence[int]) -> list[str]:
@@ -375,7 +375,7 @@ def _open_cells(lines: Iterator[str], head: str, notes: tuple[str, ...]) -> _Ope
     return _Opened([cell.strip() for cell in first], rows, notes=notes)
 
 
-def _open_smiles(path: Path, lines: Iterator[str], notes: tuple[str, ...]) -> _Opened:
+def _open_smiles(lines: Iterator[str], notes: tuple[str, ...]) -> _Opened:
     """Return the lines of a SMILES and, after a space or tab, a name."""
     rows = ((smiles_and_name(line), number) for line, number in text_table.filled_lines(lines))
     return _Opened(["smiles", "name"], rows, "smiles", notes)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from igsd.errors import DataError, ParameterError, need, shortened
+from igsd.errors import DataError, need, shortened
 from igsd.graphs.chemistry import ChemicalColumns, is_chemical
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.molecule import are_smiles, has_blank, molecule_of
@@ -62,24 +62,19 @@ class Molecules:
 def from_smiles(
     strings: Iterable[str],
     *,
-    on_error: str = "raise",
     name: str = "molecules",
     standardise: str = "",
 ) -> GraphSet:
     """Return the graphs of these SMILES strings (or InChI), in their order.
 
-    Strings that are not molecules raise a ``DataError`` that lists all of them;
-    ``on_error="skip"`` leaves them out and says so in the set's ``notes``. ``standardise``: see
-    ``igsd.graphs.readers.standard``.
+    Strings that are not molecules raise a ``DataError`` that lists all of them. ``standardise``:
+    see ``igsd.graphs.readers.standard``.
     """
-    if on_error not in ("raise", "skip"):
-        fault = f"must be 'raise' or 'skip'. Got {on_error!r} instead."
-        raise ParameterError("on_error", "from_smiles", fault)
     texts = list(strings)
     found = read_molecules(texts, name=name, standardise=standardise)
-    if found.graphs is None or (found.failures and on_error == "raise"):
+    if found.graphs is None or found.failures:
         raise DataError(failure_report(found.failures, len(texts), name))
-    notes = (*found.graphs.notes, *smiles_notes(found.failures, found.doubtful))
+    notes = (*found.graphs.notes, *smiles_notes((), found.doubtful))
     return replace(found.graphs, notes=notes)
 
 
