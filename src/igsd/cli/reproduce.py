@@ -1,6 +1,5 @@
 """``igsd reproduce``: make the missing runs of a table or figure of the paper, and print it."""
 
-import shlex
 import sys
 from argparse import Namespace
 from dataclasses import replace
@@ -47,7 +46,7 @@ def run(args: Namespace) -> int:
         num_failed = sum(record["status"] == "failed" for record in made.values())
     elif work.batches:
         left = Estimates.read(records).guess().left(work.batches, work.sizes, processes)
-        print(f"{left}. To run: {_without_budget(args)}", file=sys.stderr)
+        print(f"{left}. The same command without --budget continues.", file=sys.stderr)
     folder = RecordFolder(records)
     for number, exhibit in enumerate(exhibits):
         named = tuple(work.names.get(data, data) for data in exhibit.data)
@@ -108,15 +107,3 @@ def _list(work: Work, estimates: Estimates, processes: int) -> None:
     print(f"{left}{side}; {len(work.done)} done already{way_out if blocked else ''}")
     if work.batches:
         print(estimates.origin)
-
-
-def _without_budget(args: Namespace) -> str:
-    """Return the command as it was given, except for its budget."""
-    usual = {"records": "results", "backend": "local"}
-    keys = ("data", "methods", "seeds", "records", "jobs", "backend", "scheduler")
-    parts = ["igsd", "reproduce", args.name]
-    for key in (*keys, "limit_seconds", "limit_memory", "force", "quiet"):
-        value, option = getattr(args, key), f"--{key.replace('_', '-')}"
-        if value not in (None, False, usual.get(key)):
-            parts += [option] if value is True else [option, str(value)]
-    return shlex.join(parts)
