@@ -25,14 +25,15 @@ def test_show(igsd: Run, folder: Path) -> None:
     assert code == 0
     assert out.splitlines()[0] == f"folder  {folder}"
     assert lines[1] == ["limit", "1", "MB"]
-    assert [line[:4] for line in lines[4:9]] == [
+    assert [line[:4] for line in lines[4:10]] == [
         ["datasets", "1", "1.5", "KB"],
         ["views", "1", "1.5", "KB"],
         ["vectors", "0", "0", "B"],
         ["corpus", "0", "0", "B"],
         ["encoders", "0", "0", "B"],
+        ["notes", "0", "0", "B"],
     ]
-    assert lines[9] == ["all", "2", "3", "KB"]
+    assert lines[10] == ["all", "2", "3", "KB"]
 
 
 def test_clear_by_kind_then_all(igsd: Run, folder: Path) -> None:

@@ -24,6 +24,7 @@ _ABOUT = {
     "vectors": "vectors of whole data sets",
     "corpus": "molecules of `igsd pretrain`",
     "encoders": "encoders that were pre-trained for a comparison",
+    "notes": "which notes on tables were shown in full",
 }
 
 _DESCRIPTION = f"""\

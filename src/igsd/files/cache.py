@@ -26,19 +26,21 @@ DEFAULT_LIMIT = "10 GB"
 
 _HEX = "[0-9a-f]"
 _DATASETS, _VIEWS, _VECTORS, _CORPUS = "datasets", "views", "vectors", "corpus"
-ENCODERS = "encoders"
+ENCODERS, NOTES = "encoders", "notes"
 _PATTERNS = {
     _DATASETS: re.compile(rf".+-(download|r\d+-{_HEX}{{20}}|{_HEX}{{40}})\.graphs"),
     _VIEWS: re.compile(rf"{_HEX}{{40}}\.safetensors"),
     _VECTORS: re.compile(rf"{_HEX}{{40}}\.safetensors"),
     _CORPUS: re.compile(rf"{_HEX}{{2}}/{_HEX}{{40}}\.safetensors|joined-{_HEX}{{40}}|join-\w+"),
     ENCODERS: re.compile(rf"{_HEX}{{40}}\.(safetensors|checkpoint)"),
+    NOTES: re.compile(rf"{_HEX}{{40}}"),
 }
 
 KINDS = tuple(_PATTERNS)
 """What is cached, each in a folder of its name.
 
-Data sets, views, vectors, corpora of molecules, and encoders that learned from these.
+Data sets, views, vectors, corpora of molecules, encoders that learned from these, and which notes
+on tables were shown.
 """
 
 _IN_CORPUS = ("corpus.json", "*.npy", "joined/*", "joined")

@@ -10,6 +10,7 @@ import pytest
 
 from igsd.errors import DataError, IGSDWarning, StorageError
 from igsd.files import bounded
+from igsd.files.cache import NOTES, cached_files
 from igsd.graphs.readers.long_table import LongTable
 from igsd.graphs.readers.table import names_rows, read_smiles_table, rows_of, table_ids
 from igsd.graphs.readers.text_table import TextTable, is_table, read_text_table
@@ -167,6 +168,7 @@ def test_many_rows_left_out_are_counted(tmp_path: Path) -> None:
     (again,) = (str(warning.message) for warning in warned)
     assert again.startswith("14 of 28 rows of t.csv are not molecules and were left out, as before")
     assert again.endswith(": line 3, line 5, line 7, line 9, line 11 and 9 more.")
+    assert len(cached_files([NOTES])) == 1
     assert graphs.lines is not None
     assert graphs.lines.tolist() == list(range(2, 30, 2))
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from igsd.errors import DataError, counted, enumerated, shortened, warn_user
-from igsd.files.cache import cache_dir
+from igsd.files.cache import NOTES, cache_dir
 from igsd.files.columns import parse_number
 from igsd.graphs.build import encode_categories
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
@@ -182,7 +182,7 @@ def _placed(failure: SmilesFailure, table: TextTable) -> SmilesFailure:
     return SmilesFailure(row, name, table.failures[row], line)
 
 
-_told: set[str] = set()
+_shown_notes: set[str] = set()
 
 
 def _tell(table: TextTable, failures: Sequence[SmilesFailure], notes: Sequence[str]) -> None:
@@ -195,9 +195,9 @@ def _tell(table: TextTable, failures: Sequence[SmilesFailure], notes: Sequence[s
         return
     content = repr((str(table.path.absolute()), table.lines[-1], [*map(str, failures)], [*notes]))
     key = hashlib.sha256(content.encode()).hexdigest()[:40]
-    mark = cache_dir() / "told" / key
-    is_known = key in _told or mark.exists()
-    _told.add(key)
+    mark = cache_dir() / NOTES / key
+    is_known = key in _shown_notes or mark.exists()
+    _shown_notes.add(key)
     for note in () if is_known else notes:
         warn_user(f"{table.path.name}: {note}.")
     if failures:
