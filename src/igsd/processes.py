@@ -152,7 +152,7 @@ def exit_code_of(stop: BaseException) -> int:
     return 128 + (signal.SIGINT if cause is None else signal.SIGTERM)
 
 
-_LOOK_EVERY, _LONGEST_START = 0.2, 600.0
+_LOOK_EVERY, _LOOK_FOR_PARENT, _LONGEST_START = 0.2, 1.0, 600.0
 
 
 class Measured(NamedTuple):
@@ -255,7 +255,7 @@ def _child(
     sender: Any, function: Callable[..., Any], arguments: Any, limit: Any, modules: Sequence[str]
 ) -> None:
     """Send the result of the function; igsd errors are sent as they are, others as text."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     sys.stdout = sys.stderr  # what a method prints must not end up in a table or in JSON
     try:
         for name in modules:
@@ -273,12 +273,32 @@ def _child(
         sender.send(TrainingError(f"The method failed: {type(error).__name__}: {error}"))
 
 
-def _end_with_parent() -> None:
-    """End this process as soon as its parent is gone, even if that was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def end_with_parent(
+    parent: int | None = None, *, code: int = 1, patience: float = 0.0, last_words: str = ""
+) -> None:
+    """Let this process end with an exit code when its parent is gone, even if that was killed.
+
+    ``parent``: the number of a parent that did not start this process by ``multiprocessing``; it
+    may be gone already. ``patience``: seconds in which the process may end by itself, before it
+    prints its ``last_words``.
+    """
+    started_by = multiprocessing.parent_process() if parent is None else None
+    if started_by is None and parent is None:
+        return
+    if os.name != "posix" and parent not in (None, os.getppid()):
+        return  # the launcher of an environment on Windows stands between
+
+    def watch() -> None:
+        if started_by is not None:
+            started_by.join()
+        while parent is not None and os.getppid() == parent:
+            time.sleep(_LOOK_FOR_PARENT)
+        time.sleep(patience)
+        if last_words:
+            print(last_words, file=sys.stderr)
+        os._exit(code)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def resident_bytes(pid: int) -> int:

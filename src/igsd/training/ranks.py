@@ -8,19 +8,19 @@ import logging
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from igsd.errors import ConfigError, TrainingError, counted, warn_user
+from igsd.processes import end_with_parent
 from igsd.settings.groups import FewLabels, Training
 from igsd.workers.pools import num_cores
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric  # which imports much of torch that only training needs
 
-_LOOK_EVERY, _PATIENCE = 1.0, 20.0
+_PATIENCE = 20.0
 _OF_A_LOST_PROCESS = ("gloo", "closed by peer", "Connection reset", "NCCL", "store")
 
 
@@ -95,7 +95,8 @@ def launch(fabric: Fabric) -> None:
     atexit.unregister(_leave)  # one call, however often this process trains
     atexit.register(_leave)
     if fabric.local_rank and not _is_torchrun():
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        text = "igsd: The first process of the training has ended, so this one ends."
+        end_with_parent(parent, code=2, patience=_PATIENCE, last_words=text)
 
 
 def _leave() -> None:
@@ -139,15 +140,6 @@ def _end_all(children: list[subprocess.Popen[bytes]]) -> None:
         child.kill()
     time.sleep(_PATIENCE)  # usually this process fails first, waiting for the lost one
     print(f"igsd: {_lost_text(len(children) + 1, lost)}", file=sys.stderr, flush=True)
-    os._exit(2)
-
-
-def _end_with(parent: int) -> None:
-    """End this process when the one that started it is gone."""
-    while os.getppid() == parent:
-        time.sleep(_LOOK_EVERY)
-    time.sleep(_PATIENCE)
-    print("igsd: The first process of the training has ended, so this one ends.", file=sys.stderr)
     os._exit(2)
 
 

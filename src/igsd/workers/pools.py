@@ -5,8 +5,6 @@ import multiprocessing
 import os
 import socket
 import sys
-import threading
-import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED
 from concurrent.futures import wait as wait_for_any
@@ -15,10 +13,10 @@ from typing import Any
 
 from igsd import __version__
 from igsd.errors import ConfigError
-from igsd.processes import deaf_children
+from igsd.processes import deaf_children, end_with_parent
 from igsd.workers.tasks import Arguments, Pool, T, WorkerLostError
 
-_LOOK_EVERY, _IDLE_SECONDS = 1.0, 300.0
+_IDLE_SECONDS = 300.0
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -136,7 +134,7 @@ def _new_executor() -> Any:
     from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
     threads = dict.fromkeys(_THREADS, "1")
-    kwargs: Any = {"initializer": _end_with, "initargs": (os.getpid(),), "env": threads}
+    kwargs: Any = {"initializer": end_with_parent, "initargs": (os.getpid(),), "env": threads}
     return ProcessPoolExecutor(max_workers=1, timeout=_IDLE_SECONDS, **kwargs)
 
 
@@ -154,24 +152,6 @@ def called(function: Callable[..., T], arguments: Arguments, version: str = "") 
     _allow_children()
     with limited_threads(1):
         return function(*arguments)
-
-
-def _end_with(parent: int) -> None:
-    """Let this process end when its parent is gone: the next command must not run beside it.
-
-    The parent may be gone already, since it takes seconds until a new process calls anything.
-    """
-    if os.name != "posix" and os.getppid() != parent:  # the launcher of an environment on Windows
-        return
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_LOOK_EVERY)
-        os._exit(1)
-
-    if os.getppid() != parent:
-        os._exit(1)
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _allow_children() -> None:
