@@ -23,6 +23,7 @@ from igsd.cli.running import (
     written_changes,
 )
 from igsd.errors import ConfigError, StorageError
+from igsd.experiments import ALGORITHM
 from igsd.experiments.run import Run
 from igsd.experiments.work import Batch, Work
 from igsd.report.tables import Column, Row, Table
@@ -101,9 +102,12 @@ def batch(*seeds: int) -> Batch:
 
 
 def record(mean: float, status: str = "ok", **more: Any) -> Any:
-    rows = [{"method": "wl", "mean": mean}, {"method": "majority", "mean": 0.5}]
+    rows = [
+        {"method": name, "protocol": "nested", "mean": value, "accuracies": [value]}
+        for name, value in (("wl", mean), ("majority", 0.5))
+    ]
     made = {"method": "wl", "seed": 0, "status": status, "rows": rows, "seconds": {"train": 20.0}}
-    return made | {"data": {"graphs": 10}} | more
+    return made | {"algorithm": ALGORITHM, "data": {"graphs": 10}} | more
 
 
 def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -139,11 +143,15 @@ def test_quiet_reports_failures_only(capsys: pytest.CaptureFixture[str], tmp_pat
 
 
 def test_outcomes() -> None:
-    assert outcome([record(0.9), record(0.8)]) == "85.0 %"
+    assert outcome([record(0.9), record(0.8, seed=1)]) == "85.0 %"
     assert outcome([record(0.9, "limit", error="OMR: too much.", word="OMR")]) == "OMR"
-    assert outcome([record(0.9, rows=[{"method": "wl", "mae": {"mu": 0.5}}])]) == "mu 0.5"
     assert (
-        outcome([record(0.9, rows=[{"method": "wl", "mae": 0.25}])]) == "mean absolute error 0.25"
+        outcome([record(0.9, rows=[{"method": "wl", "protocol": "qm9", "mae": {"mu": 0.5}}])])
+        == "mu 0.5"
+    )
+    assert (
+        outcome([record(0.9, rows=[{"method": "wl", "protocol": "qm9", "mae": 0.25}])])
+        == "mean absolute error 0.25"
     )
     assert outcome([record(0.9, rows=[])]) == "done"
 

@@ -87,26 +87,24 @@ def test_test_labels_never_reach_selection():
     assert choose(sources, flipped, fold.train, C_GRID) == choose(sources, y, fold.train, C_GRID)
 
 
-def test_precomputed_kernel_on_the_same_folds():
+def test_precomputed_kernel_on_the_same_folds(monkeypatch):
+    monkeypatch.setattr(svm, "C_GRID", (0.01, 0.1))
     X, y = graph_like_features(60, 6, 2, 0)
     X = X / X.std()
-    same = {"grid": (0.01, 0.1), "num_folds": 3}
-    linear = cross_validate(X, y, kernel="linear", standardise="no", **same)
-    given = cross_validate(X @ X.T, y, kernel="precomputed", **same)
+    linear = cross_validate(X, y, kernel="linear", standardise="no", num_folds=3)
+    given = cross_validate(X @ X.T, y, kernel="precomputed", num_folds=3)
     assert linear == given
 
 
-def test_twins_of_test_graphs_leave_training():
+def test_twins_of_test_graphs_leave_training(monkeypatch):
+    monkeypatch.setattr(svm, "C_GRID", (1.0, 100.0))
     # Pairs of equal graphs with random labels: nothing but the copy can help.
     random = np.random.default_rng(0)
     groups = np.arange(60) // 2
     y = random.integers(0, 2, size=30)[groups]
     X = random.normal(size=(30, 4))[groups] * 5
-    settings = {"grid": (1.0, 100.0), "num_folds": 5}
-    with_twins, without = (
-        cross_validate(X, y, **settings),
-        cross_validate(X, y, twins=groups, **settings),
-    )
+    with_twins = cross_validate(X, y, num_folds=5)
+    without = cross_validate(X, y, twins=groups, num_folds=5)
     assert with_twins.mean > 0.75
     assert without.mean < 0.7
     assert all(a < b for a, b in zip(without.train_sizes, with_twins.train_sizes, strict=True))

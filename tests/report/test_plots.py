@@ -11,6 +11,7 @@ import pytest
 
 from igsd.errors import StorageError
 from igsd.experiments.scoring import Scoring
+from igsd.experiments.trained import pseudo_label_counts
 from igsd.report.plots import (
     Axes,
     Plot,
@@ -223,12 +224,19 @@ def test_an_outlier_does_not_set_the_scale(known: int, num_axes: int) -> None:
 
 
 def test_pseudo_labels_add_up(tmp_path: Path) -> None:
-    numbers, totals, shares = accumulated([1, 3, 3, 1], [True, False, None, None])
-    assert (numbers.tolist(), totals.tolist()) == ([1, 2, 3], [2, 2, 4])
-    assert shares.tolist() == [1.0, 1.0, 0.5]
-    assert np.isnan(accumulated([1, 2], [None, None])[2]).all()
-    pseudo_label_plot([1, 2], [True, None], "rounds").save(tmp_path / "a.png")
-    pseudo_label_plot([], []).save(tmp_path / "b.png")
+    counts = pseudo_label_counts([1, 3, 3, 1], [True, False, None, None])
+    assert counts == {"rounds": [1, 3], "given": [2, 2], "checked": [1, 1], "right": [1, 0]}
+    numbers, totals, shares = accumulated(counts)
+    assert (numbers.tolist(), totals.tolist()) == ([1, 3], [2, 4])
+    assert shares.tolist() == [1.0, 0.5]
+    assert np.isnan(accumulated(pseudo_label_counts([1, 2], [None, None]))[2]).all()
+    plot = pseudo_label_plot(counts)
+    bars, (line,) = plot.figure.axes[0].patches, plot.figure.axes[1].lines
+    assert [bar.get_height() for bar in bars] == [2, 2, 4]
+    assert line.get_ydata().tolist() == [100.0, 100.0, 50.0]
+    some = pseudo_label_counts([1, 2], [True, None])
+    pseudo_label_plot(some, "rounds").save(tmp_path / "a.png")
+    pseudo_label_plot(pseudo_label_counts([], [])).save(tmp_path / "b.png")
 
 
 def test_spread_evenly() -> None:

@@ -199,5 +199,6 @@ def write_run(
     write_columns(folder / "pseudo_labels.csv", columns)
     pairs = zip(columns["true"], columns["class"], strict=True)
     right = [None if true is None else true == guess for true, guess in pairs]
-    plot = pseudo_label_plot([*columns["round"]], right, f"{graphs.name}, self-training")
+    counts = training.pseudo_label_counts([*columns["round"]], right)
+    plot = pseudo_label_plot(counts, f"{graphs.name}, self-training")
     plot.save(folder / "pseudo_labels.png")

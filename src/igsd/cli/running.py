@@ -26,7 +26,7 @@ from igsd.graphs.datasets import check_is_here
 from igsd.graphs.graphset import GraphSet
 from igsd.progress import printable, raw
 from igsd.report.render import show
-from igsd.report.summary import METRICS, summarise
+from igsd.report.summary import METRICS, own_method, rows_of, summarise
 from igsd.report.tables import Table
 from igsd.settings import own
 from igsd.settings.text import parse_settings
@@ -359,24 +359,19 @@ def outcome(records: Sequence[Record]) -> str:
         return str(bad[0].get("word") or bad[0]["error"])
     if any("splits" in row for row in records[0]["rows"]):
         return _outcome_of_holdout(records[0])
-    own: list[Any] = [
-        next((row for row in r["rows"] if row["method"] == r.get("method", "igsd")), {})
-        for r in records
-    ]
-    means: dict[str, list[float]] = {}
-    for row in own:
-        if "mean" in row:
-            means.setdefault(row.get("protocol", ""), []).append(row["mean"])
-    if means:
-        found = {name: f"{100 * sum(m) / len(m):.1f} %" for name, m in means.items()}
-        named = [text + f" {name}" * (len(found) > 1) for name, text in found.items()]
-        return ", ".join(named)
-    errors = [row["mae"] for row in own if "mae" in row]
-    if not errors:
+    own = [row for record in records for row in rows_of([record], own_method(record))[:1]]
+    if names := [*dict.fromkeys(row.get("protocol") for row in own if "mean" in row)]:
+        cells = [summarise(records, protocol=name) for name in names]
+        texts = [f"{cell.metric.text(cell.mean)} %" for cell in cells]
+        named = [f"{text} {name}" for text, name in zip(texts, names, strict=True)]
+        return ", ".join(named if len(names) > 1 else texts)
+    errors = next((row["mae"] for row in own if "mae" in row), None)
+    if isinstance(errors, Mapping):
+        means = {name: summarise(records, "mae", target=name).mean for name in errors}
+        return ", ".join(f"{name} {mean:.4g}" for name, mean in means.items())
+    if errors is None:
         return "done"
-    if isinstance(errors[0], dict):
-        return ", ".join(f"{name} {error:.4g}" for name, error in errors[0].items())
-    return f"mean absolute error {sum(errors) / len(errors):.4g}"
+    return f"mean absolute error {summarise(records, 'mae').mean:.4g}"
 
 
 def _outcome_of_holdout(record: Record) -> str:

@@ -14,6 +14,7 @@ from igsd.evaluation import HOLDOUTS, qm9, semi
 from igsd.experiments import protocol_base as base
 from igsd.experiments.records import Record, RecordRow
 from igsd.experiments.scoring import class_codes, targets_of
+from igsd.experiments.trained import pseudo_label_counts
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.readers.qm9 import QM9_TARGETS, QM9_UNITS
 
@@ -71,13 +72,9 @@ class SemiProtocol(base.FewLabelsProtocol):
             return {}
         truth = class_codes(graphs, gaps=True)[split.train][found.graphs]
         given = estimator.classes_[found.codes] if len(found) else truth
-        rounds = sorted(set(found.rounds.tolist()))
-        counted = {"given": found.rounds > 0, "checked": truth >= 0, "right": given == truth}
-        counts = {
-            name: [int((which & (found.rounds == number)).sum()) for number in rounds]
-            for name, which in counted.items()
-        }
-        return {"pseudo_labels": {"rounds": rounds} | counts}
+        pairs = zip(given, truth, strict=True)
+        right = [None if true < 0 else bool(guess == true) for guess, true in pairs]
+        return {"pseudo_labels": pseudo_label_counts(found.rounds.tolist(), right)}
 
 
 class SemiNumberProtocol(SemiProtocol):

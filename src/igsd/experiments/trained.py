@@ -206,3 +206,20 @@ def held_out_columns(model: Any, graphs: GraphSet, labels: GraphLabels) -> Colum
         for key, values in part.items():
             columns.setdefault(key, []).extend(values)
     return columns
+
+
+def pseudo_label_counts(
+    rounds: Sequence[int], is_right: Sequence[bool | None]
+) -> dict[str, list[int]]:
+    """Return how many pseudo-labels each of the ``rounds`` gave, could be checked and were right.
+
+    ``is_right``: of each pseudo-label, None where its class is not known.
+    """
+    counts: dict[int, list[int]] = {}
+    for number, right in zip(rounds, is_right, strict=True):
+        entry = counts.setdefault(number, [0, 0, 0])
+        for place, holds in enumerate((True, right is not None, bool(right))):
+            entry[place] += holds
+    found, names = sorted(counts), ("given", "checked", "right")
+    columns = {name: [counts[r][place] for r in found] for place, name in enumerate(names)}
+    return {"rounds": found} | columns

@@ -315,16 +315,14 @@ def number_plot(
     return plot
 
 
-def pseudo_label_plot(
-    rounds: Sequence[int], is_right: Sequence[bool | None], title: str = ""
-) -> Plot:
-    """Return how many pseudo-labels there are after each round, and how many of them are right.
-
-    ``rounds`` and ``is_right`` (None where not known) of each pseudo-label.
-    """
+def pseudo_label_plot(counts: Mapping[str, Sequence[int]], title: str = "") -> Plot:
+    """Return how many pseudo-labels there are after each round, and how many of them are right."""
     from igsd.report.summary import accumulated
 
-    numbers, totals, shares = accumulated(rounds, is_right)
+    own, totals, shares = accumulated(counts)
+    numbers = np.arange(1, own.max(initial=0) + 1)
+    last = np.searchsorted(own, numbers, side="right")  # 0: no round has given any yet
+    totals, shares = np.append(0, totals)[last], np.append(np.nan, shares)[last]
     with _style():
         figure = _figure((7, 4))
         axes = figure.add_subplot()

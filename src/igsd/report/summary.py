@@ -413,13 +413,14 @@ def _costs(records: Sequence[Record]) -> dict[str, float | None]:
 
 
 def accumulated(
-    rounds: Sequence[int], is_right: Sequence[bool | None]
+    counts: Mapping[str, Sequence[int]],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (rounds, pseudo-labels so far, share of right ones so far or NaN), [r] each."""
-    when = np.asarray(rounds, np.int64)
-    numbers = np.arange(1, int(when.max(initial=0)) + 1)
-    known = np.array([value is not None for value in is_right], bool)
-    before = when[None, :] <= numbers[:, None]
-    checked = (before & known).sum(axis=1)
-    right = (before & np.array([bool(value) for value in is_right], bool)).sum(axis=1)
-    return numbers, before.sum(axis=1), right / np.where(checked > 0, checked, np.nan)
+    """Return (rounds, pseudo-labels so far, share of right ones so far or NaN), [r] each.
+
+    ``counts`` as ``pseudo_label_counts`` gives them; old records lack ``checked``, some ``right``.
+    """
+    rounds, totals = (np.asarray(counts[name], np.int64) for name in ("rounds", "given"))
+    checked = np.cumsum(counts.get("checked") or counts["given"])
+    right = np.cumsum(counts.get("right") or np.zeros(len(rounds)))
+    has_any = checked > 0 if counts.get("right") else np.zeros(len(rounds), bool)
+    return rounds, np.cumsum(totals), right / np.where(has_any, checked, np.nan)

@@ -3,12 +3,12 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from xml.etree import ElementTree
 
 from igsd.report import plots
 from igsd.report.page.html import Html, joined, tag
 from igsd.report.projection import spread_evenly
+from igsd.report.summary import accumulated
 
 History = Sequence[Mapping[str, float]]
 """Values by name, one mapping for each epoch."""
@@ -86,13 +86,13 @@ def pseudo_label_charts(
     """
     totals, shares = [], []
     for title, values in rounds.items():
-        x = values.get("rounds")
-        if x:
-            totals.append(plots.Series(title, x, [*accumulate(values["given"])]))
-        if x and values.get("right"):
-            known = accumulate(values.get("checked") or values["given"])
-            right = zip(accumulate(values["right"]), known, strict=True)
-            shares.append(plots.Series(title, x, [100 * r / k if k else None for r, k in right]))
+        if not values.get("rounds"):
+            continue
+        x, given, right = (column.tolist() for column in accumulated(values))
+        totals.append(plots.Series(title, x, given))
+        if values.get("right"):
+            known = [None if math.isnan(share) else 100 * share for share in right]
+            shares.append(plots.Series(title, x, known))
     if not totals:
         return None
     charts: list[Html] = []

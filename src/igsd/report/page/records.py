@@ -16,7 +16,7 @@ from igsd.report.holdout import exhibit_curves, holdout_table, reliability, show
 from igsd.report.page.charts import inline, training_charts
 from igsd.report.page.html import Html, fact_list, flat, joined, scroll_box, scroll_table, tag
 from igsd.report.records import RecordFolder, RecordGroup, row_title
-from igsd.report.summary import NONE, is_good, row_names, rows_of
+from igsd.report.summary import NONE, is_good, row_names, rows_of, statistics
 from igsd.report.tables import Table, fill, run_part
 
 _KEY = """\
@@ -332,9 +332,9 @@ def _fold_table(group: RecordGroup) -> Html | None:
                 texts = [f"{100 * row['mean']:.2f} %", f"{100 * row['std']:.2f}", folds]
             elif "splits" in row:
                 metric, values = next(iter(row["metrics"].items()))
-                known = [value for value in values if value is not None]
+                known = {n: [value] for n, value in enumerate(values) if value is not None}
                 name += f", {shown_labels(row['labels'])}"
-                texts[0] = f"{metric} {sum(known) / len(known):.4g}" if known else ""
+                texts[0] = f"{metric} {statistics(known)['mean']:.4g}" if known else ""
                 texts[2] = " ".join("-" if value is None else f"{value:.4g}" for value in values)
             elif isinstance(error, float):
                 texts[0] = f"error {error:.4g}"

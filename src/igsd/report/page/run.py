@@ -13,6 +13,7 @@ import numpy as np
 from igsd.batches.features import FeatureMap
 from igsd.errors import IGSDError, StorageError, warn_user
 from igsd.experiments.run_folder import HELD_OUT, RunFolder
+from igsd.experiments.trained import pseudo_label_counts
 from igsd.files.arrays import read_header
 from igsd.files.columns import read_vectors
 from igsd.files.models import FILE_NAME as MODEL
@@ -235,18 +236,10 @@ def _history(path: Path) -> list[dict[str, float]]:
 
 def _pseudo_labels(path: Path) -> dict[str, list[int]]:
     """Return how many pseudo-labels each round gave, could be checked and were right."""
-    counts: dict[int, list[int]] = {}
-    for row in _rows(path):
-        if not math.isfinite(place := number_or_nan(row.get("round"))):
-            continue
-        entry = counts.setdefault(int(place), [0, 0, 0])
-        is_known = bool(row.get("true"))
-        entry[0] += 1
-        entry[1] += is_known
-        entry[2] += is_known and row["true"] == row.get("class")
-    rounds, names = sorted(counts), ("given", "checked", "right")
-    columns = {name: [counts[r][place] for r in rounds] for place, name in enumerate(names)}
-    return {"rounds": rounds} | columns
+    places = [(number_or_nan(row.get("round")), row) for row in _rows(path)]
+    rows = [(int(place), row) for place, row in places if math.isfinite(place)]
+    right = [row["true"] == row.get("class") if row.get("true") else None for _, row in rows]
+    return pseudo_label_counts([number for number, _ in rows], right)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
