@@ -170,3 +170,9 @@ def test_classes_that_differ_in_case_or_blanks_are_told() -> None:
     (text,) = [str(w.message) for w in caught if "upper and lower case" in str(w.message)]
     assert "'active'" in text
     assert "different classes: 'yes' and 'Yes' and 'YES '. If" in text
+
+
+def test_values_that_are_given_once_with_their_counts() -> None:
+    with pytest.warns(IGSDWarning, match=r"5 of 9 labels in 'y' are taken as missing: '\?' \(5\)"):
+        found = drop_missing(["a", "?", None, "b"], "y", counts=[3, 5, 2, 1])
+    assert found == ["a", None, None, "b"]

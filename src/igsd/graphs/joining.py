@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -203,10 +204,19 @@ class Parts:
 
     def classes(self, label: str) -> tuple[np.ndarray, list[Any]]:
         """Return (codes, names) of the classes; warns about cells that count as missing."""
-        pairs = zip(self.read("classes"), self.headers, strict=True)
-        cells = [[*h["classes"], ""][code] for codes, h in pairs for code in codes.tolist()]
-        codes, names = encode_categories(drop_missing(cells, label))
-        return codes, list(names)
+        parts = list(zip(self.read("classes"), self.headers, strict=True))
+        cells = Counter[Any]()  # in the order of their first molecules
+        for codes, header in parts:
+            own, first, counts = np.unique(codes, return_index=True, return_counts=True)
+            texts = [*header["classes"], ""]
+            for place in np.argsort(first).tolist():
+                cells[texts[own[place]]] += int(counts[place])
+        kept = drop_missing([*cells], label, counts=cells.values())
+        places, names = encode_categories(kept)
+        place_of = dict(zip(cells, places.tolist(), strict=True)) | {"": -1}
+        tables = [np.array([place_of.get(t, -1) for t in (*h["classes"], "")]) for _, h in parts]
+        recoded = (table[codes] for (codes, _), table in zip(parts, tables, strict=True))
+        return np.concatenate([*recoded]), list(names)
 
     def repeated(self) -> list[list[tuple[int, int]]]:
         """Return the molecules that occur several times, each as its places (part, line)."""

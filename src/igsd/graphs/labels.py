@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
@@ -28,7 +28,9 @@ _MEASURED = re.compile(r"[<>=~≤≥]{0,2} ?[+-]?\d+([.,]\d+)*( ?[a-zA-Zµμ%°]
 _MOST_CLASSES = 20
 
 
-def drop_missing(values: Sequence[Any], name: str, *, warn: bool = True) -> list[Any]:
+def drop_missing(
+    values: Sequence[Any], name: str, *, counts: Iterable[int] | None = None, warn: bool = True
+) -> list[Any]:
     """Return the labels of a column, or of ``y``, with None for those that are missing.
 
     A label is missing if it is None, empty or one of ``MARKERS``; ``-`` is a class if ``+`` also
@@ -36,24 +38,30 @@ def drop_missing(values: Sequence[Any], name: str, *, warn: bool = True) -> list
     numbers >= 0; otherwise it is a class (MUTAG's are -1 and 1). Numbers to predict are passed as
     text, for which -1 has no such meaning.
 
+    ``counts``: how often each value occurs, for values that are given once.
     ``warn``: an ``IGSDWarning`` says what in ``name`` is taken as missing and how often, since a
     class name may equal a marker; that -1 is taken as a class, unless None marks what is
     missing; and which texts stay classes apart that differ only in case or blanks around them.
     """
     filled = [value for value in values if value not in (None, "")]
+    pairs = zip(values, [1] * len(values) if counts is None else counts, strict=True)
+    totals = [total for value, total in pairs if value not in (None, "")]
     markers = {value for value in filled if isinstance(value, str) and value.lower() in MARKERS}
     markers -= {"-"} if "+" in filled else set()
-    missing = Counter(value for value in filled if value in markers)
+    missing = Counter[Any]()
+    for value, total in zip(filled, totals, strict=True):
+        if value in markers:
+            missing[value] += total
     others = {v for v in filled if not is_minus_one(v)} - markers
     whole = all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in others)
-    num_minus_one = sum(map(is_minus_one, filled))
+    num_minus_one = sum(t for v, t in zip(filled, totals, strict=True) if is_minus_one(v))
     if num_minus_one and whole and len(others) >= 2:
         missing[-1] = num_minus_one
     if warn and missing:
         listed = enumerated([f"{marker!r} ({count})" for marker, count in missing.most_common()])
         are = "is" if missing.total() == 1 else "are"
         warn_user(
-            f"{missing.total()} of {counted(len(filled), 'label')} in {name!r} {are} taken as "
+            f"{missing.total()} of {counted(sum(totals), 'label')} in {name!r} {are} taken as "
             f"missing: {listed}. If one of them is a class, give it another name."
         )
     if warn and num_minus_one and -1 not in missing and None not in values:

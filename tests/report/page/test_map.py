@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from igsd.graphs.build import from_edges
+from igsd.graphs.datasets import shown_names
 from igsd.report.page import map as map_file
 from igsd.report.page.document import asset
 from igsd.report.page.map import (
@@ -167,9 +168,10 @@ def _grey(colour: str) -> float:
 
 def test_outline_has_each_edge_once() -> None:
     graphs = odd_graphs()
-    assert outline(graphs, 0) == {"n": 1, "e": []}
-    assert outline(graphs, 3) == {"n": 3, "e": [0, 1, 0, 2, 1, 2]}
-    labelled = outline(make_graphs(2), 1)
+    assert outline(graphs, 0, ()) == {"n": 1, "e": []}
+    assert outline(graphs, 3, ()) == {"n": 3, "e": [0, 1, 0, 2, 1, 2]}
+    both = make_graphs(2)
+    labelled = outline(both, 1, shown_names(both, "nodes"))
     assert labelled is not None
     assert len(labelled["l"]) == labelled["n"]
 
@@ -211,7 +213,7 @@ def test_a_name_that_is_another_molecule_is_not_drawn_as_one() -> None:
         node_label_names=("C",),
         graph_names=("CO",),
     )
-    assert draw_molecule(graphs, 0) is None
+    assert draw_molecule(graphs, 0, shown_names(graphs, "nodes")) is None
     assert make_drawings(graphs, [0]) == [{"n": 2, "e": [0, 1], "l": ["C", "C"]}]
 
 

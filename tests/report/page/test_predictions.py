@@ -11,6 +11,7 @@ import pytest
 from igsd import load_dataset
 from igsd.cli.main import main
 from igsd.errors import IGSDWarning
+from igsd.graphs.datasets import shown_names
 from igsd.report.holdout import calibration_plot
 from igsd.report.page import map as map_file
 from igsd.report.page import predictions as file
@@ -117,7 +118,7 @@ def test_labelled_graphs_lie_on_top_and_the_others_are_hollow(run: Path) -> None
 def test_atoms_have_their_symbols(run: Path) -> None:
     graphs = read_run(run).graphs
     assert graphs is not None
-    drawing = map_file.outline(graphs, 0)
+    drawing = map_file.outline(graphs, 0, shown_names(graphs, "nodes"))
     assert drawing is not None
     assert set(drawing["l"]) <= {"C", "N", "O", "F", "I", "Cl", "Br"}
     assert drawing["l"].count("C") == 14

@@ -328,17 +328,20 @@ def make_drawings(graphs: GraphSet, indices: Sequence[int]) -> list[Drawing | No
     The others are laid out by the page's script when they are looked at.
     """
     found: list[Drawing | None] = []
-    left = MOST_CHARACTERS
+    left, names = MOST_CHARACTERS, shown_names(graphs, "nodes")
     for index in indices:
-        drawing = draw_molecule(graphs, index) or outline(graphs, index)
+        drawing = draw_molecule(graphs, index, names) or outline(graphs, index, names)
         size = len(json.dumps(drawing))
         found.append(drawing if size <= left else None)
         left -= min(size, left)
     return found
 
 
-def draw_molecule(graphs: GraphSet, index: int) -> Drawing | None:
-    """Return RDKit's drawing of a molecule; None for other graphs, or without RDKit."""
+def draw_molecule(graphs: GraphSet, index: int, names: Sequence[str]) -> Drawing | None:
+    """Return RDKit's drawing of a molecule; None for other graphs, or without RDKit.
+
+    ``names``: those of the node labels of the set.
+    """
     if graphs.graph_names is None or graphs.node_labels is None:
         return None
     try:
@@ -348,8 +351,8 @@ def draw_molecule(graphs: GraphSet, index: int) -> Drawing | None:
         return None
     with rdBase.BlockLogs():
         molecule = Chem.MolFromSmiles(graphs.graph_names[index])
-        atoms = () if molecule is None else molecule.GetAtoms()
-        if molecule is None or [atom.GetSymbol() for atom in atoms] != _labels(graphs, index):
+        symbols = [] if molecule is None else [atom.GetSymbol() for atom in molecule.GetAtoms()]
+        if molecule is None or symbols != _labels(graphs, index, names):
             return None
         drawer = rdMolDraw2D.MolDraw2DSVG(_WIDTH, _HEIGHT, -1, -1, True)
         options: Any = drawer.drawOptions()
@@ -383,8 +386,11 @@ def parts_of_svg(text: str) -> Drawing:
     return {"lines": strokes, "areas": areas, "letters": letters}
 
 
-def outline(graphs: GraphSet, index: int) -> Drawing | None:
-    """Return nodes, edges (each pair once, one after the other) and labels of a graph."""
+def outline(graphs: GraphSet, index: int, names: Sequence[str]) -> Drawing | None:
+    """Return nodes, edges (each pair once, one after the other) and labels of a graph.
+
+    ``names``: those of the node labels of the set.
+    """
     graph = graphs.take([index])
     if graph.num_nodes > _MOST_NODES or graph.num_edges > _MOST_EDGES:
         return None
@@ -393,16 +399,15 @@ def outline(graphs: GraphSet, index: int) -> Drawing | None:
     drawing: Drawing = {"n": graph.num_nodes}
     drawing["e"] = np.stack([rows[once], cols[once]], axis=1).ravel().tolist()
     if graph.node_labels is not None:
-        drawing["l"] = _labels(graph, 0)
+        drawing["l"] = _labels(graph, 0, names)
     return drawing
 
 
-def _labels(graphs: GraphSet, index: int) -> list[str]:
+def _labels(graphs: GraphSet, index: int, names: Sequence[str]) -> list[str]:
     """Return the names of the node labels of a graph, empty where unknown."""
     if graphs.node_labels is None:
         return []
     codes = graphs.node_labels[graphs.node_ptr[index] : graphs.node_ptr[index + 1]]
-    names = shown_names(graphs, "nodes")
     return ["" if code < 0 else names[code] for code in codes]
 
 
