@@ -123,7 +123,7 @@ def printable(text: str) -> str:
 
 
 class Steady:
-    """A text stream on which a failed print never stops the work.
+    """A text stream whose failed writes do not abort the command.
 
     Control characters are escaped (a pipe may end at a terminal), and what the encoding lacks. What
     cannot be written, e.g. to a full disk, is dropped, and the error kept as ``lost``. With

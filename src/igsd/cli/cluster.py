@@ -47,7 +47,10 @@ def run(args: Namespace) -> int:
     clusters = cluster(found.vectors, args.min_size)
     columns = found.columns()
     if not clusters.sizes:
-        say_note(f"no {args.min_size} graphs are dense enough to make a cluster: try --min-size 2.")
+        say_note(
+            f"no region of at least {args.min_size} graphs is dense enough for a cluster: try "
+            "--min-size 2."
+        )
     if args.output != STANDARD_OUTPUT:
         _print(clusters, columns, found)
     if args.output:

@@ -105,13 +105,13 @@ def _run(
 
 
 def _refuse_empty(arguments: Sequence[str]) -> None:
-    """Raise ``ConfigError`` for an argument without a letter, such as that of an unset variable."""
+    """Reject empty arguments, usually an unset shell variable."""
     for place, text in enumerate(arguments):
         if not text.strip() or (text.startswith("--") and text.endswith("=")):
             before = text.strip().rstrip("=") or (arguments[place - 1] if place else "igsd")
             raise ConfigError(
                 f"The argument after {before} is empty. Give a value, or leave it out. Is a "
-                "variable of the shell unset?"
+                "shell variable unset?"
             )
 
 

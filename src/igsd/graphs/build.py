@@ -203,7 +203,7 @@ def _symmetric_unique(
 
 
 def _num_repeated(keys: np.ndarray, num_nodes: int) -> int:
-    """Return how often undirected edges are repeated; both directions of one count once."""
+    """Return the number of repeated undirected edges; both directions of one count once."""
     keys, counts = np.unique(keys, return_counts=True)
     one, other = keys // num_nodes, keys % num_nodes
     pairs, place = np.unique(
@@ -284,7 +284,7 @@ def check_numbers(graphs: GraphSet, values: np.ndarray, names: Sequence[str]) ->
 
 
 def titled(graph: int, names: Sequence[str] | None, name: str) -> str:
-    """Return how a message calls a graph of the set ``name``: its number, and its name if any."""
+    """Return the graph's number and name, for messages."""
     own = names[graph] if names is not None else ""
     return f"graph {graph} of {name!r}" + (f", {shortened(str(own))}," if own else "")
 

@@ -194,7 +194,7 @@ def natural_key(key: Any) -> list[Any]:
 
 
 def lacks(count: int) -> str:
-    """Return how the note about an attribute ends that ``count`` nodes or edges lack."""
+    """Return the end of the note on an attribute that some nodes or edges lack."""
     return "has none" if count == 1 else "have none"
 
 

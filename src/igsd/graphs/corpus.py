@@ -110,7 +110,7 @@ def read_corpus(
                         advance(len(part))
 
             def prepare(part: Sequence[str], path: Path) -> tuple[Sequence[str], int]:
-                """Return what a worker gets, which need not see the disk with the parts."""
+                """Return the arguments of a worker, which need not see the disk with the parts."""
                 return part, num_fragments
 
             with workers.pool() as pool:
@@ -153,7 +153,7 @@ def _place(folder: Path | None) -> Iterator[Path]:
 
 
 def part_key(texts: Sequence[str], num_fragments: int) -> str:
-    """Return what identifies a part: its strings, the fragments, RDKit and ``ALGORITHM``."""
+    """Return the identity of a part: its strings, the fragments, RDKit and ``ALGORITHM``."""
     rdkit = need("chem", "rdkit", "Reading SMILES")
     spec = [ALGORITHM, rdkit.__version__, num_fragments, list(texts)]
     return hashlib.sha256(json.dumps(spec).encode()).hexdigest()[:40]

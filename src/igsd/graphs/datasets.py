@@ -292,7 +292,7 @@ def _fetch(entry: CatalogueEntry, progress: Progress | None) -> GraphSet:
 
 
 def _how_to_get(name: str) -> str:
-    """Return how to get a data set that is not on this machine."""
+    """Return the way to get a data set that is not on this machine."""
     if (entry := _KNOWN.get(name)) and entry.how_to_get:
         return entry.how_to_get
     return (

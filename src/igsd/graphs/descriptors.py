@@ -119,7 +119,7 @@ def _generator(size: int) -> Any:
 
 
 def fragment_counts(molecule: Any, size: int) -> np.ndarray:
-    """Return how often each circular fragment (ECFP) occurs, hashed to ``size``, [size] uint8."""
+    """Return the counts of circular fragments (ECFP), hashed to ``size``, [size] uint8."""
     counts = _generator(size).GetCountFingerprintAsNumPy(molecule)
     return np.minimum(counts, 255).astype(np.uint8)
 

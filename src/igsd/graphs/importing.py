@@ -260,7 +260,7 @@ def sent_part(path: Path, table: TextTable, reading: Reading) -> bytes:
 
 
 def part_key(table: TextTable, reading: Reading) -> str:
-    """Return what identifies a part: its rows and lines, how they are read, RDKit."""
+    """Return the identity of a part: its rows and lines, how they are read, RDKit."""
     rdkit = need("chem", "rdkit", "Reading SMILES")
     spec = [ALGORITHM, rdkit.__version__, asdict(reading), table.path.name, table.columns]
     content = json.dumps([*spec, table.lines, table.rows, sorted(table.failures.items())])

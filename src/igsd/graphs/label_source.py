@@ -27,7 +27,7 @@ _CLASS_WORDS = ("class", "classes", "label", "labels", "y")
 
 
 def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelTexts:
-    """Return the labels in a text or ``.npy`` file, one per graph, called as the file.
+    """Return the labels in a text or ``.npy`` file, one per graph, named after the file.
 
     The file has one for each graph or, if ``data`` is a table, for each of its rows, of which those
     that are not molecules are left out. A table with the columns file and label, or of two columns

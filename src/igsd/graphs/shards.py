@@ -197,7 +197,7 @@ def _described(path: Path, layout: Layout) -> Shard:
 
 
 def _common(layout: Layout) -> tuple[Any, ...]:
-    """Return what all shards of a set share: the header, and the types of the columns."""
+    """Return the common part of all shards of a set: the header, and the types of the columns."""
     header = {key: value for key, value in layout.header.items() if key not in ("name", "notes")}
     return header, {key: (dtype, shape[1:]) for key, (dtype, shape) in layout.shapes.items()}
 

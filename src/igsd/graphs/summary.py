@@ -104,7 +104,7 @@ def _weights(graphs: GraphSet) -> str:
 
 
 def _counts(codes: np.ndarray | None, names: tuple[Name, ...]) -> dict[Name, int]:
-    """Return how often each name occurs; unknown codes (-1) are not counted."""
+    """Return the count of each name; unknown codes (-1) are not counted."""
     if codes is None:
         return {}
     found = np.bincount(codes[codes >= 0], minlength=len(names)).tolist()

@@ -110,9 +110,9 @@ def exhibit_curves(table: Table, kind: str) -> Plot | None:
 
 
 def reliability(found: Mapping[str, Sequence[Record]], labels: int) -> Plot | None:
-    """Return how often what was predicted with a probability came true; None without classes.
+    """Plot observed frequency against predicted probability.
 
-    Bins hold the predictions of all splits; those with few are left out.
+    None without classes. Bins hold the predictions of all splits; those with few are left out.
     """
     series = []
     for name, records in found.items():

@@ -316,7 +316,7 @@ def number_plot(
 
 
 def pseudo_label_plot(counts: Mapping[str, Sequence[int]], title: str = "") -> Plot:
-    """Return how many pseudo-labels there are after each round, and how many of them are right."""
+    """Plot the number of pseudo-labels after each round, and the share of right ones."""
     from igsd.report.summary import accumulated
 
     own, totals, shares = accumulated(counts)

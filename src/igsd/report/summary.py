@@ -399,7 +399,7 @@ def _folds(
 
 
 def _costs(records: Sequence[Record]) -> dict[str, float | None]:
-    """Return what the runs took: mean seconds and the most memory."""
+    """Return the costs of the runs: mean seconds and the most memory."""
     timed = [record for record in records if record.get("seconds")]
     # Some records have the processor's time among the other seconds.
     cpu = [r.get("cpu_seconds", r["seconds"].get("processor")) for r in timed]

@@ -70,7 +70,7 @@ def offered(kind: str) -> dict[str, str]:
 
 
 def is_own(kind: str, name: Any) -> bool:
-    """Return whether a name that is not one of igsd's stands for something of a kind.
+    """Return whether a name refers to a user-supplied part of this kind.
 
     Raises ``ConfigError`` for ``FILE.py:NAME``.
     """

@@ -165,7 +165,7 @@ def has_file_column(path: Path, names: Sequence[str]) -> bool:
 
 
 def count_named(path: Path, names: Sequence[str]) -> int:
-    """Return how many rows of a table name graphs."""
+    """Return the number of rows of a table that name graphs."""
     return max(_hits(_rows(path), names))
 
 
@@ -245,7 +245,7 @@ def _is_name_of_names(cell: str) -> bool:
 
 
 def _hits(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
-    """Return how many cells of each column, below its name, name graphs."""
+    """Return the number of cells of each column, below its name, that name graphs."""
     known = {*names, *(part for name in names for part in file_and_stem(name))}
     plain = _without_folder(names)
     cells = [[row[place] for row in rows[1:] if place < len(row)] for place in range(len(rows[0]))]

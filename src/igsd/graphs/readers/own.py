@@ -30,7 +30,7 @@ def own_reader(path: Path) -> str:
 
 @contextlib.contextmanager
 def own_graphs(path: Path) -> Iterator[Any]:
-    """Return what a package's reader makes of a file; raises ``DataError`` naming both.
+    """Return the graphs that a package's reader makes of a file; raises ``DataError`` naming both.
 
     Also for what the block raises, which takes it as graphs.
     """

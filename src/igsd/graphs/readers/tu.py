@@ -65,7 +65,7 @@ class TUFiles:
     notes: tuple[str, ...] = ()
 
     def label(self, part: str) -> str:
-        """Return how messages name the file of ``part``."""
+        """Return the name of the file of ``part``, for messages."""
         return f"{self.source}: {self.name}_{part}.txt"
 
     def read(self, part: str) -> bytes:

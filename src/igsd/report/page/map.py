@@ -180,7 +180,7 @@ class MapNumbers:
 
 
 def _notes(labels: MapClasses | MapNumbers, shown: int, total: int, not_drawn: int) -> list[str]:
-    """Return what stands above a map: what the labels say, which graphs are shown and drawn."""
+    """Return the text above a map: the labels, and which graphs are shown and drawn."""
     notes = [labels.note] if labels.note else []
     if shown < total:
         notes.append(

@@ -92,7 +92,7 @@ class Predictions:
         return self.labels.are_classes or self.targets[0] in [f"{n}_probability" for n in own]
 
     def map_labels(self) -> MapClasses | MapNumbers:
-        """Return how graphs are marked on the map: by their label, the others by the prediction."""
+        """Return the marks of graphs on the map: their label, for the others the prediction."""
         count, is_known = len(self.is_used), self.labels.is_known
         # Without a model a hidden label is better than nothing.
         is_shown = self.is_used if self.columns is not None else is_known
@@ -155,7 +155,7 @@ class Predictions:
         return {name: pairs for name, pairs in found.items() if len(pairs[0])}
 
     def _pairs(self, rows: Sequence[Mapping[str, Any]], given: Sequence[Any]) -> Judged:
-        """Return what was predicted in rows of a table, and what came true; skips damaged rows."""
+        """Return the predictions in rows of a table, and the true labels; skips damaged rows."""
         predicted, came_true = list[float](), list[float]()
         for row, value in zip(rows, given, strict=True):
             if self.labels.are_classes:
@@ -275,7 +275,7 @@ def predictions_section(found: Predictions, name: str) -> Html:
 
 
 def _by_class(found: Predictions) -> Html:
-    """Return how many graphs have each class, given and predicted, and how sure the model is."""
+    """Return the number of graphs of each class, given and predicted, and the mean probability."""
     columns: Any = found.columns
     is_used, lines = found.is_used[found.shown], []
     predicted = np.array([str(value) for value in columns["class"]])
@@ -328,13 +328,14 @@ def _graph_table(found: Predictions) -> Html:
 
 
 def _reliability(found: Predictions, name: str) -> Html:
-    """Return how often predictions came true where the model had not seen the label."""
+    """Return the reliability of predictions for labels that the model had not seen."""
     judged, is_class = found.judged(), found.is_event
     title = tag("h3", "Reliability" if is_class else "Predicted and given numbers")
     if not judged:
         text = (
-            "It is not known how reliable the predictions are: this run has none of labels that "
-            "its model had not seen. `igsd train` with --label-rate 0.8 hides a fifth of the labels"
+            "It is not known how reliable the predictions are: this run has no predictions for "
+            "labels its model had not seen. `igsd train` with --label-rate 0.8 hides a fifth of "
+            "the labels"
         )
         text += ", and --calibration 3 cross-validates inside of them." if is_class else "."
         return joined(title, tag("p", text, class_="missing"))

@@ -256,7 +256,7 @@ def _exhibits(folder: RecordFolder) -> tuple[list[Part], set[str], bool]:
 
 
 def _figure_notes(table: Table) -> str:
-    """Return what a reader of a plot must know of its line and its bars."""
+    """Return the notes on the line and the bars of a plot."""
     drawn = [row for row in table.rows if row.method != table.baseline]
     points = [cell for row in drawn for cell in row.results if cell.mean is not None]
     if not points:
@@ -291,7 +291,7 @@ def _own_data(groups: Sequence[RecordGroup], shown: set[str]) -> list[tuple[Part
 
 
 def _comparison_notes(comparison: scores.Comparison, folder: str) -> list[str]:
-    """Return what a reader must know of the columns."""
+    """Return the notes on the columns."""
     title = comparison.cells[0].metric.axis.capitalize()
     notes = [f"{title}: mean over seeds, and standard deviation where there are two (ddof 0)."]
     took = "to train on a split and to score it"

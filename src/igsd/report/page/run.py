@@ -133,7 +133,7 @@ def graph_labels(run: RunData) -> MapClasses | MapNumbers:
 
 
 def graph_texts(run: RunData, labels: MapClasses | MapNumbers, count: int) -> list[str]:
-    """Return what is said of each graph: number, line, id, class or number learned, and size."""
+    """Return the title of each graph: number, line, id, class or number learned, and size."""
     graphs, texts = run.graphs, []
     for index in range(count):
         parts = [f"graph {index}"]
@@ -160,7 +160,7 @@ def _map(run: RunData, name: str, method: str) -> Html:
 
 
 def _seen(path: Path) -> tuple[str, ...]:
-    """Return what a model file says of the features that it was trained on."""
+    """Return the notes of a model file on the features that it was trained on."""
     header = read_header(path) if path.exists() else None
     try:
         features = FeatureMap.from_json((header or {})["features"])
@@ -196,7 +196,7 @@ def _scores(table: Mapping[str, Any] | None) -> Html | None:
 
 
 def _hidden(hidden: Mapping[str, Any] | None) -> Html | None:
-    """Return how a model with labels does where they were hidden from it."""
+    """Return the score on hidden labels."""
     if not hidden or "graphs" not in hidden:
         return None
     result = "mean absolute error " + ", ".join(f"{v:.4g}" for v in hidden.get("mae", ()))
@@ -235,7 +235,7 @@ def _history(path: Path) -> list[dict[str, float]]:
 
 
 def _pseudo_labels(path: Path) -> dict[str, list[int]]:
-    """Return how many pseudo-labels each round gave, could be checked and were right."""
+    """Return the counts of the pseudo-labels in a table, see ``pseudo_label_counts``."""
     places = [(number_or_nan(row.get("round")), row) for row in _rows(path)]
     rows = [(int(place), row) for place, row in places if math.isfinite(place)]
     right = [row["true"] == row.get("class") if row.get("true") else None for _, row in rows]
