@@ -6,9 +6,11 @@ from sklearn import metrics as sk
 
 from igsd.evaluation.metrics import (
     CLASS_METRICS,
+    accuracy,
     calibration_error,
     calibration_sums,
     class_scores,
+    mae,
     mean_scores,
     number_scores,
 )
@@ -76,3 +78,20 @@ def test_numbers() -> None:
 def test_means_leave_out_what_is_not_defined() -> None:
     mean = mean_scores([{"a": 1.0, "b": None}, {"a": 2.0, "b": None}, {"a": None, "b": None}])
     assert mean == {"a": 1.5, "b": None}
+
+
+def test_unknown_targets_do_not_count() -> None:
+    predicted = np.array([[1.0, 2.0], [3.0, 5.0]])
+    assert mae(predicted, np.array([[0, 2], [5, np.nan]])).tolist() == [1.5, 0.0]
+    assert float(mae(predicted[:, 0], np.array([0.0, np.nan]))) == 1.0
+    assert np.isnan(mae(np.array([1.0, np.nan]), np.zeros(2)))
+    assert accuracy(np.array([0, 1, 1]), np.array([0, 0, -1])) == 0.5
+
+
+def test_the_mean_error_is_the_plain_mean_to_the_last_bit() -> None:
+    rng = np.random.default_rng(0)
+    for num in (1, 7, 130, 5001):
+        predicted, true = rng.normal(size=(2, num, 1))
+        assert float(mae(predicted[:, 0], true[:, 0])) == np.abs(predicted - true).mean()
+        single = predicted[:, 0].astype(np.float32)
+        assert float(mae(single, true[:, 0])) == np.abs(single - true[:, 0]).mean()

@@ -7,7 +7,6 @@ from igsd.errors import DataError
 from igsd.evaluation.qm9 import (
     SIZES,
     QM9Sizes,
-    mean_absolute_errors,
     qm9_split,
     score_target_vectors,
     score_targets,
@@ -48,13 +47,6 @@ def test_too_small_a_set() -> None:
         qm9_split(188, 0)
     with pytest.raises(DataError, match="The set has 9"):
         qm9_split(9, 0, SMALL)
-
-
-def test_errors_by_hand() -> None:
-    found = mean_absolute_errors(
-        np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[0, 2], [5, np.nan]])
-    )
-    assert found == [1.5, 0.0]
 
 
 class Guess:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from igsd.evaluation.metrics import roc_auc
+from igsd.evaluation.metrics import accuracy, mae, roc_auc
 from igsd.evaluation.small_model_base import SmallModel
 from igsd.evaluation.small_models import HEADS, held_out, loss
 from igsd.files.arrays import Header
@@ -229,7 +229,7 @@ def calibrating_power(probabilities: np.ndarray, Y: np.ndarray) -> float:
 
 def _score(outputs: np.ndarray, Y: np.ndarray, *, is_class: bool) -> float:
     if not is_class:
-        return float(np.abs(outputs - Y).mean())
+        return float(mae(outputs[:, 0], Y[:, 0]))
     codes = Y.argmax(axis=1)
     area = roc_auc(codes, outputs[:, 1]) if Y.shape[1] == 2 else None
-    return float((outputs.argmax(axis=1) == codes).mean()) if area is None else area
+    return accuracy(outputs.argmax(axis=1), codes) if area is None else area

@@ -6,6 +6,7 @@ root mean squared error.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from sklearn import metrics
@@ -32,7 +33,7 @@ def class_scores(true: np.ndarray, probabilities: np.ndarray) -> dict[str, float
     num_classes, predicted = p.shape[1], p.argmax(axis=1)
     recalls = [float((predicted[true == code] == code).mean()) for code in np.unique(true)]
     found: dict[str, float | None] = {
-        "accuracy": float((predicted == true).mean()),
+        "accuracy": accuracy(predicted, true),
         "balanced_accuracy": float(np.mean(recalls)),
         "ece": calibration_error(calibration_sums(true, p)),
         "log_loss": float(-np.log(p[np.arange(len(true)), true]).mean()),
@@ -52,10 +53,25 @@ def roc_auc(true: np.ndarray, scores: np.ndarray) -> float | None:
     return float(metrics.roc_auc_score(true, scores)) if len(np.unique(true)) == 2 else None
 
 
+def accuracy(predicted: np.ndarray, true: np.ndarray) -> float:
+    """Return the share of right class codes [n], of those that are known (not -1)."""
+    return float((predicted == true)[true >= 0].mean())
+
+
+def mae(predicted: np.ndarray, targets: np.ndarray) -> Any:
+    """Return the mean absolute error of numbers [n], or of each target, [n, t] -> [t].
+
+    Rows where the target is NaN do not count; a prediction that is NaN makes the mean NaN.
+    """
+    found = np.nanmean(np.abs(predicted - targets), axis=0)
+    return np.where(np.isnan(predicted).any(axis=0), np.nan, found)
+
+
 def number_scores(true: np.ndarray, predicted: np.ndarray) -> dict[str, float | None]:
     """Return ``NUMBER_METRICS`` of predicted numbers [n]."""
-    apart = np.asarray(predicted, np.float64).reshape(-1) - true
-    return {"mae": float(np.abs(apart).mean()), "rmse": float(np.sqrt(np.square(apart).mean()))}
+    predicted = np.asarray(predicted, np.float64).reshape(-1)
+    apart = predicted - true
+    return {"mae": float(mae(predicted, true)), "rmse": float(np.sqrt(np.square(apart).mean()))}
 
 
 def calibration_sums(true: np.ndarray, probabilities: np.ndarray) -> np.ndarray:

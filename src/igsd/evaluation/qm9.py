@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from igsd.errors import DataError
-from igsd.evaluation import heads, semi
+from igsd.evaluation import heads, metrics, semi
 from igsd.graphs.graphset import GraphSet
 
 Errors = dict[str, list[float]]
@@ -51,11 +51,6 @@ def qm9_split(num_graphs: int, seed: int, sizes: QM9Sizes = SIZES) -> QM9Split:
     return QM9Split(labelled, unlabelled, test, validation)
 
 
-def mean_absolute_errors(predicted: np.ndarray, targets: np.ndarray) -> list[float]:
-    """Return the MAE of each target over the molecules where it is known; both are [n, t]."""
-    return np.nanmean(np.abs(predicted - targets), axis=0).tolist()
-
-
 def score_targets(
     estimator: Any, graphs: GraphSet, targets: np.ndarray, names: tuple[str, ...], split: QM9Split
 ) -> Errors:
@@ -91,6 +86,6 @@ def score_target_vectors(
 def _errors(predict: Callable, graphs: GraphSet, targets: np.ndarray, split: QM9Split) -> Errors:
     parts = {"test": split.test, "validation": split.validation}
     return {
-        name: mean_absolute_errors(predict(graphs.take(part)), targets[part])
+        name: metrics.mae(predict(graphs.take(part)), targets[part]).tolist()
         for name, part in parts.items()
     }

@@ -199,4 +199,4 @@ def score_value_vectors(
 
 
 def _error(predicted: np.ndarray, values: np.ndarray, split: SemiSplit) -> float:
-    return float(np.abs(predicted - values[split.test]).mean())
+    return float(metrics.mae(predicted, values[split.test]))
