@@ -105,6 +105,12 @@ def test_ids_for_a_spreadsheet(igsd: Run, tmp_path: Path) -> None:
             assert (tmp_path / "t.csv").read_text().splitlines()[1].startswith(text)
         code, _, err = igsd(command, "r", "m.csv", "-o", "t.parquet", "--spreadsheet")
         assert (code, "--spreadsheet is for .csv files" in err) == (2, True)
+    given = ("neighbors", "r", "m.csv", "--query", "8", "-k", 2, "--quiet", "--spreadsheet")
+    assert igsd(*given, "-o", "t.csv")[0] == 0
+    assert ",'=1+1,'@a,CCO" in (tmp_path / "t.csv").read_text()
+    for more, text in (([], "give -o FILE.csv"), (["-o", "t.parquet"], "is for .csv files")):
+        code, _, err = igsd(*given, *more)
+        assert (code, text in err) == (2, True)
 
 
 def test_links_that_lead_to_themselves(igsd: Run, trained: Path, toy: Path, tmp_path: Path) -> None:

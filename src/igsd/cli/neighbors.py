@@ -8,13 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from igsd.cli.options import REPEATED, add_command, add_model_and_data, prepare_output
+from igsd.cli.options import (
+    REPEATED,
+    add_command,
+    add_model_and_data,
+    add_spreadsheet_argument,
+    prepare_output,
+)
 from igsd.cli.output import open_for_model, open_graphs, open_model, say_note, say_result
 from igsd.errors import ConfigError, DataError, StorageError, counted, enumerated, shortened
 from igsd.evaluation.index import Index
 from igsd.evaluation.neighbors import nearest
 from igsd.files.atomic import known_suffix
-from igsd.files.columns import write_columns
+from igsd.files.columns import check_spreadsheet, write_columns
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.molecule import are_smiles
 from igsd.graphs.open import open_data
@@ -70,6 +76,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     text = "write .csv or .parquet instead; - for standard output"
     parser.add_argument("-o", "--output", metavar="FILE", help=text)
+    add_spreadsheet_argument(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.set_defaults(takes_url=True)
 
@@ -88,7 +95,7 @@ def run(args: Namespace) -> int:
     described = [query for query, _ in queries]
     _say_far(queries, rows)
     if args.output:
-        write_columns(args.output, _columns(described, rows))
+        write_columns(args.output, _columns(described, rows), spreadsheet=args.spreadsheet)
         written()
         count = counted(len(described), "query", "queries")
         say_result(f"neighbours of {count}: {args.output}", args.output)
@@ -112,6 +119,10 @@ def _check_options(args: Namespace) -> None:
         raise ConfigError("--json prints, and -o writes a table: give one of them.")
     if args.output:
         known_suffix(args.output, (".csv", ".parquet"), "neighbours")
+    if args.spreadsheet:
+        if not args.output:
+            raise ConfigError("--spreadsheet is for the table that -o writes: give -o FILE.csv.")
+        check_spreadsheet(args.output)
     if args.k < 1:
         raise ConfigError(f"-k must be at least 1. Got {args.k}.")
     if args.index is None:
