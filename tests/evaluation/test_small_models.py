@@ -103,7 +103,7 @@ def test_a_kernel_is_held_out_as_if_it_were_fitted_without_the_fold() -> None:
     X, Y = blobs(50, 2)
     folds, head = [np.arange(i, len(X), 5) for i in range(5)], HEADS["kernel"]
     assert head.hold_out is not None
-    found, _ = head.hold_out(X, Y, folds, head.grid, True, 0)
+    found, _ = head.hold_out(X, Y, folds, np.arange(len(X)), head.grid, True, 0)
     models = fitted("kernel", X, Y, is_class=True)
     for outputs, model, (_, strength) in zip(found, models, head.grid, strict=True):
         assert isinstance(model, KernelModel)
@@ -122,14 +122,16 @@ def test_a_forest_is_held_out_by_the_trees_that_have_not_drawn_a_row() -> None:
     shuffled = np.eye(2)[np.random.default_rng(1).integers(2, size=240)]
     head = HEADS["forest"]
     assert head.hold_out is not None
-    own, noise = (head.hold_out(X, T, [], head.grid, True, 0)[0][0] for T in (Y, shuffled))
+    own, noise = (
+        head.hold_out(X, T, [], np.arange(len(X)), head.grid, True, 0)[0][0] for T in (Y, shuffled)
+    )
     forest = ensemble.RandomForestClassifier(200, random_state=0, oob_score=True)
     forest.fit(X.astype(np.float32), Y.argmax(axis=1))
     np.testing.assert_allclose(own, forest.oob_decision_function_)
     hits = [(p.argmax(1) == T.argmax(1)).mean() for p, T in ((own, Y), (noise, shuffled))]
     assert hits[0] > 0.9
     assert hits[1] < 0.7  # a fitted value would always be right
-    numbers = head.hold_out(X, X[:, :1], [], head.grid, False, 0)[0][0]
+    numbers = head.hold_out(X, X[:, :1], [], np.arange(len(X)), head.grid, False, 0)[0][0]
     assert 0 < np.abs(numbers - X[:, :1]).mean() < X[:, 0].std()
 
 
@@ -138,11 +140,32 @@ def test_a_forest_with_few_rows_is_held_out_by_folds() -> None:
     X, Y = blobs(60, 2)
     folds, head = [np.arange(i, len(X), 5) for i in range(5)], HEADS["forest"]
     assert head.hold_out is not None
-    (found,), _ = head.hold_out(X, Y, folds, head.grid, True, 0)
+    (found,), _ = head.hold_out(X, Y, folds, np.arange(len(X)), head.grid, True, 0)
     for fold in folds:
         rest = np.setdiff1d(np.arange(len(X)), fold)
         (model,) = head.fit(X[rest], Y[rest], head.grid, True, 0)
         np.testing.assert_allclose(found[fold], model(X[fold]))
+
+
+def test_a_forest_holds_out_all_rows_of_a_molecule() -> None:
+    """Copies are predicted by trees that have drawn none of them: random labels by chance."""
+    rng, head = np.random.default_rng(0), HEADS["forest"]
+    X, codes = rng.normal(size=(250, 8)), rng.integers(0, 2, 250)
+    X, Y, groups = np.tile(X, (3, 1)), np.tile(np.eye(2)[codes], (3, 1)), np.tile(np.arange(250), 3)
+    own, every = (
+        held_out(head, X, Y, [], is_class=True, seed=0, groups=each).outputs
+        for each in (groups, None)
+    )
+    right = [(each.argmax(axis=1) == Y.argmax(axis=1)).mean() for each in (own, every)]
+    assert right[0] < 0.6 < 0.9 < right[1]
+
+
+def test_a_forest_is_held_out_as_by_scikit_learn() -> None:
+    X, Y = blobs(240, 2)
+    forest = ensemble.RandomForestClassifier(200, random_state=0, max_samples=240, oob_score=True)
+    theirs = forest.fit(X.astype(np.float32), Y.argmax(axis=1)).oob_decision_function_
+    ours = held_out(HEADS["forest"], X, Y, [], is_class=True, seed=0).outputs
+    np.testing.assert_allclose(ours, np.clip(theirs, 0.01, 0.99), atol=1e-6)
 
 
 @pytest.mark.parametrize("is_class", [True, False])

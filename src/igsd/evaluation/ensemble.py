@@ -153,9 +153,8 @@ def fit_ensemble(
     _, first, places = np.unique(groups, return_index=True, return_inverse=True)
     parts, found = _folds(Y[first], folds, seed, is_class=is_class), []
     parts = [np.flatnonzero(np.isin(places, part)) for part in parts]
-    repeats = len(first) < len(Y)
     for name, head in names:
-        found.append(held_out(HEADS[head], inputs[name], Y, parts, is_class, seed, repeats=repeats))
+        found.append(held_out(HEADS[head], inputs[name], Y, parts, is_class, seed, groups=places))
         advance(1)
     losses = np.array([loss(each.outputs, Y, is_class) for each in found])
     relative = losses / max(losses.min(), 1e-12) - 1

@@ -1,6 +1,5 @@
 """Random forests: grown by scikit-learn, kept as arrays."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -44,15 +43,19 @@ class Forest(SmallModel):
         """Return the mean value of the leaves that each row falls into."""
         rows, total = X.astype(np.float32), np.zeros((len(X), self.value.shape[1]))
         for root in self.roots:
-            place = np.full(len(rows), root)
-            moving = np.flatnonzero(self.feature[place] >= 0)
-            while len(moving):
-                here = place[moving]
-                goes_left = rows[moving, self.feature[here]] <= self.threshold[here]
-                place[moving] = np.where(goes_left, self.left[here], self.right[here])
-                moving = moving[self.feature[place[moving]] >= 0]
-            total += self.value[place]
+            total += self.value[self.leaves(rows, root)]
         return total / len(self.roots)
+
+    def leaves(self, rows: np.ndarray, root: int) -> np.ndarray:
+        """Return the leaves [n] of the tree at ``root`` that rows [n, d] in float32 fall into."""
+        place = np.full(len(rows), root)
+        moving = np.flatnonzero(self.feature[place] >= 0)
+        while len(moving):
+            here = place[moving]
+            goes_left = rows[moving, self.feature[here]] <= self.threshold[here]
+            place[moving] = np.where(goes_left, self.left[here], self.right[here])
+            moving = moving[self.feature[place[moving]] >= 0]
+        return place
 
     @classmethod
     def of(cls, trees: list[Any]) -> Self:
@@ -80,7 +83,7 @@ class Forest(SmallModel):
 
 
 def _grown(
-    X: np.ndarray, Y: np.ndarray, trees: int, is_class: bool, seed: int, **how: Any
+    X: np.ndarray, Y: np.ndarray, trees: int, is_class: bool, seed: int
 ) -> tuple[Any, np.ndarray]:
     """Return scikit-learn's forest on the columns of classes, or on one number, and their lowest.
 
@@ -91,13 +94,13 @@ def _grown(
     lowest = rows.min(axis=0) if is_class else np.zeros(X.shape[1], np.float32)
     if is_class:
         rows -= lowest
-        forest = ensemble.RandomForestClassifier(trees, random_state=seed, max_samples=most, **how)
+        forest = ensemble.RandomForestClassifier(trees, random_state=seed, max_samples=most)
         is_sparse = np.count_nonzero(rows) < _SPARSE * rows.size
         codes = Y.argmax(axis=1)
         return forest.fit(sparse.csr_matrix(rows) if is_sparse else rows, codes), lowest
     tried = min(max(X.shape[1] // 3, 1), _MOST_TRIED)
     numbers = ensemble.RandomForestRegressor(
-        trees, random_state=seed, max_samples=most, max_features=tried, **how
+        trees, random_state=seed, max_samples=most, max_features=tried
     )
     return numbers.fit(rows, Y[:, 0]), lowest
 
@@ -125,25 +128,25 @@ def hold_out_forest(
     X: np.ndarray,
     Y: np.ndarray,
     folds: list[np.ndarray],
+    groups: np.ndarray,
     values: tuple[Any, ...],
     is_class: bool,
     seed: int,
 ) -> tuple[np.ndarray, list[SmallModel]]:
-    """Return for each row the mean of the trees that have not drawn it (out of bag)."""
-    if len(X) < _OUT_OF_BAG:
-        return hold_out_folds(fit_forest, X, Y, folds, values, is_class, seed)
+    """Return for each row the mean of the trees that have drawn none of its group (out of bag)."""
+    if len(np.unique(groups)) < _OUT_OF_BAG:
+        return hold_out_folds(fit_forest, X, Y, folds, groups, values, is_class, seed)
     found, models = np.empty((len(values), *Y.shape)), list[SmallModel]()
     for outputs, trees in zip(found, values, strict=True):
-        outputs[:] = Y.mean(axis=0)  # of a row that every tree has drawn
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that there may be such rows
-            forest, lowest = _grown(X, Y, trees, is_class, seed, oob_score=True)
-        if is_class:
-            own = np.zeros_like(outputs)
-            own[:, np.unique(Y.argmax(axis=1))] = forest.oob_decision_function_
-        else:
-            own = forest.oob_prediction_[:, None]
-        known = np.isfinite(own).all(axis=1)
-        outputs[known] = own[known]
-        models.append(_kept(forest, lowest, Y, is_class))
+        forest, lowest = _grown(X, Y, trees, is_class, seed)
+        model = _kept(forest, lowest, Y, is_class)
+        total, count, rows = np.zeros_like(outputs), np.zeros(len(X)), X.astype(np.float32)
+        for root, drawn in zip(model.roots, forest.estimators_samples_, strict=True):
+            own = np.flatnonzero(~np.isin(groups, groups[drawn]))
+            total[own] += model.value[model.leaves(rows[own], root)]
+            count[own] += 1
+        outputs[:] = np.where(
+            count[:, None] > 0, total / np.maximum(count, 1)[:, None], Y.mean(axis=0)
+        )
+        models.append(model)
     return found, models

@@ -35,11 +35,13 @@ Fit = Callable[[np.ndarray, np.ndarray, tuple[Any, ...], bool, int], list[SmallM
 Y: one column per class, 1 for the class of a row; or one column of standardised numbers."""
 
 HoldOut = Callable[
-    [np.ndarray, np.ndarray, list[np.ndarray], tuple[Any, ...], bool, int],
+    [np.ndarray, np.ndarray, list[np.ndarray], np.ndarray, tuple[Any, ...], bool, int],
     tuple[np.ndarray, list[SmallModel]],
 ]
-"""(X, Y, rows held out together, values of the grid, whether Y are classes, seed)
+"""(X, Y, rows held out together, groups, values of the grid, whether Y are classes, seed)
 -> (held-out outputs, fitted models).
+
+Groups [n]: equal for rows of one molecule, which are in one fold.
 
 Outputs [values, n, o]: for each row those of a model that has not seen its label. Models: those
 that ``Fit`` would give, if they have come with the outputs; otherwise none."""
@@ -49,8 +51,7 @@ that ``Fit`` would give, if they have come with the outputs; otherwise none."""
 class Head:
     """A kind of small model; ``is_probability``: whether its outputs for classes are no logits.
 
-    ``hold_out``: a way to held-out outputs that takes less than a fit for every fold. ``by_row``:
-    it holds out single rows instead of folds, which says nothing if a molecule has several rows.
+    ``hold_out``: a way to held-out outputs that takes less than a fit for every fold.
     """
 
     model: type[SmallModel]
@@ -59,7 +60,6 @@ class Head:
     is_probability: bool = False
     classes_only: bool = False
     hold_out: HoldOut | None = None
-    by_row: bool = False
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """Return the probabilities of classes [n, C] for outputs."""
@@ -74,6 +74,7 @@ def hold_out_folds(
     X: np.ndarray,
     Y: np.ndarray,
     folds: list[np.ndarray],
+    groups: np.ndarray,
     values: tuple[Any, ...],
     is_class: bool,
     seed: int,

@@ -164,6 +164,7 @@ def _hold_out_kernel(
     X: np.ndarray,
     Y: np.ndarray,
     folds: list[np.ndarray],
+    groups: np.ndarray,
     values: tuple[Any, ...],
     is_class: bool,
     seed: int,
@@ -215,7 +216,6 @@ HEADS: dict[str, Head] = {
         (200,),
         is_probability=True,
         hold_out=hold_out_forest,
-        by_row=True,
     ),
 }
 
@@ -241,17 +241,17 @@ def held_out(
     is_class: bool,
     seed: int,
     *,
-    repeats: bool = False,
+    groups: np.ndarray | None = None,
 ) -> HeldOut:
     """Return what a head predicts of labels that it has not seen.
 
-    ``folds``: the rows held out together, ascending; of a forest each row alone, unless there are
-    ``repeats``, rows that only count together. The value of the grid is the one with the lowest log
-    loss or squared error over all held-out rows.
+    ``folds``: the rows held out together, ascending; of a forest each of the ``groups`` [n], rows
+    of one molecule (by default each row is one). The value of the grid is the one with the lowest
+    log loss or squared error over all held-out rows.
     """
-    hold_out = None if head.by_row and repeats else head.hold_out
-    hold_out = hold_out or partial(hold_out_folds, head.fit)
-    predicted, models = hold_out(X, Y, folds, head.grid, is_class, seed)
+    hold_out = head.hold_out or partial(hold_out_folds, head.fit)
+    groups = np.arange(len(X)) if groups is None else groups
+    predicted, models = hold_out(X, Y, folds, groups, head.grid, is_class, seed)
     if is_class:
         predicted = np.stack([head.probabilities(outputs) for outputs in predicted])
     losses = [loss(outputs, Y, is_class) for outputs in predicted]
