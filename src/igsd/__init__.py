@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 _PUBLIC = dict.fromkeys(("IGSD", "IGSDClassifier", "IGSDRegressor"), "igsd.estimators")
 _PUBLIC |= dict.fromkeys(("load_model", "make_method"), "igsd.baselines.registry")
 _PUBLIC |= {"GraphSet": "igsd.graphs.graphset", "load_dataset": "igsd.graphs.datasets"}
-_PUBLIC |= {"neighbors": "igsd.evaluation.neighbors", "map": "igsd.report.maps"}
+_PUBLIC |= {"neighbors": "igsd.evaluation.neighbors", "map": "igsd.report.pictures"}
 _PUBLIC |= {"Index": "igsd.evaluation.index"}
 _PUBLIC |= dict.fromkeys(("cluster", "outliers"), "igsd.evaluation.clusters")
 _PUBLIC |= {"open_data": "igsd.graphs.open", "pretrained": "igsd.estimators.molecules"}
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from igsd.graphs.datasets import load_dataset
     from igsd.graphs.graphset import GraphSet
     from igsd.graphs.open import open_data
-    from igsd.report.maps import map
+    from igsd.report.pictures import map
 
 
 def __getattr__(name: str) -> "Any":

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from igsd.files.arrays import read_arrays
+from igsd.files.locks import only_writer
 from igsd.graphs import importing, joining
 from igsd.graphs.graphset import GraphSet
 from tests.cli.conftest import SETTINGS, Run
@@ -248,3 +249,12 @@ def test_columns_that_a_set_does_not_keep_are_named(
     options = ("--label-column", "active", "--force", "--quiet")
     code, _, err = igsd("data", "import", "m.csv", "-o", "m.graphs", *options)
     assert (code, "does not keep" in err) == (0, False)
+
+
+def test_an_import_is_refused_while_another_writes_there(igsd: Run, tmp_path: Path) -> None:
+    """Two short imports to one name both ended well, and one of the two was lost."""
+    with only_writer(tmp_path / "m.graphs", may_replace=False):
+        code, _, err = igsd("data", "import", "MUTAG", "-o", "m.graphs")
+    assert (code, "m.graphs is in use" in err) == (2, True)
+    assert igsd("data", "import", "MUTAG", "-o", "m.graphs")[::2] == (0, "")
+    assert igsd("data", "import", "MUTAG", "-o", "m.graphs")[0] == 2

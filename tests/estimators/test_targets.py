@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from igsd.errors import DataError, IGSDWarning
 from igsd.estimators.targets import (
@@ -232,3 +233,15 @@ def test_masked_labels_are_missing() -> None:
     assert encode_classes(masked, 4)[0].tolist() == [-1, 1, 1, 0]
     targets, _ = read_targets(np.ma.masked_array([1.0, 2.0], mask=[False, True]), 2)
     np.testing.assert_array_equal(targets[:, 0], [1.0, np.nan])
+
+
+def test_targets_of_pandas_and_pytorch() -> None:
+    """Missing values of pandas were refused, and a tensor with a gradient was a traceback."""
+    pandas = pytest.importorskip("pandas")
+    found, _ = read_targets([1.5, pandas.NA, pandas.NaT], 3)
+    assert found[0] == 1.5
+    assert np.isnan(found[1:]).all()
+    table = pandas.DataFrame({"a": [1, None], "b": [0.5, 2]}, dtype="Float64")
+    assert np.isnan(read_targets(table, 2)[0]).tolist() == [[False, False], [True, False]]
+    tensor = torch.tensor([1.0, 2.0], requires_grad=True)
+    assert read_targets(tensor, 2)[0][:, 0].tolist() == [1.0, 2.0]

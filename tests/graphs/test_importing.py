@@ -14,7 +14,6 @@ from igsd.files.locks import owned
 from igsd.graphs import importing
 from igsd.graphs.graphset import GraphSet
 from igsd.graphs.importing import import_tables, is_long, parts_folder
-from igsd.graphs.readers.long_table import LongTable
 from igsd.graphs.readers.table import read_smiles_table
 from igsd.workers.pools import ALONE, Workers
 from tests.workers.children import DaskProcesses
@@ -373,24 +372,6 @@ def test_a_cluster_gives_the_same_file(
     assert not parts_folder(tmp_path / "there").exists()
 
 
-def test_a_set_that_another_import_wrote_meanwhile_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It was checked before the table was read, and replaced after that without a word."""
-    source, target = tmp_path / "table.csv", tmp_path / "out.graphs"
-    source.write_text("smiles\nCCO\nCCN\n")
-    real = LongTable.open
-
-    def slow(*arguments: Any) -> Any:
-        target.write_text("of another import")
-        return real(*arguments)
-
-    monkeypatch.setattr(LongTable, "open", slow)
-    with pytest.raises(StorageError, match="Choose another name"):
-        import_tables([str(source)], target, may_replace=False)
-    assert target.read_text() == "of another import"
-
-
 def test_files_beside_shards_are_not_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -413,3 +394,32 @@ def test_equal_numbers_do_not_disagree(tmp_path: Path) -> None:
     source.write_text("smiles,logp\nCCO,3.70\nCCO,3.7\nCCN,1\nCCN,1.0\nCCC,2\nCCC,3\n")
     with pytest.warns(IGSDWarning, match=r"disagree in 'logp' \(1\)"):
         import_tables([str(source)], tmp_path / "set")
+
+
+def test_a_column_is_read_alike_in_parts_and_as_a_whole(tmp_path: Path) -> None:
+    """Commas that are not decimal were read as such in tables of more than a megabyte."""
+    source = tmp_path / "t.csv"
+    rows = [
+        f'{"C" * (n % 7 + 1)}O,{("1", """ "0,1" """.strip(), """ "0,1,2" """.strip())[n % 3]}'
+        for n in range(30)
+    ]
+    source.write_text("\n".join(["smiles,label", *rows]))
+    read_smiles_table(str(source)).save(tmp_path / "whole.graphs")
+    import_tables([str(source)], tmp_path / "parts.graphs")
+    whole, parts = (
+        GraphSet.load(tmp_path / "whole.graphs"),
+        GraphSet.load(tmp_path / "parts.graphs"),
+    )
+    assert parts.class_names == whole.class_names
+    assert len(whole.class_names) == 3
+    assert np.array_equal(parts.classes, whole.classes)
+
+
+def test_classes_of_more_than_64_bits(tmp_path: Path) -> None:
+    """The parts of the import could not be read again."""
+    source = tmp_path / "t.csv"
+    source.write_text(
+        "smiles,label\n" + "".join(f"{'C' * n}O,{10**20 + n % 2}\n" for n in range(1, 9))
+    )
+    import_tables([str(source)], tmp_path / "t.graphs")
+    assert GraphSet.load(tmp_path / "t.graphs").class_names == (str(10**20), str(10**20 + 1))

@@ -457,3 +457,13 @@ def test_decimal_commas_are_no_separators(labels: Path) -> None:
     labels.write_text("1,5\n2,1\n7,0\n")
     with pytest.warns(IGSDWarning, match="decimal commas"):
         assert find_labels(make_graphs(3), "toy", str(labels)).y.tolist() == [1.5, 2.1, 7.0]
+
+
+def test_an_empty_line_at_the_end_moves_no_label(labels: Path) -> None:
+    """The first label was taken as the name of the column, and the others moved up by one."""
+    labels.write_text("pos\nneg\nneg\nneg\n\n")
+    with pytest.raises(DataError, match=r"last line of .* is empty"):
+        read_label_file(labels, make_graphs(4), "MUTAG")
+    for text in ("label\npos\nneg\npos\n\n", "dose\n1.5\n2\n3\n\n"):  # a name for certain
+        labels.write_text(text)
+        assert read_label_file(labels, make_graphs(4), "MUTAG").texts[0][3] == ""

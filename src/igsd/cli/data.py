@@ -20,7 +20,7 @@ from igsd.cli.options import (
 from igsd.cli.output import open_graphs, reading_of, say_note
 from igsd.errors import ConfigError, DataError, StorageError, counted
 from igsd.evaluation.twins import count_twins
-from igsd.files.locks import refuse_existing
+from igsd.files.locks import only_writer
 from igsd.files.remote import is_remote
 from igsd.graphs.build import join_sets
 from igsd.graphs.datasets import aliases, data_sets, shown_names
@@ -39,7 +39,7 @@ from igsd.graphs.shards import MANIFEST, is_sharded
 from igsd.graphs.summary import GraphSetSummary, Spread, fitting_recipe, summarize
 from igsd.progress import progress_bar
 from igsd.report.aligned import print_table
-from igsd.report.drawing import draw_graphs
+from igsd.report.pictures import draw_graphs
 from igsd.settings.igsd import Config
 from igsd.settings.text import load_recipe
 from igsd.workers.pools import Workers
@@ -133,8 +133,6 @@ def run_import(args: Namespace) -> int:
     """Write the portable file, and list rows that could not be read."""
     target, paths = Path(args.output), _matching(args.paths)
     workers = workers_of(args)
-    if not args.force:
-        refuse_existing(target)
     # A folder of shards is replaced as a whole.
     written = prepare_output(str(target / MANIFEST if is_sharded(target) else target), *paths)
     tables = [path for path in paths if is_table(path)]
@@ -155,14 +153,13 @@ def run_import(args: Namespace) -> int:
             f"--jobs and --backend are for tables of molecules, and {paths[0]} is not one. Leave "
             "them out."
         )
-    if tables and (is_long(tables, workers) or is_sharded(target)):
-        count, notes = _import_tables(args, tables, target, workers)
-    else:
-        graphs = _opened(args, paths)
-        if not args.force:
-            refuse_existing(target)
-        graphs.save(target)
-        count, notes = len(graphs), graphs.notes
+    with only_writer(target, may_replace=args.force):
+        if tables and (is_long(tables, workers) or is_sharded(target)):
+            count, notes = _import_tables(args, tables, target, workers)
+        else:
+            graphs = _opened(args, paths)
+            graphs.save(target)
+            count, notes = len(graphs), graphs.notes
     written()
     print(f"{counted(count, 'graph')}: {target}")
     for note in notes if not tables else ():  # those of tables were said while they were read
@@ -216,7 +213,6 @@ def _import_tables(args: Namespace, tables: list[str], target: Path, workers: Wo
                 target_columns=names_in(args.target_columns) if args.target_columns else None,
                 standardise=args.standardise,
                 workers=workers,
-                may_replace=args.force,
                 begin=begin,
             )
         except KeyboardInterrupt:

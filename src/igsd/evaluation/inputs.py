@@ -15,6 +15,9 @@ IntArray = NDArray[np.int64]
 SMALLEST_CLASS = 3
 """Graphs that a class needs: with fewer, a training part cannot be divided again."""
 
+_MISSING = ("NAType", "NaTType")
+"""Types of what pandas has in place of a missing value."""
+
 _LARGEST = 1e150
 """Sums of squares of larger numbers may be infinite."""
 
@@ -58,7 +61,12 @@ def as_numbers(values: Any) -> FloatArray:
     """
     if np.ma.is_masked(values):
         raise ValueError("a masked entry has no value")
+    if hasattr(values, "detach"):  # a tensor of PyTorch, perhaps with a gradient
+        values = values.detach().cpu()
     array = np.asarray(values)
+    if array.dtype == object:  # missing values of pandas
+        flat = [np.nan if type(v).__name__ in _MISSING else v for v in array.reshape(-1)]
+        array = np.array([*flat, None], object)[:-1].reshape(array.shape)
     if array.dtype.kind in "cmM":
         raise TypeError(f"got {array.dtype}")
     try:

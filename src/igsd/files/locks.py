@@ -18,10 +18,13 @@ _PATIENCE = 0.3
 
 
 class Lock:
-    """A lock on a file that exists while somebody holds it, or that its dead owner left."""
+    """A lock on a file that exists while somebody holds it, or that its dead owner left.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    ``keeps_folder``: the folder of the file is somebody else's, so it stays if it is empty.
+    """
+
+    def __init__(self, path: Path, *, keeps_folder: bool = False) -> None:
+        self.path, self._keeps_folder = path, keeps_folder
         self._lock = FileLock(path, thread_local=False)
 
     def acquire(self) -> bool:
@@ -41,9 +44,11 @@ class Lock:
             ) from error
 
     def release(self) -> None:
-        """Remove the file, release the lock, and remove the folder if nothing else is in it."""
+        """Remove the file and release the lock, and remove the lock's folder if it is empty."""
         self.path.unlink(missing_ok=True)
         self._lock.release()
+        if self._keeps_folder:
+            return
         with contextlib.suppress(OSError):
             self.path.parent.rmdir()
 
@@ -71,7 +76,8 @@ def only_writer(path: Path, *, may_replace: bool) -> Iterator[None]:
     Raises ``StorageError`` if another process is writing it, and if it exists and may not be
     replaced.
     """
-    with _held(Lock(path.with_name(f".{path.name}.lock")), path, "name"):
+    lock = Lock(path.with_name(f".{path.name}.lock"), keeps_folder=path.parent.exists())
+    with _held(lock, path, "name"):
         if not may_replace:
             refuse_existing(path)
         yield

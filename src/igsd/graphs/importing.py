@@ -21,7 +21,7 @@ from igsd.errors import DataError, StorageError, counted, enumerated, need, warn
 from igsd.files.arrays import Header, write_arrays
 from igsd.files.atomic import atomic_file, remove_abandoned
 from igsd.files.bounded import split_sheet
-from igsd.files.locks import owned, refuse_existing
+from igsd.files.locks import owned
 from igsd.graphs.build import encode_categories
 from igsd.graphs.joining import (
     KIND,
@@ -91,7 +91,6 @@ def import_tables(
     target_columns: Sequence[str] | None = None,
     standardise: str = "",
     workers: Workers = ALONE,
-    may_replace: bool = True,
     begin: Callable[[int], Callable[[int], Any]] = lambda total: lambda count: None,
 ) -> Imported:
     """Write the molecules of tables with the same columns as one set, whole or not at all.
@@ -99,8 +98,8 @@ def import_tables(
     The options are those of ``read_smiles_table``. ``workers``: who parses. ``begin(total)`` is
     called with the number of rows and returns a function that is called with the number of rows
     done since. Parts stay in the folder ``TARGET.parts`` until the set is written; raises
-    ``StorageError`` if it holds anything else, or if another process imports to it, and, unless it
-    ``may_replace`` it, if there is a set already.
+    ``StorageError`` if it holds anything else, or if another process imports to it. Replaces a set
+    that is there.
     """
     need("chem", "rdkit", "Reading SMILES")
     folder = parts_folder(target)
@@ -116,8 +115,6 @@ def import_tables(
     advance = begin(table.num_rows)
     with owned(folder):
         settle_replaced(target, folder)
-        if not may_replace:
-            refuse_existing(target)  # another import may have ended since the command began
         remove_abandoned(folder)
         keys: dict[Path, str] = {}
 

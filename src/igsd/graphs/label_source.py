@@ -68,6 +68,8 @@ def read_label_file(path: Path, graphs: GraphSet, data: str) -> labels.LabelText
         if first == 0 or (first == 1 and has_name):
             if first == 0 and has_name:
                 _check_first(path, lines)
+            if first == 1 and not is_array:
+                _check_last(path, lines)
             if expected < num_rows and not is_array:
                 warn_user(
                     f"{path} is read as one label per molecule: {num_graphs} for the {num_rows} "
@@ -145,6 +147,19 @@ def _check_first(path: Path, lines: list[str]) -> None:
     warn_user(
         f"{lines[0]!r}, the first line of {path}, is taken as the label of the first graph, since "
         f"there is a line for each. If it is the name of the column, a label is missing. {last}"
+    )
+
+
+def _check_last(path: Path, lines: list[str]) -> None:
+    """Refuse an empty last line below what may be a label instead of the name of the column."""
+    known = [line for line in lines[1:] if line and line.lower() not in labels.MARKERS]
+    are_numbers = all(labels.number_of(with_point(line)) is not None for line in known)
+    if lines[-1] or are_numbers or lines[0].lower() in _CLASS_WORDS or names_rows(lines[0]):
+        return
+    raise DataError(
+        f"The last line of {path} is empty. If the first one, {lines[0]!r}, is the name of the "
+        "column, write NA in the last one for an unknown label; if it is a label, remove the empty "
+        "line."
     )
 
 

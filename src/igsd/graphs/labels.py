@@ -96,7 +96,10 @@ def is_minus_one(value: object) -> bool:
 
 
 def class_of_text(text: str) -> int | str:
-    """Return the class that a cell names: whole numbers are the same however written, 1.0 as 1."""
+    """Return the class that a cell names: whole numbers are the same however written, 1.0 as 1.
+
+    Those of more than 64 bits, which no file of igsd holds as numbers, are their digits as text.
+    """
     if number_of(text) is None:
         return text
     try:
@@ -104,7 +107,9 @@ def class_of_text(text: str) -> int | str:
     except InvalidOperation:  # an exponent beyond any float
         return text
     whole = int(value)
-    return whole if value == whole else text
+    if value != whole:
+        return text
+    return whole if abs(whole) < 2**63 else str(whole)
 
 
 @dataclass(frozen=True)

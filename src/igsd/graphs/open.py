@@ -207,6 +207,11 @@ def _open_path(data: str | os.PathLike[str], progress: Progress | None) -> Graph
         if not any(path.rglob("*_A.txt")) and files.network_files(path):
             return files.read_networks(path, progress=progress)
         return read_tu(path)
+    if not path.is_file():
+        raise DataError(
+            f"{shown} is neither a file nor a folder, but a pipe or a device. Write - to read a "
+            "table from standard input."
+        )
     refuse_pickle(path)
     if own.own_reader(path):
         with own.own_graphs(path) as graphs:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -578,3 +579,94 @@ def test_repeated_links_of_json_add_up(tmp_path: Path) -> None:
     (tmp_path / "b.edgelist").write_text("0 1 2\n0 1 3\n")
     found, expected = open_data(tmp_path / "a.json"), open_data(tmp_path / "b.edgelist")
     assert found.edge_attributes.tolist() == expected.edge_attributes.tolist()
+
+
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="q" for="node" attr.name="q" attr.type="double"><default>2</default></key>
+<key id="w" for="edge" attr.name="weight" attr.type="double"><default>5</default></key>
+{graphs}</graphml>"""
+GRAPH = """<graph edgedefault="undirected"><node id="a"><data key="q">7</data></node><node id="b"/>
+{more}<edge source="a" target="b"/></graph>"""
+
+
+def test_graphml_with_several_graphs_and_defaults(tmp_path: Path) -> None:
+    """Only the first graph was read, and a weight left to its default counted as 1."""
+    path = tmp_path / "two.graphml"
+    path.write_text(GRAPHML.format(graphs=GRAPH.format(more="") * 2))
+    graphs = open_data(path)
+    assert graphs.node_counts().tolist() == [2, 2]
+    assert graphs.node_attributes is not None
+    assert graphs.node_attributes[:, 0].tolist() == [7, 2, 7, 2]
+    assert graphs.edge_attributes is not None
+    assert set(graphs.edge_attributes[:, 0].tolist()) == {5.0}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('<node id="b"/>', "several nodes have the id 'b'"),
+        ('<edge source="a" target="z"/>', "ends at 'z', which is not a node"),
+        ('<graph edgedefault="directed"/>', "a graph inside a graph"),
+    ],
+)
+def test_graphml_that_networkx_reads_as_another_graph(
+    more: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "g.graphml").write_text(GRAPHML.format(graphs=GRAPH.format(more=more)))
+    with pytest.raises(DataError, match=message):
+        open_data(tmp_path / "g.graphml")
+
+
+def test_json_with_two_lists_of_links(tmp_path: Path) -> None:
+    text = '{"nodes":[{"id":1},{"id":2}],"edges":[{"source":1,"target":2}],"links":[]}'
+    (tmp_path / "g.json").write_text(text)
+    with pytest.raises(DataError, match="both 'links' and 'edges'"):
+        open_data(tmp_path / "g.json")
+
+
+def test_names_that_begin_as_comments_do(tmp_path: Path) -> None:
+    """Edges of hashtags were left out as comments, without a word."""
+    path = tmp_path / "tags.csv"
+    path.write_text(
+        "# a comment, as usual\nsource,target\n#python,#ml\n#python,data\ndata,#ml\n# end\n"
+    )
+    graphs = open_data(path)
+    assert (graphs.node_counts().tolist(), graphs.edge_counts().tolist()) == ([3], [3])
+
+
+@pytest.mark.parametrize("text", ["a b 1,5\nb c 2,5\nc a 3\n", "a;b;1,5\nb;c;2,5\nc;a;3\n"])
+def test_decimal_commas_of_an_edge_list(text: str, tmp_path: Path) -> None:
+    """They separated the cells: nodes were called 'a b 1' and 5."""
+    (tmp_path / "g.edgelist").write_text(text)
+    with pytest.warns(IGSDWarning, match="decimal commas in 'weight' are read as points"):
+        graphs = open_data(tmp_path / "g.edgelist")
+    assert (graphs.node_counts().tolist(), graphs.edge_counts().tolist()) == ([3], [3])
+    assert graphs.edge_attributes is not None
+    assert sorted(set(graphs.edge_attributes[:, 0].tolist())) == [1.5, 2.5, 3.0]
+
+
+def test_names_with_commas_in_an_edge_list_with_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "g.edgelist"
+    path.write_text("Smith,J Doe,A 1\nDoe,A Roe,B 2\n")
+    assert open_data(path).node_counts().tolist() == [3]
+    path.write_text("New York,San Francisco\nLos Angeles,New Orleans\n")
+    with pytest.raises(DataError, match="commas or blanks may separate"):
+        open_data(path)
+
+
+def test_several_graphs_of_one_name_and_one_label(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,smiles\nm1,CCO\nm1,c1ccccc1\nm2,CCN\n")
+    (tmp_path / "labels.csv").write_text("id,label\nm1,a\nm2,b\n")
+    pytest.importorskip("rdkit")
+    graphs = open_data(tmp_path / "t.csv")
+    with pytest.warns(IGSDWarning, match="Several graphs are called m1; each gets the label"):
+        found = find_labels(graphs, str(tmp_path / "t.csv"), str(tmp_path / "labels.csv"))
+    assert list(found.y) == ["a", "a", "b"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    """It was opened, and waited for a writer without end."""
+    os.mkfifo(tmp_path / "q.csv")
+    with pytest.raises(DataError, match="a pipe or a device"):
+        open_data(tmp_path / "q.csv")

@@ -248,7 +248,7 @@ def test_broken_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
         read_smiles_table(tmp_path / "cut.csv.gz")
     (tmp_path / "latin.csv").write_bytes("smiles,name\nC,é\n".encode("latin-1"))
-    with pytest.warns(IGSDWarning, match=r"latin.csv: not UTF-8 \(line 2, byte 0xe9\), read as L"):
+    with pytest.warns(IGSDWarning, match="latin.csv: not UTF-8, read as L"):
         assert read_smiles_table(tmp_path / "latin.csv").ids == ("é",)
     (tmp_path / "p.csv").write_bytes(b"\x80\x04N.")
     with pytest.raises(StorageError, match="is a pickle"):

@@ -345,3 +345,43 @@ def test_empty_lines_above_the_names_of_the_columns(tmp_path: Path, first: str) 
     """They ended in an IndexError."""
     graphs = open_data(written(tmp_path / "t.csv", f"{first}smiles,a\nCCO,1\nCC,2\n"))
     assert graphs.graph_names == ("CCO", "CC")
+
+
+def test_a_value_of_an_sdf_that_looks_like_a_property(tmp_path: Path) -> None:
+    """The value became a property called 50, and the property itself was empty."""
+    (tmp_path / "t.sdf").write_text(record("one", ic50=">10 <50>") + record("two", ic50="7"))
+    table = read_text_table(str(tmp_path / "t.sdf"))
+    assert table.columns == ["smiles", "name", "ic50"]
+    assert table.column("ic50") == [">10 <50>", "7"]
+
+
+def test_a_workbook_with_an_empty_chart_sheet(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["smiles"])
+    book.active.append(["CCO"])
+    book.create_chartsheet("chart")
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match="cannot be read as an Excel file"):
+        open_data(tmp_path / "t.xlsx")
+
+
+def test_a_date_of_a_parquet_file_that_python_does_not_have(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as parquet
+
+    dates = pa.array([10**8, 1], pa.int32()).cast(pa.date32())
+    parquet.write_table(pa.table({"smiles": ["CCO", "CCN"], "d": dates}), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="cannot be read as a Parquet file: date value out of"):
+        open_data(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="cannot be read as a Parquet file: date value out of"):
+        import_tables([str(tmp_path / "t.parquet")], tmp_path / "t.graphs")
+
+
+def test_numbers_of_numpy_in_a_column_of_objects() -> None:
+    """Their text was np.float64(1.5), so the column was no longer one of numbers."""
+    pandas = pytest.importorskip("pandas")
+    values = np.array([np.float64(1.5), None, np.float64(2.25), 3], dtype=object)
+    graphs = open_data(pandas.DataFrame({"smiles": ["CCO", "CCN", "CC", "CO"], "v": values}))
+    assert graphs.targets is not None
+    assert graphs.targets[:, 0].tolist()[2:] == [2.25, 3.0]

@@ -119,7 +119,8 @@ def cell_text(value: Any) -> str:
     if isinstance(value, float):
         if value != value:
             return ""
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+        # repr of a number of NumPy names its type.
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(float(value))
     if hasattr(value, "GetNumAtoms"):
         from rdkit import Chem
 
@@ -136,25 +137,53 @@ _EXCEL_LINE = ["sep=", ""]
 def rows_of_text(text: str) -> list[list[str]]:
     """Return the cells of every line of a table that is not empty and not a comment.
 
-    The first line tells the separator: a tab, comma, semicolon or bar, otherwise blanks. Raises
-    ``DataError`` for a line with a cell that is too large.
+    Comments begin with ``#`` or ``%``, and stand above the first row or have another number of
+    cells. The most frequent of tab, comma, semicolon and bar in the first row
+    separates the cells, or else blanks do.
+    Raises ``DataError`` for a line with a cell that is too large, and if blanks and commas may both
+    separate the cells.
     """
-    lines = [
-        (line, number)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.startswith(("#", "%"))
-    ]
-    mark = next((mark for mark in "\t,;|" if lines and mark in lines[0][0]), None)
-    if mark is None:
-        return [line.split() for line, _ in lines]
-    rows = []
-    for line, number in lines:
+    lines = re.split(r"\r\n|\r|\n", text)
+    first = next((i for i, line in enumerate(lines) if line.strip() and not _is_comment(line)), 0)
+    mark = max("\t,;|", key=lines[first].count)
+    if mark not in lines[first] or (mark == "," and _are_blanks(lines[first:])):
+        mark = ""
+    if not mark:
+        rows = [line.split() for line in lines[first:]]
+    else:
+        reader = csv.reader((f"{line}\n" for line in lines[first:]), delimiter=mark)
         try:
-            row = next(csv.reader([line], delimiter=mark), [])
+            rows = [[cell.strip() for cell in row] for row in reader]
         except csv.Error as error:
-            raise DataError(f"line {number}: {error}.") from error
-        rows.append([cell.strip() for cell in row])
-    return rows[1:] if rows[:1] == [_EXCEL_LINE] else rows
+            raise DataError(f"line {first + reader.line_num}: {error}.") from error
+    rows = [row for row in rows if any(row)]
+    rows = rows[1:] if rows[:1] == [_EXCEL_LINE] else rows
+    width = len(rows[0]) if rows else 0
+    return [row for row in rows if len(row) == width or not _is_comment(row[0])]
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith(("#", "%"))
+
+
+def _are_blanks(lines: list[str]) -> bool:
+    """Return whether blanks separate the cells of lines of which the first one has a comma.
+
+    They do if the last cell of each line is a number with a decimal comma. Raises ``DataError`` if
+    names seem to have commas, or blanks.
+    """
+    rows = [line.split() for line in lines if line.strip() and not _is_comment(line)]
+    if not any(len(row) > 2 for row in rows[:1]) or '"' in lines[0]:
+        return False
+    if all(_DECIMAL.fullmatch(row[-1]) or _WHOLE.fullmatch(row[-1]) for row in rows):
+        return True
+    cells = [cell.strip() for cell in lines[0].split(",")]
+    if len({*map(len, rows)}) == 1 and any(" " in cell for cell in cells):
+        raise DataError(
+            f"commas or blanks may separate the cells of {lines[0].strip()[:60]!r}. Separate them "
+            "by tabs, or put quotes around names."
+        )
+    return False
 
 
 def rows_of_cells(lines: Iterable[str], separator: str) -> Iterator[tuple[list[str], int]]:

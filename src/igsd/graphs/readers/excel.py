@@ -36,7 +36,7 @@ def read_sheet(
             openpyxl.load_workbook(path, read_only=True, data_only=data_only)
             for data_only in ((True, False) if has_formulas else (True,))
         ]
-    except (KeyError, ValueError, TypeError, SyntaxError) as error:
+    except (AttributeError, KeyError, ValueError, TypeError, SyntaxError) as error:
         raise DataError(f"{path} cannot be read as an Excel file: {error}.") from error
     try:
         names = [sheet.title for sheet in books[0].worksheets]

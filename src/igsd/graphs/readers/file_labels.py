@@ -1,6 +1,7 @@
 """Labels of graphs by the names of their files: a table with the columns file and label."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -110,6 +111,11 @@ def read_file_labels(path: Path, names: Sequence[str]) -> list[str]:
         there = f"is no such {what}" if len(unknown) == 1 else f"are no such {what}s"
         raise DataError(f"{path} names {enumerated(unknown)}, but there {there}.")
     labels = [given.get(name, given.get(file_and_stem(name)[0])) for name in names]
+    if twice := [name for name, count in Counter(names).items() if count > 1 and name in given]:
+        warn_user(
+            f"Several graphs are called {enumerated(twice, 3)}; each gets the label that {path} "
+            "gives that name."
+        )
     _warn_of_missing(labels, names, path)
     return [found or "" for found in labels]
 

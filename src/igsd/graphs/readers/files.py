@@ -34,11 +34,12 @@ from igsd.graphs.build import encode_categories
 from igsd.graphs.columns import natural_key
 from igsd.graphs.download import Progress
 from igsd.graphs.graphset import UNNAMED, Fields, GraphSet
-from igsd.graphs.readers.cells import rows_of_text
+from igsd.graphs.readers.cells import Commas, comma_notes, rows_of_text, with_point
 from igsd.graphs.readers.file_labels import endings, file_and_stem, read_file_labels
 from igsd.graphs.readers.matrices import read_npy, read_npz
 from igsd.graphs.readers.networkx import check_links, from_networkx
 from igsd.graphs.readers.own import own_reader, read_by_package, reader_checksum
+from igsd.graphs.readers.pajek import read_pajek
 from igsd.progress import readable_name
 
 LABELS = "labels.csv"
@@ -52,7 +53,7 @@ _COLUMNS = {
 """The names that the columns of an edge list may have."""
 
 
-_READER_VERSION = 5
+_READER_VERSION = 6
 """Raise this whenever the same files give other graphs, so that cached ones are ignored."""
 
 _FEWEST_CACHED = 20
@@ -223,30 +224,74 @@ def _read_file(path: Path) -> list[Any]:
     return graphs
 
 
-def _refuse_entities(content: bytes) -> None:
-    """Raise ``DataError`` for XML that declares entities."""
+def _check_xml(content: bytes) -> None:
+    """Raise ``DataError`` for XML that NetworkX would read as another graph, or not at all.
+
+    Entities, which can expand without end; graphs inside graphs, of which it reads the outer one;
+    ids of two nodes, which it merges; and edges to nodes that are not there, which it adds.
+    """
     from xml.parsers import expat
+
+    nodes: set[str] = set()
+    ends: list[str] = []
+    depth = 0
 
     def refuse(*args: Any) -> None:
         raise DataError("XML with entity declarations is refused: they can expand without end.")
 
+    def begin(tag: str, given: dict[str, str]) -> None:
+        nonlocal depth
+        kind = tag.rpartition(":")[2]
+        depth += kind == "graph"
+        if depth > 1:
+            raise DataError("a graph inside a graph is not read. Save each graph by itself.")
+        if kind == "node" and "id" in given:
+            if given["id"] in nodes:
+                raise DataError(f"several nodes have the id {given['id']!r:.60}: must be unique.")
+            nodes.add(given["id"])
+        elif kind == "edge":
+            ends.extend(given[key] for key in ("source", "target") if key in given)
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        if tag.rpartition(":")[2] == "graph":
+            depth -= 1
+            if missing := set(ends) - nodes:
+                raise DataError(f"an edge ends at {min(missing)!r:.60}, which is not a node.")
+            nodes.clear()
+            ends.clear()
+
     parser = expat.ParserCreate()
     parser.EntityDeclHandler = refuse
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
     parser.Parse(content, True)
 
 
-def _graphml(content: bytes) -> list[Any]:
-    import networkx as nx
+def _with_defaults(graph: Any) -> Any:
+    """Return a graph of GraphML or GEXF whose nodes and edges have the defaults of attributes."""
+    rows = {
+        "node_default": [data for _, data in graph.nodes(data=True)],
+        "edge_default": [data for *_, data in graph.edges(data=True)],
+    }
+    for key, records in rows.items():
+        for name, value in graph.graph.pop(key, {}).items():
+            for data in records:
+                data.setdefault(name, value)
+    return graph
 
-    _refuse_entities(content)
-    return [nx.read_graphml(io.BytesIO(content))]
+
+def _graphml(content: bytes) -> list[Any]:
+    from networkx.readwrite.graphml import GraphMLReader
+
+    _check_xml(content)
+    return [_with_defaults(graph) for graph in GraphMLReader()(path=io.BytesIO(content))]
 
 
 def _gexf(content: bytes) -> list[Any]:
     import networkx as nx
 
-    _refuse_entities(content)
-    graph = nx.read_gexf(io.BytesIO(content))
+    _check_xml(content)
+    graph = _with_defaults(nx.read_gexf(io.BytesIO(content)))
     for *_, data in graph.edges(data=True):
         data.pop("id", None)
     return [graph]
@@ -258,16 +303,6 @@ def _gml(content: bytes) -> list[Any]:
     return [nx.parse_gml(content.decode("utf-8-sig"), label="id")]
 
 
-def _pajek(content: bytes) -> list[Any]:
-    import networkx as nx
-
-    graph = nx.parse_pajek(content.decode("utf-8-sig").splitlines())
-    for _, data in graph.nodes(data=True):
-        for key in ("id", "x", "y", "shape"):  # how it is drawn
-            data.pop(key, None)
-    return [graph]
-
-
 def _node_link(content: bytes) -> list[Any]:
     import networkx as nx
 
@@ -277,7 +312,10 @@ def _node_link(content: bytes) -> list[Any]:
     graphs = []
     for item in found if isinstance(found, list) else [found]:
         parts = item if isinstance(item, dict) else {}
-        key = next((k for k in ("links", "edges") if isinstance(parts.get(k), list)), None)
+        keys = [key for key in ("links", "edges") if isinstance(parts.get(key), list)]
+        if len(keys) > 1:
+            raise DataError("there are both 'links' and 'edges'. Put all of them into 'links'.")
+        key = keys[0] if keys else None
         if key is None or not isinstance(parts.get("nodes"), list):
             raise DataError("node-link JSON has lists 'nodes' and 'links' (or 'edges').")
         check_links(item["nodes"], item[key])
@@ -297,6 +335,7 @@ def _edge_list(content: bytes) -> list[Any]:
         return []
     places = _ends([cell.lower() for cell in rows[0]])
     has_header = {"source", "target"} <= set(places)
+    _read_decimal_commas(rows, has_header)
     header = rows[0] if has_header else ["source", "target", "weight"]
     places = places if has_header else {"source": 0, "target": 1}
     if twice := [name for name, times in Counter(header).items() if times > 1]:
@@ -329,6 +368,23 @@ def _edge_list(content: bytes) -> list[Any]:
     return list(graphs.values())
 
 
+def _read_decimal_commas(rows: list[list[str]], has_header: bool) -> None:
+    """Replace decimal commas in the columns of numbers of an edge list by points; warn of it."""
+    header = rows[0] if has_header else ["source", "target", "weight"]
+    places = [p for p, name in enumerate(header) if p > 1 or has_header]
+    seen = {place: Commas() for place in places}
+    for row in rows[has_header:]:
+        for place, commas in seen.items():
+            if place < len(row):
+                commas.see(row[place])
+    for note in comma_notes((header[place], commas) for place, commas in seen.items()):
+        warn_user(f"{note}.")
+    for place, commas in seen.items():
+        for row in rows[has_header:] if commas.are_decimal else ():
+            if place < len(row):
+                row[place] = with_point(row[place])
+
+
 def _ends(header: list[str]) -> dict[str, int]:
     """Return the places of the columns of an edge list in a header.
 
@@ -356,8 +412,8 @@ _PARSERS: dict[str, tuple[str, Callable[[bytes], list[Any]]]] = {
     ".graphml": ("GraphML", _graphml),
     ".gml": ("GML", _gml),
     ".gexf": ("GEXF", _gexf),
-    ".net": ("Pajek", _pajek),
-    ".pajek": ("Pajek", _pajek),
+    ".net": ("Pajek", read_pajek),
+    ".pajek": ("Pajek", read_pajek),
     ".json": ("node-link JSON", _node_link),
     ".edgelist": ("an edge list", _edge_list),
     ".edges": ("an edge list", _edge_list),

@@ -55,8 +55,9 @@ class _Column:
     is_filled: bool = False
     is_known: bool = False
     all_numbers: bool = True
-    has_fraction: bool = False
     infinite: float | None = None
+    _has_point_fraction: bool = False
+    _has_comma_fraction: bool = False
 
     def see(self, cell: str) -> None:
         """Take a cell into account."""
@@ -75,13 +76,22 @@ class _Column:
             return
         if self.infinite is None and not math.isfinite(value):
             self.infinite = value
-        self.has_fraction |= not value.is_integer()
+        if "," in cell:
+            self._has_comma_fraction |= not value.is_integer()
+        else:
+            self._has_point_fraction |= not value.is_integer()
 
     @property
     def is_settled(self) -> bool:
         """Whether no further cell can change anything."""
         is_text = not self.all_numbers and not self.commas.others_whole
-        return is_text and (self.has_fraction or not self.may_be_label)
+        return is_text and (self._has_point_fraction or not self.may_be_label)
+
+    @property
+    def has_fraction(self) -> bool:
+        """Whether a cell is a number with a fraction."""
+        has_comma = self._has_comma_fraction and self.commas.are_decimal
+        return self._has_point_fraction or has_comma
 
     @property
     def is_target(self) -> bool:
@@ -400,7 +410,7 @@ def _open_parquet(path: Path) -> _Opened:
                 for row in zip(*columns, strict=True):
                     done += 1
                     yield list(row), done
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, OverflowError) as error:
             raise text_table.parquet_error(path, error) from error
 
     return _Opened(names, rows())

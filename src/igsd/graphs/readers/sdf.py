@@ -73,7 +73,9 @@ def _properties(block: str) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     name = None
     for line in block.partition("M  END")[2].split("\n")[1:]:
-        if line.startswith(">") and (match := re.search(r"<([^>]*)>", line)) is not None:
+        # A line that begins so inside a value, such as >10 <50, belongs to the value.
+        match = re.search(r"<([^>]*)>", line) if name is None and line.startswith(">") else None
+        if match is not None:
             name = match[1].strip()
             found[name] = []
         elif not line.strip():

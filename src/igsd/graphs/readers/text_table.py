@@ -183,9 +183,7 @@ def _decoded(raw: bytes, path: Path) -> tuple[str, tuple[str, ...]]:
     except UnicodeDecodeError as error:
         if note:
             raise cut_text(path, error) from error
-        line = raw.count(b"\n", 0, error.start) + 1
-        note = f"not UTF-8 (line {line}, byte 0x{raw[error.start]:02x}), read as Latin-1. Save it "
-        note += "as UTF-8 if names look wrong"
+        note = "not UTF-8, read as Latin-1. Save it as UTF-8 if names look wrong"
         text = raw.decode("cp1252", errors="replace")
     check_is_text(text, path)
     return text, (note,) if note else ()
@@ -334,13 +332,12 @@ def _parquet(path: Path) -> TextTable:
             )
             BoundedReader(path, _WEIGHT).check(sum(sizes))
             table = file.read()
-    except (pa.ArrowException, ValueError) as error:
+            columns = [column.to_pylist() for column in table.columns]
+    except (pa.ArrowException, ValueError, OverflowError) as error:
         if isinstance(error, DataError):
             raise
         raise parquet_error(path, error) from error
-    return column_table(
-        path, parquet_names(table.column_names), [column.to_pylist() for column in table.columns]
-    )
+    return column_table(path, parquet_names(table.column_names), columns)
 
 
 def parquet_names(names: Iterable[str]) -> list[str]:
