@@ -155,6 +155,48 @@ def test_classes_that_have_several_molecules_are_judged() -> None:
     assert float(str(model.summary()[0]["accuracy"])) > 0.8
 
 
+def test_too_few_labels_for_an_interval() -> None:
+    """Intervals from three labels were as narrow as their largest error, and covered anything."""
+    model = MoleculeRegressor(models="linear").fit(MOLECULES[:8], LENGTH[:8])
+    low, high = model.predict_interval(MOLECULES[:2])
+    assert np.isneginf(low).all()
+    assert np.isposinf(high).all()
+    columns = prediction_columns(model, igsd.open_data(MOLECULES[:2]))
+    assert columns["value_low"] == columns["value_high"] == [None, None]
+    model = MoleculeRegressor(models="linear").fit(MOLECULES[:9], LENGTH[:9])
+    assert np.isfinite(model.half_widths()).all()
+    assert np.isinf(model.half_widths(0.95)).all()
+
+
+def test_few_labels_do_not_make_ordinary_molecules_far() -> None:
+    """Columns were scaled over the labelled molecules: half of all others seemed far from ten."""
+    rng = np.random.default_rng(0)
+    far = []
+    for _ in range(5):
+        order = rng.permutation(len(MOLECULES))
+        train, rest = order[:10], order[10:]
+        model = MoleculeRegressor(models="linear", inputs="vectors")
+        model.fit([MOLECULES[i] for i in train], LENGTH[train])
+        far += model.nearness([MOLECULES[i] for i in rest])["is_far"]
+    assert np.mean(far) < 0.3
+
+
+def test_the_estimate_has_a_standard_error(tmp_path: Path) -> None:
+    first, *others = MoleculeClassifier(**QUICK).fit(MOLECULES[:40], IS_RING[:40]).summary()
+    assert 0 <= float(str(first["standard error"])) < 0.1
+    assert {row["standard error"] for row in others} == {""}
+
+
+def test_an_encoder_of_ones_own(tmp_path: Path) -> None:
+    igsd.pretrained("molecules").save(tmp_path / "own.safetensors")
+    own = {"encoder": str(tmp_path / "own.safetensors"), **QUICK}
+    model = MoleculeClassifier(**own).fit(MOLECULES[:20], IS_RING[:20])
+    plain = MoleculeClassifier(**QUICK).fit(MOLECULES[:20], IS_RING[:20])
+    assert np.array_equal(model.predict_proba(MOLECULES), plain.predict_proba(MOLECULES))
+    with pytest.raises(ConfigError, match="no pre-trained model 'x'"):
+        MoleculeClassifier(encoder="x").fit(MOLECULES[:20], IS_RING[:20])
+
+
 @pytest.mark.parametrize("y", [["a", "a", "b"], ["a", "b", "c"], [0, 1, 1]])
 def test_three_labels_are_enough(y: list[object]) -> None:
     few, single = "too few labels to say how good", "single labelled graph"

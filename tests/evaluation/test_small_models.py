@@ -232,7 +232,8 @@ def test_intervals_cover_what_they_say() -> None:
     width = conformal_width(found.residuals, 0.9)
     errors = np.abs(found.outputs({"x": X[100:], "noise": X[100:]}) - noisy[100:])
     assert 0.83 < (errors <= width).mean() < 0.97
-    assert conformal_width(np.array([1.0, 2.0]), 0.9) == 2.0
+    assert conformal_width(np.arange(9.0), 0.9) == 8.0
+    assert conformal_width(np.arange(8.0), 0.9) == np.inf
 
 
 def test_an_ill_conditioned_table_is_no_warning() -> None:

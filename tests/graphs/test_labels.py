@@ -177,3 +177,23 @@ def test_values_that_are_given_once_with_their_counts() -> None:
     with pytest.warns(IGSDWarning, match=r"5 of 9 labels in 'y' are taken as missing: '\?' \(5\)"):
         found = drop_missing(["a", "?", None, "b"], "y", counts=[3, 5, 2, 1])
     assert found == ["a", None, None, "b"]
+
+
+@pytest.mark.parametrize("form", ["{} ± 0.3", "{} (n=2)", "{}-3.0", "{}*", "10^{}", ">{}"])
+def test_numbers_with_what_was_measured_are_no_classes(form: str) -> None:
+    """They became dozens of classes of one molecule each."""
+    texts = [form.format(f"2.{n}") for n in range(40)]
+    with pytest.raises(DataError, match="look like measured numbers"):
+        read_labels(LabelTexts(("y",), [texts]), "auto", warn=False)
+
+
+@pytest.mark.parametrize("other", [">2.5", "inactive"])
+def test_half_of_the_numbers_are_enough_to_be_measured(other: str) -> None:
+    texts = [f"{n}.5" if n % 2 else other for n in range(40)]
+    with pytest.raises(DataError, match="look like measured numbers"):
+        read_labels(LabelTexts(("y",), [texts]), "auto", warn=False)
+
+
+def test_classes_that_begin_with_a_digit_are_classes() -> None:
+    texts = ["1. active", "2. inactive", "5-HT receptor"] * 10
+    assert read_labels(LabelTexts(("y",), [texts]), "auto", warn=False).are_classes

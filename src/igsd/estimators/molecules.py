@@ -1,6 +1,7 @@
 """``MoleculeEncoder``: pre-trained on molecules; ``pretrained``: the one in the package."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Self
@@ -181,3 +182,8 @@ def pretrained(name: str = "molecules") -> MoleculeEncoder:
             )
         with torch.no_grad():
             return MoleculeEncoder.load(path)
+
+
+def open_encoder(name: str) -> MoleculeEncoder:
+    """Return the encoder of this name in the package, or of a file that ``igsd pretrain`` wrote."""
+    return MoleculeEncoder.load(name) if os.path.exists(name) else pretrained(name)

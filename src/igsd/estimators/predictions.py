@@ -20,10 +20,10 @@ def prediction_columns(
 
     Those of ``about_graphs``; then ``class``, ``probability`` and one ``p_CLASS`` per class, or one
     column per target (``value`` if it has no name). A predictor for molecules adds the ends of a
-    90 % interval to each number (``value_low``, ``value_high``), and what is known near each
-    molecule, for each target if their labelled molecules differ; for a target that holds only 0 and
-    1 it gives ``TARGET_probability``. Raises ``ConfigError`` for a model that was trained without
-    labels.
+    90 % interval to each number (``value_low``, ``value_high``; empty below 9 labels), and what is
+    known near each molecule, for each target if their labelled molecules differ; for a target that
+    holds only 0 and 1 it gives ``TARGET_probability``. Raises ``ConfigError`` for a model that was
+    trained without labels.
     """
     is_predictor = isinstance(model, MoleculePredictor)
     if not isinstance(model, GraphClassifier | GraphRegressor | MoleculePredictor):
@@ -55,8 +55,10 @@ def prediction_columns(
         is_probability = width is not None and math.isnan(width)
         columns[f"{title}_probability" if is_probability else title] = column.tolist()
         if width is not None and not is_probability:
-            columns[f"{title}_low"] = (column - width).tolist()
-            columns[f"{title}_high"] = (column + width).tolist()
+            ends = {"low": column - width, "high": column + width}
+            for end, values_of_end in ends.items():  # empty where there are too few labels
+                shown = values_of_end.tolist() if math.isfinite(width) else [None] * len(graphs)
+                columns[f"{title}_{end}"] = shown
     return columns | near
 
 

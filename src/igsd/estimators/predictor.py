@@ -21,7 +21,7 @@ from igsd.estimators.inputs import (
     parts_of,
     raw_inputs,
 )
-from igsd.estimators.molecules import MoleculeEncoder, pretrained
+from igsd.estimators.molecules import MoleculeEncoder, open_encoder
 from igsd.estimators.targets import (
     TargetScale,
     accuracy,
@@ -34,7 +34,7 @@ from igsd.estimators.targets import (
     target_names_of,
 )
 from igsd.evaluation.ensemble import FEWEST_JUDGED, Ensemble, conformal_width, fit_ensemble
-from igsd.evaluation.neighbors import nearest
+from igsd.evaluation.neighbors import Space, nearest
 from igsd.evaluation.small_models import HEADS
 from igsd.files.arrays import Header
 from igsd.files.columns import number_text
@@ -79,7 +79,7 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         heads = parsed_names(config.models, heads, "models")
         known = [~np.isnan(Y).any(axis=1) for Y in targets]
         rows = np.flatnonzero(np.any(known, axis=0))
-        self.encoder_, labelled = pretrained("molecules"), graphs.take(rows)
+        self.encoder_, labelled = open_encoder(config.encoder), graphs.take(rows)
         raw = raw_inputs(labelled, inputs, self.encoder_, shown=self._shown())
         self._scale = InputScale.fit(raw)
         scaled = self._scale.apply(raw)
@@ -110,9 +110,8 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             text = f"{unused} of {len(graphs)} molecules have no label; the predictor learns from "
             self.notes_ = (f"{text}those that have one.",)
         if repeats := len(rows) - len(np.unique(molecules)):
-            text = (
-                f"{counted(repeats, 'label')} repeat a molecule that has one already (apart from "
-            )
+            verb = "repeats" if repeats == 1 else "repeat"
+            text = f"{counted(repeats, 'label')} {verb} a molecule that has one already (apart from "
             text += "salts and charges): what is measured on held-out labels leaves out all labels "
             self.notes_ = (*self.notes_, f"{text}of a molecule at once.")
             warn_user(self.notes_[-1])
@@ -142,15 +141,17 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         """Return (places, distances), [G, k] each, of the nearest molecules with a label.
 
         ``target``: which of several targets the label is of. Places count the molecules with any
-        label in their order; distances as ``igsd.neighbors`` gives them, with columns scaled over
-        the molecules with this label.
+        label in their order; distances as ``igsd.neighbors`` gives them, but of columns as the
+        encoder scaled them over its corpus: a few labels would not tell how they vary.
         """
         check_is_fitted(self, "config_")
         return self._nearest(self.transform(X), target, k)
 
     def _nearest(self, vectors: np.ndarray, target: int, k: int) -> tuple[np.ndarray, np.ndarray]:
         known = np.flatnonzero(self._known[:, target])
-        places, distances = nearest(self._vectors[known], vectors, k)
+        places, distances = nearest(
+            self._vectors[known], vectors, k, space=Space.plain(self.n_features_out_)
+        )
         return known[places], distances
 
     def nearness(self, X: Any) -> dict[str, list[object]]:
@@ -167,7 +168,9 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
         for target, name in enumerate(("",) if is_shared else self._titles()):
             places, distances = self._nearest(vectors, target, 1)
             own = np.unique(self._vectors[self._known[:, target]], axis=0)  # each molecule once
-            usual = nearest(own, np.arange(len(own)), 1)[1][:, 0]
+            usual = nearest(own, np.arange(len(own)), 1, space=Space.plain(self.n_features_out_))[
+                1
+            ][:, 0]
             limit = float(np.quantile(usual, 0.95)) if len(usual) > 1 else np.inf
             labels = self._labels if is_shared else [text.split()[target] for text in self._labels]
             found: dict[str, list[object]] = {"distance": distances[:, 0].tolist()}
@@ -244,10 +247,8 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             predictor._vectors = arrays["vectors"]
             shape = (len(predictor._vectors), len(header["ensembles"]))
             predictor._known = arrays.get("known", np.ones(shape, np.uint8)).astype(bool)
-            predictor._names, predictor._labels = (
-                list(header["names"]),
-                list(header["known_labels"]),
-            )
+            predictor._names = list(header["names"])
+            predictor._labels = list(header["known_labels"])
             predictor._scale = InputScale.from_arrays(arrays)
             predictor.notes_ = tuple(header["notes"])
             predictor.ensembles_ = [
@@ -390,7 +391,8 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Return the (lower, upper) ends of intervals that cover this share of new molecules.
 
-        The ends of a probability are NaN.
+        The ends of a probability are NaN, and those of a number infinite if there are too few
+        labels for this share.
         """
         if not isinstance(coverage, Real) or not 0 < coverage < 1:
             raise ConfigError(f"coverage must be a number between 0 and 1. Got {coverage!r}.")
@@ -406,12 +408,17 @@ class MoleculeRegressor(RegressorMixin, MoleculePredictor):
         return self.scale_.titles
 
     def half_widths(self, coverage: float = 0.9) -> np.ndarray:
-        """Return the half width of the intervals of each target in its own unit, or NaN."""
-        widths = [
-            np.nan if each.is_class else conformal_width(each.residuals, coverage)
-            for each in self.ensembles_
-        ]
-        return np.array(widths) * self.scale_.scale
+        """Return the half width of the intervals of each target in its own unit.
+
+        NaN for a probability, infinite for fewer labels than the coverage needs (9 for 90 %).
+        """
+        widths = np.array(
+            [
+                np.nan if each.is_class else conformal_width(each.residuals, coverage)
+                for each in self.ensembles_
+            ]
+        )
+        return np.where(np.isinf(widths), np.inf, widths * self.scale_.scale)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean R^2 over the targets, over molecules whose target is known."""

@@ -1,5 +1,6 @@
 """``Ensemble``: small models, weighed and calibrated by cross-validation inside the labels."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from igsd.evaluation.small_models import HEADS, held_out, loss
 from igsd.files.arrays import Header
 
 _SMALLEST_WEIGHT = 0.02
+_DRAWS = 200
 FEWEST_JUDGED = 8
 """Labelled molecules that an estimate of quality needs."""
 
@@ -45,6 +47,7 @@ class Ensemble:
     ``power``: probabilities are raised to it and normalised again, which calibrates them.
     ``residuals``: sorted absolute errors of numbers that were held out, in units of the targets.
     ``score``, ``loss``: of the ensemble on held-out labels. ``metric``: what the score is.
+    ``error``: the standard error of the score over molecules, NaN in files of earlier versions.
     ``is_judged``: whether the labels are enough to say how good it is. ``held``: the outputs [n, o]
     on held-out labels, after a fit only: a file does not keep them.
     """
@@ -58,6 +61,7 @@ class Ensemble:
     metric: str
     is_judged: bool = True
     held: np.ndarray | None = None
+    error: float = math.nan
 
     @property
     def is_class(self) -> bool:
@@ -69,19 +73,23 @@ class Ensemble:
 
         ``scale``: the unit of a number, 0 if all known ones are equal: then there is no R2.
         Columns: ROC-AUC or accuracy, and log loss, for classes; MAE, in units of the target, and
-        R2 for numbers; the weight.
+        R2 for numbers; the standard error of the first of them, for the ensemble; the weight.
         """
+        unit = 1.0 if self.is_class else scale
 
-        def row(title: str, score: float, own: float, weight: float) -> dict[str, object]:
-            names = (self.metric, "log loss") if self.is_class else ("MAE", "R2")
+        def row(
+            title: str, score: float, own: float, weight: float, error: float = math.nan
+        ) -> dict[str, object]:
+            names = (self.metric, "standard error", "log loss" if self.is_class else "R2")
             explained = 1 - own if scale else "-"  # equal numbers have no variance to explain
-            values = (score, own) if self.is_class else (score * scale, explained)
-            shown = values if self.is_judged else ("-", "-")
+            spread = "" if math.isnan(error) else error * unit
+            values = (score * unit, spread, own if self.is_class else explained)
+            shown = values if self.is_judged else ("-", "", "-")
             return {"model": title, **dict(zip(names, shown, strict=True)), "weight": weight}
 
         rows = sorted(self.candidates, key=lambda each: each.loss)
         others = [row(each.title, each.score, each.loss, each.weight) for each in rows]
-        return [row("all, by their weights", self.score, self.loss, 1.0), *others]
+        return [row("all, by their weights", self.score, self.loss, 1.0, self.error), *others]
 
     def outputs(self, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return probabilities [n, C], or numbers [n, 1], of rows with these inputs."""
@@ -104,6 +112,7 @@ class Ensemble:
             "loss": self.loss,
             "metric": self.metric,
             "is_judged": self.is_judged,
+            "error": None if math.isnan(self.error) else self.error,
         }
 
     def arrays(self, prefix: str) -> dict[str, np.ndarray]:
@@ -126,7 +135,11 @@ class Ensemble:
         }
         residuals = arrays[f"{prefix}residuals"]
         numbers = (float(value["power"]), residuals, float(value["score"]), float(value["loss"]))
-        return cls(candidates, models, *numbers, str(value["metric"]), bool(value["is_judged"]))
+        facts = (str(value["metric"]), bool(value["is_judged"]))
+        error = value.get("error")
+        return cls(
+            candidates, models, *numbers, *facts, error=math.nan if error is None else float(error)
+        )
 
 
 def fit_ensemble(
@@ -182,16 +195,31 @@ def fit_ensemble(
     is_judged = len(first) >= FEWEST_JUDGED and (not is_class or len(_several(Y[first])) >= 2)
     found_loss = loss(held, Y, is_class)
     facts = (power, residuals, own, found_loss, metric, is_judged, held)
-    return Ensemble(candidates, models, *facts)
+    error = _standard_error(held, Y, places, is_class=is_class) if is_judged else math.nan
+    return Ensemble(candidates, models, *facts, error=error)
+
+
+def _standard_error(
+    outputs: np.ndarray, Y: np.ndarray, groups: np.ndarray, *, is_class: bool
+) -> float:
+    """Return the standard deviation of the score over sets of molecules drawn with replacement."""
+    members = np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
+    rng, scores = np.random.default_rng(0), list[float]()
+    for _ in range(_DRAWS):
+        drawn = rng.integers(0, len(members), len(members))
+        rows = np.concatenate([members[place] for place in drawn.tolist()])
+        if not is_class or np.ptp(Y[rows].argmax(axis=1)):  # one class alone has no score
+            scores.append(_score(outputs[rows], Y[rows], is_class=is_class))
+    return float(np.std(scores)) if scores else math.nan
 
 
 def conformal_width(residuals: np.ndarray, coverage: float) -> float:
     """Return the half width of intervals that cover a share of new numbers.
 
-    The ceil((n + 1) coverage)-th smallest of n held-out errors, the largest if there are too few.
+    The ceil((n + 1) coverage)-th smallest of n held-out errors; infinite if there are too few.
     """
     place = int(np.ceil((len(residuals) + 1) * coverage)) - 1
-    return float(residuals[min(place, len(residuals) - 1)])
+    return float(residuals[place]) if place < len(residuals) else np.inf
 
 
 def _folds(Y: np.ndarray, most: int, seed: int, *, is_class: bool) -> list[np.ndarray]:

@@ -47,13 +47,16 @@ def neighbors(
     return nearest(vectors, queries if model is None else model.transform(queries), k)
 
 
-def nearest(vectors: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+def nearest(
+    vectors: np.ndarray, queries: Any, k: int, *, space: "Space | None" = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (indices, distances) as ``neighbors`` does, from vectors [G, d].
 
-    ``queries``: numbers of rows of ``vectors`` [Q], or other vectors [Q, d].
+    ``queries``: numbers of rows of ``vectors`` [Q], or other vectors [Q, d]. ``space``: how columns
+    are scaled, by default over ``vectors``.
     """
     places = checked_places(queries, len(vectors), k)
-    space = Space.of(vectors)
+    space = Space.of(vectors) if space is None else space
     scaled = space.scaled(vectors)
     asked = space.asked(queries) if places is None else scaled[places]
     return scan(scaled, asked, min(k, len(scaled) - (places is not None)), places)
@@ -77,6 +80,11 @@ class Space(NamedTuple):
         varies = deviation > 1e-12 * np.abs(values).max(initial=0.0)
         scale = deviation[varies]
         return cls((values[:, varies] / scale).mean(axis=0), scale, varies)
+
+    @classmethod
+    def plain(cls, width: int) -> Self:
+        """Return the scaling that leaves vectors [G, width] as they are."""
+        return cls(np.zeros(width), np.ones(width), np.ones(width, dtype=bool))
 
     def fits(self, lowest: np.ndarray, highest: np.ndarray, count: int) -> bool:
         """Return whether ``count`` vectors with these extremes [d] can have this scaling.

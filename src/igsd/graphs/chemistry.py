@@ -92,7 +92,7 @@ def is_chemical(graphs: GraphSet) -> bool:
     return atoms and set(graphs.edge_label_names) <= set(BOND_NAMES)
 
 
-_ORDERS = {*BOND_PARTS["order"], "quadruple", "dative", "hydrogen", "ionic", "zero"}
+_ORDERS = {*BOND_PARTS["order"], "quadruple", "dative", "hydrogen", "ionic", "unspecified", "zero"}
 
 
 def has_bonds(graphs: GraphSet) -> bool:

@@ -23,7 +23,9 @@ LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = float(np.finfo(np.float32).tiny)
 """If no number to predict is of this size, all of them would be 0."""
 
-_MEASURED = re.compile(r"[<>=~≤≥]{0,2} ?[+-]?\d+([.,]\d+)*( ?[a-zA-Zµμ%°][^\d,;]{0,11})?")
+_MEASURED = re.compile(r"[<>=~≤≥]{0,2} ?[+-]?\d.{0,30}")
+"""A number, perhaps with a bound, a unit, a deviation or the number of measurements."""
+_FRACTION = re.compile(r"\d[.,]\d")
 # Whole numbers with more different values than this are counts rather than classes.
 _MOST_CLASSES = 20
 
@@ -179,15 +181,21 @@ def read_labels(columns: LabelTexts, task: Task, *, warn: bool) -> GraphLabels:
 def _refuse_measured(texts: list[str], name: str) -> None:
     """Raise ``DataError`` for numbers with units, bounds or commas, which are read as text."""
     filled = [text for text in texts if text]
-    odd = [text for text in filled if _MEASURED.fullmatch(text) and number_of(text) is None]
-    is_measured = len(set(odd)) > _MOST_CLASSES or any("." in text for text in odd)
-    if is_measured and 2 * len(odd) > len(filled):
+    odd = [text for text in filled if _MEASURED.fullmatch(text) and not _is_whole(text)]
+    is_measured = len(set(odd)) > _MOST_CLASSES or any(map(_FRACTION.search, odd))
+    if is_measured and 2 * len(odd) >= len(filled):
         raise DataError(
-            f"The labels in {name!r} look like measured numbers with units, bounds or commas "
+            f"The labels in {name!r} look like measured numbers, some with units, bounds, commas "
+            "or text among them "
             f"({enumerated([repr(text) for text in dict.fromkeys(odd)], 3)}), which cannot be "
             "learned as numbers. Write numbers alone, with points, and leave unknown ones empty; "
             "if they are classes, say --task classes, or task='classes' in Python."
         )
+
+
+def _is_whole(text: str) -> bool:
+    number = number_of(text)
+    return number is not None and number.is_integer()
 
 
 def class_labels(values: Sequence[Any], name: str) -> GraphLabels:

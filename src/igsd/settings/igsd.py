@@ -118,6 +118,12 @@ class PredictorConfig(Settings):
         "method",
         "small models that are tried: linear, pls, prototypes, kernel, forest, joined by +",
     )
+    encoder: str = setting(
+        "molecules",
+        "features",
+        "what the vectors are from: molecules, the encoder in the package, or a file that igsd "
+        "pretrain wrote",
+    )
     folds: int = setting(5, "method", "folds of the cross-validation inside the labels", low=2)
     sharpness: float = setting(
         0.06, "method", "relative loss by which the weight of a small model falls to 1/e", above=0

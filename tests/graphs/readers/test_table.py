@@ -61,7 +61,7 @@ def test_columns_that_do_not(column: str) -> None:
 def test_the_ids_of_graphs(tmp_path: Path) -> None:
     made = table(tmp_path / "m.csv", "smiles,mol_id,id")
     assert rows_of(GRAPHS, made) == [0, 2]
-    assert table_ids(made, [0, 2]) == ("a", "c")
+    assert table_ids(made, [0, 2]) == ("1", "3")  # id, wherever it stands
     assert table_ids(table(tmp_path / "n.csv", "smiles,No.,name"), [0, 2]) == ("1", "3")
 
 

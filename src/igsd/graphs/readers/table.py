@@ -46,11 +46,12 @@ def rows_of(graphs: GraphSet, table: TextTable) -> list[int]:
 
 
 def table_ids(table: TextTable, rows: Iterable[int]) -> tuple[str, ...] | None:
-    """Return the ids of some rows from a column that names rows (better than one that counts)."""
+    """Return the ids of some rows from a column that names rows: id, or better one than a count."""
     naming = [c for c in table.columns if c and names_rows(c) and not table.is_repeated(c)]
     if not naming:
         return None
-    texts = table.column(min(naming, key=lambda c: c.lower().strip(". #") in _COUNTING))
+    plain = {column: column.lower().strip(". #") for column in naming}
+    texts = table.column(min(naming, key=lambda c: (plain[c] != "id", plain[c] in _COUNTING)))
     return tuple(texts[row] for row in rows)
 
 

@@ -257,7 +257,11 @@ def check_width(path: str | Path, line: int, row: list[str], columns: list[str])
     if len(row) > len(columns):
         raise DataError(
             f"{path}, line {line}: {len(columns)} columns expected, found {len(row)}. "
-            "Put quotes around cells that hold the separator."
+            + (
+                "The first line must name the columns: remove a title above them."
+                if Path(path).suffix.lower() == ".xlsx"
+                else "Put quotes around cells that hold the separator."
+            )
         )
 
 
