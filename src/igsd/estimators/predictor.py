@@ -111,9 +111,9 @@ class MoleculePredictor(ConfiguredEstimator[Any]):
             self.notes_ = (f"{text}those that have one.",)
         if repeats := len(rows) - len(np.unique(molecules)):
             verb = "repeats" if repeats == 1 else "repeat"
-            text = f"{counted(repeats, 'label')} {verb} a molecule that has one already (apart from "
-            text += "salts and charges): what is measured on held-out labels leaves out all labels "
-            self.notes_ = (*self.notes_, f"{text}of a molecule at once.")
+            text = f"{counted(repeats, 'label')} {verb} a molecule that has one already, apart "
+            text += "from salts and charges: what is measured on held-out labels leaves out all "
+            self.notes_ = (*self.notes_, f"{text}labels of a molecule at once.")
             warn_user(self.notes_[-1])
         if not all(each.is_judged for each in self.ensembles_):
             text = (
