@@ -151,7 +151,7 @@ def test_vectors_made_elsewhere(igsd: Run, toy: Path, tmp_path: Path, in_process
     code, out, err = igsd("compare", toy, "--methods", "histogram", "--vectors", "wl.npy", *FAST)
     assert (code, list(table_of(out))[1]) == (0, "wl.npy"), err  # wl is a method
     code, _, err = igsd("compare", toy, "--methods", "")
-    assert (code, "Got none" in err) == (2, True)
+    assert (code, "argument after --methods is empty" in err) == (2, True)
     code, _, err = igsd("compare", toy, "--methods", "vectors")
     assert (code, "--vectors FILE" in err) == (2, True)
 

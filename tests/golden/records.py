@@ -30,8 +30,10 @@ EXHIBITS = exhibit_names()
 
 
 def places() -> list[str]:
-    """Return where the records are, inside ``results/``."""
-    return sorted(path.relative_to(RESULTS).as_posix() for path in RESULTS.glob("*/*/*/seed-*"))
+    """Return where the records are, inside ``results/``, but for those of an older version."""
+    found = sorted(path.relative_to(RESULTS).as_posix() for path in RESULTS.glob("*/*/*/seed-*"))
+    records = [(place, read_record(RESULTS / place)) for place in found]
+    return [place for place, record in records if record is None or is_fresh(record)]
 
 
 def pin_of(place: str) -> list[Any]:

@@ -75,7 +75,7 @@ class PretrainConfig(SemiRegressionConfig):
     hidden_dim: int = setting(128, "encoder", "width of a layer", low=1)
     head_hidden_dim: int = setting(256, "heads", "hidden width of projector and predictor", low=1)
     head_dim: int = setting(128, "heads", "output width of projector and predictor", low=1)
-    self_weight: float = setting(0.02, "labels", "w: weight of Eq. InfoNCE", low=0.0)
+    self_weight: float = setting(0.0, "labels", "w: weight of Eq. InfoNCE", low=0.0)
     self_epochs: int = setting(
         0,
         "labels",
