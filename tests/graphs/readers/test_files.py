@@ -670,3 +670,9 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "q.csv")
     with pytest.raises(DataError, match="a pipe or a device"):
         open_data(tmp_path / "q.csv")
+
+
+def test_an_open_quote_does_not_swallow_the_edges_below(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text('source,target,kind\na,b,x\nb,c,"y\nc,a,z\n')
+    with pytest.raises(DataError, match=r"g\.csv: line"):
+        open_data(tmp_path / "g.csv")

@@ -151,7 +151,7 @@ def rows_of_text(text: str) -> list[list[str]]:
     if not mark:
         rows = [line.split() for line in lines[first:]]
     else:
-        reader = csv.reader((f"{line}\n" for line in lines[first:]), delimiter=mark)
+        reader = csv.reader((f"{line}\n" for line in lines[first:]), delimiter=mark, strict=True)
         try:
             rows = [[cell.strip() for cell in row] for row in reader]
         except csv.Error as error:

@@ -14,6 +14,7 @@ or a number, by the rules of ``igsd.graphs.labels``. Nothing that is read can ru
 refused, and so are XML entities, which can expand to gigabytes.
 """
 
+import contextlib
 import hashlib
 import io
 import json
@@ -78,8 +79,12 @@ def is_network_file(path: Path) -> bool:
         start = file.read(4096)
     if start.startswith(b"\x1f\x8b"):
         return False
-    rows = rows_of_text(start.decode("utf-8-sig", "replace"))
-    return bool(rows) and len(_ends(rows[0])) >= 2
+    for line in start.decode("utf-8-sig", "replace").splitlines():
+        if line.strip() and not line.startswith(("#", "%")):
+            with contextlib.suppress(DataError):  # an open quote: what begins there is read later
+                if rows := rows_of_text(line):
+                    return len(_ends(rows[0])) >= 2
+    return False
 
 
 def network_files(folder: Path) -> list[Path]:
